@@ -1,0 +1,37 @@
+"""The reference itself, as an implementation under test."""
+
+from attnconf.reference.attention import attend
+from attnconf.reference.masks import causal, intersect, key_padding
+from attnconf.reference.multi_head_attention import multi_head_attention as multi_head
+
+declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "per-head"}
+
+
+def gather_masks(config, query, key, key_mask, attn_mask):
+    """Return the one mask that allows what causality, padding and the explicit mask all allow, or None."""
+    mask = attn_mask
+    if key_mask is not None:
+        mask = intersect(mask, key_padding(key_mask))
+    if config.causal:
+        mask = intersect(mask, causal(query.shape[-2], key.shape[-2]).to(query.device))
+    return mask
+
+
+def attention(config, weights):
+    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
+        mask = gather_masks(config, query, key, key_mask, attn_mask)
+        dropout = config.dropout if config.training else 0.0
+        out, attn = attend(query, key, value, mask, attn_bias, config.scale, dropout)
+        return (out, attn) if need_weights else out
+
+    return forward
+
+
+def multi_head_attention(config, weights):
+    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
+        mask = gather_masks(config, query, key, key_mask, attn_mask)
+        dropout = config.dropout if config.training else 0.0
+        out, attn = multi_head(query, key, value, weights, config.num_heads, mask, attn_bias, dropout)
+        return (out, attn) if need_weights else out
+
+    return forward

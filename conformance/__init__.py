@@ -1,0 +1,1 @@
+"""The checks. `pytest conformance --impl NAME` from a checkout, `attnconf run --impl NAME` from anywhere."""

@@ -1,0 +1,111 @@
+"""Scaled dot-product attention.
+
+Symbols as in spec/attention.md: ... any equal leading axes, L queries, S keys, E width of a query
+or key, F width of a value.
+"""
+
+import torch
+from torch import Tensor, einsum
+
+from attnconf.reference.masks import add_bias, hide
+
+
+def default_scale(q: Tensor) -> float:
+    """Return 1/√E, E the width of one query; keeps the scores' variance near 1.
+
+    Requirements: ATT-SCALE-1.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.1, eq. (1) and footnote 4.
+    """
+    return float(q.shape[-1] ** -0.5)
+
+
+def score(q: Tensor, k: Tensor, scale: float) -> Tensor:
+    """Return scale · q kᵀ.
+
+    Shapes:
+        q    (..., L, E)
+        k    (..., S, E)
+        out  (..., L, S)
+
+    q is scaled before the product, so that half precision does not overflow in it.
+
+    Requirements: ATT-SCORE-1, ATT-SCALE-2, ATT-SCALE-3.
+    """
+    return einsum("...le,...se->...ls", q * scale, k)
+
+
+def weigh(scores: Tensor) -> Tensor:
+    """Return the softmax of the scores over the keys; a row of nothing but -inf gives zeros.
+
+    Shapes:
+        scores  (..., L, S)   -inf where a key is hidden
+        out     (..., L, S)   rows sum to 1, or to 0 where every key is hidden
+
+    The row's maximum is subtracted first: it cancels, and e^x cannot overflow.
+
+    Requirements: ATT-ROWS-1, ATT-STABLE-1, MASK-ZERO-1, MASK-EMPTY-1 (declares: zeros).
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.1; ONNX Attention operator, opset 24
+    (rows without allowed keys).
+    """
+    empty = torch.isneginf(scores).all(dim=-1, keepdim=True)
+    peak = scores.masked_fill(empty, 0.0).amax(dim=-1, keepdim=True)
+    e = torch.exp(scores - peak)
+    return e / e.sum(dim=-1, keepdim=True).masked_fill(empty, 1.0)
+
+
+def drop(weights: Tensor, probability: float) -> Tensor:
+    """Return the weights, each set to 0 with the given probability and else divided by 1 - probability.
+
+    The expectation is the weights themselves. Probability 0 draws nothing.
+
+    Requirements: ATT-DROP-2, ATT-DROP-3.
+    Source: Srivastava et al. 2014, JMLR 15, section 10 (inverted form); Vaswani et al. 2017, section 5.4.
+    """
+    if probability == 0.0:
+        return weights
+    kept = torch.rand_like(weights) >= probability
+    return weights * kept / (1.0 - probability)
+
+
+def mix(weights: Tensor, v: Tensor) -> Tensor:
+    """Return the weighted sums of the values.
+
+    Shapes:
+        weights  (..., L, S)
+        v        (..., S, F)
+        out      (..., L, F)
+
+    Requirements: ATT-LINEAR-1, ATT-SHAPE-1.
+    """
+    return einsum("...ls,...sf->...lf", weights, v)
+
+
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    dropout: float = 0.0,
+) -> tuple[Tensor, Tensor]:
+    """Return (output, weights): softmax over S of (scale · q kᵀ + bias), masked, times v.
+
+    Shapes:
+        q        (..., L, E)
+        k        (..., S, E)
+        v        (..., S, F)
+        mask     broadcastable to (..., L, S), bool, True = may attend
+        bias     broadcastable to (..., L, S), float
+        output   (..., L, F)
+        weights  (..., L, S)   as they multiply v, so after dropout
+
+    ``scale`` None means 1/√E. ``dropout`` is a probability; pass 0 outside training.
+    Raises RuntimeError where the shapes do not fit.
+
+    Requirements: the whole chapter (ATT-ORACLE-1).
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.1, eq. (1).
+    """
+    scores = score(q, k, default_scale(q) if scale is None else scale)
+    weights = drop(weigh(hide(add_bias(scores, bias), mask)), dropout)
+    return mix(weights, v), weights

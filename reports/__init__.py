@@ -1,0 +1,1 @@
+"""Everything people read, as pure functions of a results record."""

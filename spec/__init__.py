@@ -1,0 +1,1 @@
+"""The specification: Markdown pages, and the registry of requirements parsed from them."""

@@ -17,12 +17,25 @@ def gather_masks(config, query, key, key_mask, attn_mask):
     return mask
 
 
+def active_dropout(config):
+    """Return the dropout probability in force: 0 outside training."""
+    return config.dropout if config.training else 0.0
+
+
+def run_attention(config, query, key, value, mask, bias, need_weights):
+    out, attn = attend(query, key, value, mask, bias, config.scale, active_dropout(config))
+    return (out, attn) if need_weights else out
+
+
+def run_multi_head(config, weights, query, key, value, mask, bias, need_weights):
+    out, attn = multi_head(query, key, value, weights, config.num_heads, mask, bias, active_dropout(config))
+    return (out, attn) if need_weights else out
+
+
 def attention(config, weights):
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         mask = gather_masks(config, query, key, key_mask, attn_mask)
-        dropout = config.dropout if config.training else 0.0
-        out, attn = attend(query, key, value, mask, attn_bias, config.scale, dropout)
-        return (out, attn) if need_weights else out
+        return run_attention(config, query, key, value, mask, attn_bias, need_weights)
 
     return forward
 
@@ -30,8 +43,6 @@ def attention(config, weights):
 def multi_head_attention(config, weights):
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         mask = gather_masks(config, query, key, key_mask, attn_mask)
-        dropout = config.dropout if config.training else 0.0
-        out, attn = multi_head(query, key, value, weights, config.num_heads, mask, attn_bias, dropout)
-        return (out, attn) if need_weights else out
+        return run_multi_head(config, weights, query, key, value, mask, attn_bias, need_weights)
 
     return forward

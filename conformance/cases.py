@@ -1,0 +1,145 @@
+"""The scored cases: named, sized, drawn from our own counter-based generator, the same for every implementation.
+
+Sizes within a case are pairwise distinct wherever the case does not need two to be equal, so that no two axes
+can be mistaken for each other. Numbers are signed and of unit variance: weak stimuli hide mistakes.
+"""
+
+import hashlib
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+# Standard deviation of the scores in each regime.
+REGIMES = {"uniform": 0.1, "moderate": 1.5, "peaked": 3.0}
+
+
+def draw(key: str, *shape: int) -> Tensor:
+    """Return float64 numbers, uniform in ±√3 (mean 0, variance 1), that depend on ``key`` and nothing else.
+
+    SplitMix64 (Steele, Lea and Flood 2014) on a counter: no library's generator, so no library's release changes them.
+    """
+    start = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "little")
+    with np.errstate(over="ignore"):
+        z = np.uint64(start) + np.arange(1, math.prod(shape) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    unit = (z >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return torch.from_numpy((unit * 2 - 1) * math.sqrt(3)).reshape(shape)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sizes (B batch, H heads, L queries, S keys, E and F widths of keys and values) and what is drawn in them.
+
+    For multi-head attention E is the width of one head and the inputs' widths are ``embed``, ``key_dim``,
+    ``value_dim`` and ``out_dim``; 0 means H·E.
+    """
+
+    name: str
+    B: int = 2
+    H: int = 3
+    L: int = 5
+    S: int = 11
+    E: int = 7
+    F: int = 13
+    regime: str = "moderate"
+    dtype: torch.dtype = torch.float64
+    device: str = "cpu"
+    seed: int = 0
+    embed: int = 0
+    key_dim: int = 0
+    value_dim: int = 0
+    out_dim: int = 0
+    bias: bool = True
+    _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
+
+    def draw(self, what: str, *shape: int) -> Tensor:
+        """Return a tensor of this case, in its dtype and on its device; the same each time."""
+        key = f"{what}{shape}"
+        if key not in self._drawn:
+            drawn = draw(f"{self.seed}/{self.name}/{what}", *shape)
+            self._drawn[key] = drawn.to(self.device, self.dtype)
+        return self._drawn[key]
+
+    def but(self, **changes: object) -> "Case":
+        """Return this case with other sizes, dtype or regime."""
+        return replace(self, **changes, _drawn={})  # type: ignore[arg-type]
+
+    def permutation(self, what: str, size: int) -> Tensor:
+        """Return a permutation of ``size`` that moves every element (for size > 1)."""
+        order = torch.argsort(draw(f"{self.seed}/{self.name}/{what}", size))
+        cycle = torch.empty_like(order)
+        cycle[order] = order.roll(1)
+        return cycle.to(self.device)
+
+    @cached_property
+    def q(self) -> Tensor:
+        return self.draw("q", self.B, self.H, self.L, self.E) * REGIMES[self.regime]
+
+    @cached_property
+    def k(self) -> Tensor:
+        return self.draw("k", self.B, self.H, self.S, self.E)
+
+    @cached_property
+    def v(self) -> Tensor:
+        return self.draw("v", self.B, self.H, self.S, self.F)
+
+    def __str__(self) -> str:
+        dtype = str(self.dtype).removeprefix("torch.")
+        sizes = f"q({self.B}, {self.H}, {self.L}, {self.E}) k({self.B}, {self.H}, {self.S}, {self.E})"
+        return f"{self.name}: {sizes} v({self.B}, {self.H}, {self.S}, {self.F}) {dtype}"
+
+
+# fmt: off
+FAMILIES: dict[str, tuple[Case, ...]] = {
+    "distinct": (
+        Case("uniform-1",  B=2, H=3, L=5,  S=11, E=7,  F=13, regime="uniform"),
+        Case("moderate-2", B=3, H=2, L=11, S=6,  E=5,  F=4),
+        Case("peaked-3",   B=2, H=5, L=3,  S=13, E=11, F=7,  regime="peaked"),
+    ),
+    # S ≤ E and S ≤ F: with V = I the output shows the weights
+    "readable": (
+        Case("readable-1", B=2, H=3, L=5, S=4, E=7,  F=8),
+        Case("readable-2", B=3, H=2, L=4, S=5, E=11, F=13),
+    ),
+    "one": (Case("moderate-2", B=3, H=2, L=11, S=6, E=5, F=4),),
+    "many-rows": (Case("many-rows-1", B=3, H=2, L=61, S=5, E=8, F=9),),
+    "small": (Case("small-1", B=2, H=3, L=4, S=5, E=7, F=6),),
+    # more samples than anything else has, and as many samples as queries or keys
+    "batches": (
+        Case("batches-1",    B=5, H=2, L=3, S=4, E=7, F=6),
+        Case("batch-is-L-2", B=4, H=3, L=4, S=5, E=7, F=6),
+        Case("batch-is-S-3", B=5, H=3, L=4, S=5, E=7, F=6),
+    ),
+    "square": (
+        Case("square-1", B=2, H=3, L=5, S=5, E=7,  F=8),
+        Case("square-2", B=3, H=2, L=7, S=7, E=11, F=13),
+    ),
+    "edges": (
+        Case("one-query-1",  B=2, H=3, L=1, S=5, E=7, F=4),
+        Case("one-key-2",    B=2, H=3, L=5, S=1, E=7, F=4),
+        Case("one-sample-3", B=1, H=2, L=5, S=3, E=7, F=4),
+        Case("one-head-4",   B=2, H=1, L=5, S=3, E=7, F=4),
+        Case("narrow-5",     B=2, H=3, L=5, S=4, E=1, F=7),
+    ),
+    # off every tile size, longer than 64 and 128
+    "long": (Case("long-1", B=1, H=2, L=67, S=131, E=5, F=3),),
+}
+# fmt: on
+
+
+@lru_cache(maxsize=None)
+def family(name: str, seed: int, device: str, value_width: bool) -> tuple[Case, ...]:
+    """Return the cases of a family for one seed and device.
+
+    Without ``value_width`` (a component whose values are as wide as its keys) F becomes E.
+    """
+    cases = FAMILIES[name]
+    if not value_width:
+        cases = tuple(case.but(F=case.E) for case in cases)
+    return tuple(case.but(seed=seed, device=device) for case in cases)

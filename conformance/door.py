@@ -1,0 +1,188 @@
+"""The one door to foreign code: ``call(implementation, request) -> reply``.
+
+What leaves this module as Failure is the implementation's fault, as Unsupported its adapter's word; any other
+exception is the harness's own fault. Requests and replies are data, so that another transport can carry them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import Component
+from attnconf.conformance.evidence import Failure, Unsupported
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """What is under test: its functions by component, and what it says of itself."""
+
+    name: str
+    components: Mapping[str, Component]
+    declares: Mapping[str, str] = field(default_factory=dict)
+    profile: str | None = None
+    source: str = ""
+    version: str | None = None
+    binding: str = "adapter"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call: build the component anew for ``config`` and ``weights``, call it on ``inputs``."""
+
+    component: str
+    config: Any
+    weights: Mapping[str, Tensor]
+    inputs: Mapping[str, Tensor]  # by the contract's names; what is absent is not passed
+    out_shape: tuple[int, ...]
+    weights_shape: tuple[int, ...] | None = None  # None: weights are not asked for
+    averaged_shape: tuple[int, ...] | None = None  # accepted where the adapter declares averaged weights
+    mode: str = "plain"  # plain, tracked (everything requires grad), no_grad, inference_mode
+    cotangent: Tensor | None = None  # with it, gradients with respect to ``wrt`` come back
+    wrt: tuple[str, ...] = ()
+    same: bool = False  # query, key and value are one object
+    layout: str = "contiguous"
+    before: tuple[Mapping[str, Tensor], ...] = ()  # calls the same callable has seen before
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back. ``changed`` names the handed-over tensors that were modified."""
+
+    out: Tensor
+    weights: Tensor | None
+    grads: Mapping[str, Tensor]
+    changed: tuple[str, ...]
+
+
+def call(implementation: Implementation, request: Request) -> Reply:
+    """Return the implementation's reply. Raises Failure or Unsupported."""
+    weights = {name: hand_over(w, request, name, "contiguous") for name, w in request.weights.items()}
+    inputs = {name: hand_over(x, request, name, request.layout) for name, x in request.inputs.items()}
+    with _grad_mode(request.mode):
+        returned = _enter(implementation, request, weights, inputs)
+        out, attention = _validate(returned, request)
+        changed = tuple(
+            name
+            for given, taken in ((request.weights, weights), (request.inputs, inputs))
+            for name in given
+            if not _same_bits(given[name], taken[name])
+        )
+        grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
+    return Reply(out.detach(), attention, grads, changed)
+
+
+def hand_over(x: Tensor, request: Request, name: str, layout: str) -> Tensor:
+    """Return a copy of ``x`` for the implementation to keep, laid out in memory as asked."""
+    if layout == "contiguous":
+        copy = x.clone(memory_format=torch.contiguous_format)
+    elif layout == "transposed":
+        copy = x.transpose(-1, -2).contiguous().transpose(-1, -2)
+    elif layout == "offset":  # every other element of a larger buffer, from the third on
+        buffer = x.new_zeros((*x.shape[:-1], 2 * x.shape[-1] + 3))
+        buffer[..., 3::2] = x
+        copy = buffer[..., 3::2]
+    elif layout == "expanded":  # the first sample for all, with stride 0
+        copy = x[:1].clone().expand_as(x)
+    else:
+        raise ValueError(f"no layout {layout!r}")
+    wanted = name in request.wrt or request.mode == "tracked"
+    return copy.requires_grad_() if wanted and copy.is_floating_point() else copy
+
+
+def _grad_mode(mode: str) -> Any:
+    if mode == "no_grad":
+        return torch.no_grad()
+    if mode == "inference_mode":
+        return torch.inference_mode()
+    return torch.enable_grad()
+
+
+def _enter(implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Tensor]) -> Any:
+    """Build and call. Nothing else in the suite runs foreign code."""
+    ask = {"need_weights": True} if request.weights_shape else {}
+    try:
+        if request.seed is not None:
+            torch.manual_seed(request.seed)
+        forward = implementation.components[request.component](request.config, weights)
+        if not callable(forward):
+            raise Failure("protocol", f"{request.component}(config, weights) returned {_kind(forward)}, want a callable")
+        for earlier in request.before:
+            forward(*_positional(earlier, request.same), **_named(earlier))
+        return forward(*_positional(inputs, request.same), **_named(inputs), **ask)
+    except Failure:
+        raise
+    except NotImplementedError as error:
+        _not_implemented(implementation, error)
+    except SystemExit as error:
+        raise Failure("exited", f"called exit({error.code!r})") from None
+    except Exception as error:
+        raise Failure("raised", f"raised {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}") from error
+
+
+def _positional(inputs: Mapping[str, Tensor], same: bool) -> list[Tensor]:
+    return [inputs["query"]] * 3 if same else [inputs[name] for name in ("query", "key", "value")]
+
+
+def _named(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: x for name, x in inputs.items() if name not in ("query", "key", "value")}
+
+
+def _not_implemented(implementation: Implementation, error: NotImplementedError) -> NoReturn:
+    words = str(error) or "no words given"
+    if implementation.binding == "adapter":
+        raise Unsupported(words) from None
+    raise Failure("raised", f"raised NotImplementedError: {words}") from None
+
+
+def _kind(x: Any) -> str:
+    if x is None:
+        return "None"
+    shape = f" of shape {tuple(x.shape)}" if hasattr(x, "shape") else ""
+    return f"a {type(x).__module__}.{type(x).__qualname__}{shape}".replace("builtins.", "")
+
+
+def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
+    """Return (out, weights or None), or raise Failure naming what was expected."""
+    attention = None
+    out = returned
+    if request.weights_shape:
+        if not isinstance(returned, tuple | list) or len(returned) != 2:
+            raise Failure("protocol", f"returned {_kind(returned)}, want a pair (out, weights) as need_weights is true")
+        out, attention = returned
+    for x, what, shapes in (
+        (out, "out", (request.out_shape,)),
+        (attention, "weights", (request.weights_shape, request.averaged_shape)),
+    ):
+        if what == "weights" and not request.weights_shape:
+            continue
+        if not isinstance(x, Tensor):
+            hint = " alone, as need_weights was not given" if isinstance(x, tuple) and not request.weights_shape else ""
+            raise Failure("protocol", f"returned {_kind(x)} as {what}, want a torch.Tensor{hint}")
+        if tuple(x.shape) not in shapes:
+            raise Failure("shape", f"{what} has shape {tuple(x.shape)}, want {shapes[0]}")
+        if x.device != request.inputs["query"].device:
+            raise Failure("protocol", f"{what} is on {x.device}, want {request.inputs['query'].device}")
+    return out, attention
+
+
+def _same_bits(given: Tensor, taken: Tensor) -> bool:
+    return torch.equal(given, taken.detach()) or torch.equal(given.nan_to_num(), taken.detach().nan_to_num())
+
+
+def _pull_back(out: Tensor, request: Request, handed: dict[str, Tensor]) -> dict[str, Tensor]:
+    assert request.cotangent is not None
+    wrt = [handed[name] for name in request.wrt]
+    if not out.requires_grad:
+        raise Failure("property", "out carries no gradient: the graph to inputs and weights is cut")
+    try:
+        grads = torch.autograd.grad(out, wrt, request.cotangent.to(out.dtype), allow_unused=True)
+    except Exception as error:
+        raise Failure("raised", f"backward raised {type(error).__name__}: {error}") from error
+    return {
+        name: torch.zeros_like(x) if g is None else g
+        for name, x, g in zip(request.wrt, wrt, grads, strict=True)
+    }

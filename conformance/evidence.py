@@ -1,0 +1,97 @@
+"""What a check yields, and what it raises: measures that held, and the mismatch that did not.
+
+Bounds are written so that NaN fails: ``if error <= bound: return``.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+# Meaning is judged by a gap, not by rounding: right code in the wild reassociates, and takes √ and softmax in float32.
+SEMANTIC = 1e-6
+SEMANTIC_SOURCE = "semantic gap: 1e-6·max|want|"
+# Central differences of order 4 with step 1e-2: truncation ~1e-8, and float32 rounding over the step ~1e-5.
+DIFFERENCES = 1e-4
+DIFFERENCES_SOURCE = "central differences: 1e-4·max|want|"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A comparison that held."""
+
+    error: float = 0.0
+    bound: float = 0.0
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A choice that the spec leaves open, as the implementation was seen to make it."""
+
+    convention: str
+    choice: str
+
+
+class Failure(Exception):
+    """The implementation's fault, with one of the reasons of the results schema."""
+
+    def __init__(self, reason: str, message: str, **details: float | str):
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.details = details  # error, bound, source: floats and where the bound comes from
+
+
+class Unsupported(Exception):
+    """An adapter says, in words, that it does not do this."""
+
+
+def close(
+    got: Tensor, want: Tensor, what: str = "out", *, bound: float = SEMANTIC, source: str = SEMANTIC_SOURCE,
+    unit: float | None = None,
+) -> Measure:  # fmt: skip
+    """Return the measure if max|got - want| <= bound · unit (unit: max|want|); raise Failure where it is worst."""
+    got, want = got.detach().double(), want.detach().double()
+    if got.shape != want.shape:
+        raise Failure("shape", f"{what} has shape {tuple(got.shape)}, want {tuple(want.shape)}")
+    difference = (got - want).abs()
+    unit = float(want.abs().max()) if unit is None and want.numel() else unit or 0.0
+    limit = bound * unit
+    error = float(difference.max()) if got.numel() else 0.0
+    if error <= limit:
+        return Measure(error, limit)
+    raise _worst(got, want, difference, what, limit, source)
+
+
+def _worst(got: Tensor, want: Tensor, difference: Tensor, what: str, limit: float, source: str) -> Failure:
+    at = int(torch.where(difference.isnan(), torch.inf, difference).argmax())
+    where = ", ".join(str(int(i)) for i in torch.unravel_index(torch.tensor(at), got.shape))
+    off = 100.0 * float((~(difference <= limit)).double().mean())
+    error = float(difference.flatten()[at])
+    reason = "value" if torch.isfinite(got.flatten()[at]) else "nonfinite"
+    message = f"{what}[{where}]: got {got.flatten()[at]:.6g}, want {want.flatten()[at]:.6g}"
+    return Failure(reason, message, error=error, bound=limit, source=source, off=off)
+
+
+def identical(got: Tensor, want: Tensor, what: str = "out") -> Measure:
+    """Return the measure if the two are equal bit for bit (NaN equals NaN); else raise Failure where they differ most."""
+    if got.shape == want.shape and got.dtype == want.dtype and torch.equal(got.nan_to_num(), want.nan_to_num()):
+        return Measure()
+    return close(got, want, what, bound=0.0, source="exact")
+
+
+def holds(condition: bool, message: str, reason: str = "property") -> Measure:
+    """Return a measure if the condition is true, else raise Failure with the message."""
+    if condition:
+        return Measure()
+    raise Failure(reason, message)
+
+
+def within(got: Tensor, low: Tensor, high: Tensor, what: str) -> Measure:
+    """Return the measure if low <= got <= high everywhere, up to the semantic gap."""
+    slack = SEMANTIC * float(torch.maximum(low.abs(), high.abs()).max())
+    outside = torch.maximum(low - got, got - high)
+    error = float(outside.max())
+    if error <= slack:
+        return Measure(max(error, 0.0), slack)
+    return close(got, got.clamp(low, high), what, bound=slack, unit=1.0, source=SEMANTIC_SOURCE)

@@ -1,0 +1,102 @@
+"""Judge one requirement on one subject: run its check on all its cases, and say what came out."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnconf.conformance.cases import Case
+from attnconf.conformance.checks import Checked
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.evidence import Failure, Observed, Unsupported
+from attnconf.conformance.subject import Subject
+from attnconf.spec import registry
+
+# A check's outcome is that of its worst case.
+_WORST_FIRST = ("error", "fail", "unsupported", "pass")
+
+
+@dataclass
+class CaseResult:
+    name: str
+    outcome: str
+    described: str = ""
+    error: float | None = None
+    bound: float | None = None
+    failure: Failure | None = None
+    message: str | None = None
+
+
+@dataclass
+class Judged:
+    """The outcome of one planned check, with what is needed to explain it."""
+
+    requirement: registry.Requirement
+    check: str
+    outcome: str
+    message: str | None = None
+    reason: str | None = None
+    cases: list[CaseResult] = field(default_factory=list)
+    convention: dict[str, str] = field(default_factory=dict)
+    log: list[tuple[Request, Reply | Failure]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def failing(self) -> CaseResult | None:
+        """The first case that failed."""
+        return next((case for case in self.cases if case.outcome == "fail"), None)
+
+
+def judge(
+    subject: Subject, checked: Checked, seed: int = 0, device: str = "cpu", select: Callable[[str], bool] | None = None
+) -> Judged:
+    """Return what came of one requirement. ``select`` keeps cases by name.
+
+    Raises nothing: a fault of the harness itself is the outcome "error".
+    """
+    start = time.perf_counter()
+    subject.log = []
+    judged = Judged(checked.requirement, checked.check.__name__, "pass")
+    lacking = sorted(need for need in checked.requirement.needs if not subject.offers(need))
+    if lacking:
+        judged.outcome = "not-applicable"
+        judged.message = f"the lens {subject.lens.name!r} on {subject.component} offers no {', '.join(lacking)}"
+        return judged
+    for case in checked.cases(subject, seed, device):
+        if select is None or select(case.name):
+            judged.cases.append(_run(subject, checked, case, judged.convention))
+    outcomes = {case.outcome for case in judged.cases}
+    judged.outcome = next((o for o in _WORST_FIRST if o in outcomes), "error")
+    worst = next((case for case in judged.cases if case.outcome == judged.outcome), None)
+    judged.message = worst.message if worst else "no case was run"
+    judged.reason = worst.failure.reason if worst and worst.failure else None
+    judged.log = subject.log
+    judged.seconds = time.perf_counter() - start
+    return judged
+
+
+def _run(subject: Subject, checked: Checked, case: Case, convention: dict[str, str]) -> CaseResult:
+    result = CaseResult(case.name, "pass", str(case))
+    evidence = 0
+    try:
+        for item in checked.check(subject, case):
+            evidence += 1
+            if isinstance(item, Observed):
+                convention[item.convention] = item.choice
+            elif result.error is None or item.error >= result.error:
+                result.error, result.bound = item.error, item.bound
+        if not evidence:
+            raise AssertionError("the check yielded no evidence")
+    except Failure as failure:
+        _record(result, failure)
+    except Unsupported as words:
+        result.outcome, result.message = "unsupported", str(words)
+    except Exception as fault:
+        result.outcome, result.message = "error", f"fault of the suite: {type(fault).__name__}: {fault}"
+    return result
+
+
+def _record(result: CaseResult, failure: Failure) -> None:
+    details: dict[str, Any] = failure.details
+    result.outcome, result.message, result.failure = "fail", failure.message, failure
+    result.error, result.bound = details.get("error"), details.get("bound")

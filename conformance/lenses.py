@@ -1,0 +1,155 @@
+"""Lenses: a component seen as scaled dot-product attention, q (B, H, L, E), k (B, H, S, E), v (B, H, S, F).
+
+A requirement of ``attention`` or ``masks`` is judged through a lens on any component that contains attention.
+A lens places q, k and v in the component's inputs by choosing its weights, and reads the output back. What a
+lens cannot express it does not offer, and a requirement that needs it is not applicable there.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import AttentionConfig, MultiHeadAttentionConfig
+
+OPTIONAL_INPUTS = ("key_mask", "attn_mask", "attn_bias")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a check may ask of attention besides q, k and v."""
+
+    scale: float | None = None
+    causal: bool = False
+    dropout: float = 0.0
+    training: bool = False
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A component's configuration, weights and inputs that make it compute attention on q, k and v."""
+
+    config: AttentionConfig | MultiHeadAttentionConfig
+    weights: Mapping[str, Tensor]
+    inputs: Mapping[str, Tensor]
+    out_shape: tuple[int, ...]
+    weights_shape: tuple[int, ...]
+    read: Callable[[Tensor], Tensor]
+    read_weights: Callable[[Tensor], Tensor]
+    same: bool = False
+
+
+@dataclass(frozen=True)
+class Lens:
+    """``place(q, k, v, optional inputs, options, declares)`` and what can be asked through it."""
+
+    name: str
+    component: str
+    offers: frozenset[str]
+    place: Callable[..., Placed]
+
+
+def _as_it_is(x: Tensor) -> Tensor:
+    return x
+
+
+def place_direct(
+    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
+) -> Placed:
+    """The component is scaled dot-product attention already."""
+    config = AttentionConfig(options.scale, options.causal, options.dropout, options.training)
+    rows = (*q.shape[:-1], k.shape[-2])
+    inputs = {"query": q, "key": k, "value": v, **extra}
+    return Placed(config, {}, inputs, (*q.shape[:-1], v.shape[-1]), rows, _as_it_is, _as_it_is)
+
+
+def place_heads(
+    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
+) -> Placed:
+    """Multi-head attention with identity projections: embed_dim = H·E, head h reads its own slice."""
+    B, H, L, E = q.shape
+    width = H * E
+    config = MultiHeadAttentionConfig(
+        width, H, E, width, width, width, True, options.causal, options.dropout, options.training
+    )
+    weights = {}
+    for name in ("q", "k", "v", "out"):
+        weights[f"{name}.weight"] = torch.eye(width, dtype=q.dtype, device=q.device)
+        weights[f"{name}.bias"] = torch.zeros(width, dtype=q.dtype, device=q.device)
+    inputs = {"query": _side_by_side(q), "key": _side_by_side(k), "value": _side_by_side(v), **extra}
+    return Placed(
+        config, weights, inputs, (B, L, width), (B, H, L, k.shape[2]),
+        lambda out: out.unflatten(-1, (H, E)).transpose(1, 2), _as_it_is,
+    )  # fmt: skip
+
+
+def _side_by_side(x: Tensor) -> Tensor:
+    return x.transpose(1, 2).flatten(2)
+
+
+def place_self(
+    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
+) -> Placed:
+    """Multi-head self-attention: every token carries its query, key and value; each head is three times as wide.
+
+    Unless causality itself is asked for, every query gets a sequence of its own, in which it is the last token:
+    the last row sees every key, in an always-causal component too.
+    """
+    B, H, L, E = q.shape
+    S = k.shape[2]
+    in_row = not options.causal
+    if in_row:  # (B·L, H, S, E), sample-major
+        q = q.transpose(1, 2).reshape(B * L, H, 1, E).expand(-1, -1, S, -1)
+        k, v = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
+        extra = {name: _in_rows(name, x, B, H, L, S) for name, x in extra.items()}
+    token = torch.cat([q, k, v], dim=-1)
+    causal = options.causal or declares.get("causality") == "always"
+    width = 3 * H * E
+    config = MultiHeadAttentionConfig(
+        width, H, 3 * E, width, width, width, False, causal, options.dropout, options.training
+    )
+    weights = {f"{name}.weight": _pick(i, H, E, q) for i, name in enumerate(("q", "k", "v"))}
+    weights["out.weight"] = torch.eye(width, dtype=q.dtype, device=q.device)
+
+    def read(out: Tensor) -> Tensor:
+        heads = out.unflatten(-1, (H, 3 * E))[..., :E].transpose(1, 2)
+        return heads[:, :, -1].unflatten(0, (B, L)).transpose(1, 2) if in_row else heads
+
+    def read_weights(attention: Tensor) -> Tensor:
+        return attention[:, :, -1].unflatten(0, (B, L)).transpose(1, 2) if in_row else attention
+
+    n = len(token)
+    return Placed(
+        config, weights, {"query": _side_by_side(token), **extra}, (n, S, width), (n, H, S, S), read, read_weights, True
+    )
+
+
+def _in_rows(name: str, x: Tensor, B: int, H: int, L: int, S: int) -> Tensor:
+    """Return a mask or bias for the samples of ``place_self``, one for each query."""
+    if name == "key_mask":
+        return x.repeat_interleave(L, dim=0)
+    rows = x.expand(B, H, L, S).transpose(1, 2).reshape(B * L, H, 1, S)
+    return rows.expand(-1, -1, S, -1)
+
+
+def _pick(part: int, H: int, E: int, like: Tensor) -> Tensor:
+    """Return the projection that moves part 0 (query), 1 (key) or 2 (value) of each head's slice to its front.
+
+    A head is 3E wide here, so 1/√(3E) is what a right scale is; √3 in the queries makes it 1/√E.
+    """
+    block = torch.zeros(3 * E, 3 * E, dtype=like.dtype, device=like.device)
+    block[:E, part * E : (part + 1) * E] = torch.eye(E) * (math.sqrt(3) if part == 0 else 1.0)
+    return torch.block_diag(*[block] * H)
+
+
+_ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal"})
+LENSES = {
+    ("attention", "direct"): Lens("direct", "attention", _ALL | {"scale", "value-width"}, place_direct),
+    ("multi_head_attention", "heads"): Lens("heads", "multi_head_attention", _ALL, place_heads),
+    ("multi_head_attention", "self"): Lens("self", "multi_head_attention", _ALL - {"cross"}, place_self),
+    ("multi_head_attention", "direct"): Lens(
+        "direct", "multi_head_attention", _ALL | {"value-width", "projections"}, place_heads
+    ),
+}

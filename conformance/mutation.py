@@ -1,0 +1,132 @@
+"""Mutants: the reference with functions replaced, without touching the reference.
+
+A mutant is applied by rebuilding every function of the reference with fresh globals, in which a replaced
+function stands wherever the original did. Nothing is patched, so mutants can be built side by side.
+"""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import FunctionType, ModuleType
+from typing import Any
+
+from attnconf.conformance.door import Implementation
+from attnconf.spec import registry
+
+_MODULES = ("reference.masks", "reference.attention", "reference.multi_head_attention", "adapters.reference")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One way to get it wrong.
+
+    ``breaks``: the requirements that are its roots, exactly. ``raises``: those among them where it raises an
+    exception instead of returning something wrong. ``replace``: functions of the reference (or of its adapter)
+    and what stands in their place.
+    """
+
+    id: str
+    story: str
+    breaks: frozenset[str] | set[str]
+    hint: str
+    replace: Mapping[Callable[..., Any], Callable[..., Any]]
+    raises: frozenset[str] | set[str] = frozenset()
+    silent_on: Mapping[str, str] = field(default_factory=dict)  # component: why it cannot show there
+    source: str = ""  # where the mistake was seen
+
+    @property
+    def chapter(self) -> str:
+        return registry.CHAPTERS[self.id.split("-")[0]]
+
+
+def apply(mutants: Iterable[Mutant]) -> Implementation:
+    """Return the reference's adapter with the mutants' functions in place.
+
+    Raises ValueError if a replaced function is not the reference's, two mutants replace the same one, or the
+    parameters differ.
+    """
+    mutants = list(mutants)
+    replaced: dict[Callable[..., Any], Callable[..., Any]] = {}
+    for mutant in mutants:
+        for original, other in mutant.replace.items():
+            _fits(mutant, original, other, replaced)
+            replaced[original] = other
+    module = _rebuild(replaced)
+    name = "+".join(mutant.id for mutant in mutants)
+    components = {c: module[c] for c in ("attention", "multi_head_attention")}
+    return Implementation(name, components, declares=module["declares"])
+
+
+def _fits(mutant: Mutant, original: Any, other: Any, replaced: Mapping[Any, Any]) -> None:
+    if original not in _originals():
+        raise ValueError(f"{mutant.id} replaces {original!r}, which is not a function of the reference")
+    if original in replaced:
+        raise ValueError(f"{mutant.id} replaces {original.__name__}, which another mutant replaces")
+    want, got = list(inspect.signature(original).parameters), list(inspect.signature(other).parameters)
+    if want != got:
+        raise ValueError(f"{mutant.id} replaces {original.__name__}({', '.join(want)}) by one of ({', '.join(got)})")
+
+
+def _modules() -> list[ModuleType]:
+    return [importlib.import_module(f"attnconf.{name}") for name in _MODULES]
+
+
+@cache
+def _originals() -> frozenset[Any]:
+    return frozenset(
+        value
+        for module in _modules()
+        for value in vars(module).values()
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__
+    )
+
+
+def _rebuild(replaced: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the globals of the reference's adapter, all functions of the reference rebuilt around the replaced ones."""
+    rebuilt: dict[Any, Any] = dict(replaced)
+    spaces = []
+    for module in _modules():
+        space = dict(vars(module))
+        spaces.append(space)
+        for value in vars(module).values():
+            if isinstance(value, FunctionType) and value.__module__ == module.__name__ and value not in rebuilt:
+                rebuilt[value] = _with_globals(value, space)
+    for space in spaces:
+        for name, value in space.items():
+            if isinstance(value, FunctionType) and value in rebuilt:
+                space[name] = rebuilt[value]
+    return spaces[-1]
+
+
+def _with_globals(function: FunctionType, space: dict[str, Any]) -> FunctionType:
+    copy = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+@cache
+def all_mutants() -> dict[str, Mutant]:
+    """Return the mutants of all chapters by id.
+
+    Raises SpecError where a mutant names a requirement that is not in the spec, or two have one id.
+    """
+    found: dict[str, Mutant] = {}
+    for chapter in registry.CHAPTERS.values():
+        module = importlib.import_module(f"attnconf.conformance.mutants.{chapter}")
+        for value in vars(module).values():
+            if isinstance(value, Mutant):
+                if value.id in found:
+                    raise registry.SpecError(f"two mutants are called {value.id}")
+                for name in (*value.breaks, *value.raises):
+                    _known(value, name)
+                found[value.id] = value
+    return found
+
+
+def _known(mutant: Mutant, name: str) -> None:
+    try:
+        registry.get(name)
+    except registry.SpecError as error:
+        raise registry.SpecError(f"mutant {mutant.id}: {error}") from None

@@ -1,0 +1,101 @@
+"""A subject: one component of one implementation, seen through one lens. Checks talk to nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.door import Implementation, Reply, Request, call
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
+
+
+
+class Subject:
+    """What a check is given. Every call goes through the one door; ``log`` keeps what went in and came out."""
+
+    def __init__(self, implementation: Implementation, component: str, lens: str):
+        self.implementation = implementation
+        self.component = component
+        self.lens = LENSES[component, lens]
+        self.declares = implementation.declares
+        self.log: list[tuple[Request, Reply | Failure]] = []
+
+    def offers(self, what: str) -> bool:
+        """Return whether the lens can express ``what``."""
+        return what in self.lens.offers
+
+    def call(self, request: Request) -> Reply:
+        """Return the reply of the implementation; remember both."""
+        try:
+            reply = call(self.implementation, request)
+        except Failure as failure:
+            self.log.append((request, failure))
+            raise
+        self.log.append((request, reply))
+        return reply
+
+    def attend(
+        self, q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, causal: bool = False,
+        dropout: float = 0.0, training: bool = False, need_weights: bool = False, cotangent: Tensor | None = None,
+        wrt: str = "qkv", before: tuple[tuple[Tensor, Tensor, Tensor], ...] = (), **extra: Any,
+    ) -> Reply:  # fmt: skip
+        """Return attention on q, k and v as the component computes it.
+
+        Shapes:
+            q  (B, H, L, E)     k  (B, H, S, E)     v  (B, H, S, F)
+            key_mask  (B, S)    attn_mask, attn_bias  broadcastable to (B, H, L, S)
+            Reply.out  (B, H, L, F)    Reply.weights  (B, H, L, S), with ``need_weights``
+            Reply.grads  of <cotangent, out>, under "q", "k", "v" (those named in ``wrt``) and "attn_bias"
+
+        ``before``: triples that the same callable is given first. Further keywords (mode, layout, seed) as in Request.
+        Raises Failure or Unsupported.
+        """
+        options = Options(scale, causal, dropout, training)
+        given = {name: extra.pop(name) for name in OPTIONAL_INPUTS if extra.get(name) is not None}
+        leaves = {"q": q, "k": k, "v": v, **given}
+        if cotangent is not None:
+            names = [*wrt, *(name for name in given if given[name].is_floating_point())]
+            leaves = {n: x.detach().clone().requires_grad_() if n in names else x for n, x in leaves.items()}
+        placed = self._place(leaves, options)
+        if cotangent is not None:
+            extra["cotangent"], extra["wrt"] = self._push(placed, cotangent)
+        reply = self.call(
+            Request(
+                self.component, placed.config, placed.weights,
+                {name: x.detach() for name, x in placed.inputs.items()}, placed.out_shape,
+                placed.weights_shape if need_weights else None, self._averaged(placed), same=placed.same,
+                before=tuple(self._place({"q": a, "k": b, "v": c}, options).inputs for a, b, c in before), **extra,
+            )  # fmt: skip
+        )
+        grads = _pull(placed, reply, leaves) if cotangent is not None else {}
+        attention = placed.read_weights(reply.weights) if reply.weights is not None and reply.weights.ndim == 4 else reply.weights
+        return Reply(placed.read(reply.out), attention, grads, reply.changed)
+
+    def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Placed:
+        extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}
+        return self.lens.place(leaves["q"], leaves["k"], leaves["v"], extra, options, self.declares)
+
+    def _averaged(self, placed: Placed) -> tuple[int, ...] | None:
+        if self.declares.get("returned-weights") != "averaged":
+            return None
+        return (placed.weights_shape[0], *placed.weights_shape[2:])
+
+    def _push(self, placed: Placed, cotangent: Tensor) -> tuple[Tensor, tuple[str, ...]]:
+        """Return the cotangent of the component's own output, and the inputs whose gradients are needed."""
+        probe = torch.zeros(placed.out_shape, dtype=cotangent.dtype, device=cotangent.device, requires_grad=True)
+        (pushed,) = torch.autograd.grad(placed.read(probe), probe, cotangent)
+        return pushed, tuple(name for name, x in placed.inputs.items() if x.requires_grad)
+
+
+def _pull(placed: Placed, reply: Reply, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the gradients with respect to the leaves, from those with respect to the component's inputs."""
+    names = [name for name, x in leaves.items() if x.requires_grad]
+    outputs = [placed.inputs[name] for name in reply.grads]
+    grads = [reply.grads[name] for name in reply.grads]
+    pulled = torch.autograd.grad(outputs, [leaves[name] for name in names], grads, allow_unused=True)
+    return {
+        name: torch.zeros_like(leaves[name]) if g is None else g
+        for name, g in zip(names, pulled, strict=True)
+    }

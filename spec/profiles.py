@@ -1,0 +1,63 @@
+"""Profiles: frozen lists of what a verdict requires, one TOML file each in spec/profiles/.
+
+    title = "…"
+    [multi_head_attention.heads]        # component, lens
+    required = ["ATT-SCALE-1", …]
+    optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
+"""
+
+import difflib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnconf.spec import registry
+
+FOLDER = Path(__file__).parent / "profiles"
+DEFAULT = "core-1"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a plan: judge this requirement on this component, seen through this lens."""
+
+    component: str
+    lens: str
+    requirement: str
+    optional: bool
+
+
+@dataclass(frozen=True)
+class Profile:
+    name: str
+    title: str
+    entries: tuple[Entry, ...]
+
+
+def names() -> list[str]:
+    """Return the names of all profiles."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def load(name: str) -> Profile:
+    """Return a profile, its entries ordered so that presuppositions come first.
+
+    Raises SpecError for an unknown profile, or an unknown id in one.
+    """
+    if name not in names():
+        close = difflib.get_close_matches(name, names(), n=1)
+        hint = f"; nearest: {close[0]}" if close else ""
+        raise registry.SpecError(f"unknown profile {name!r}: there are {', '.join(names())}{hint}")
+    content = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    title = content.pop("title")
+    entries = [
+        Entry(component, lens, registry.get(requirement).id, optional)
+        for component, lenses in content.items()
+        for lens, lists in lenses.items()
+        for key, optional in (("required", False), ("optional", True))
+        for requirement in lists.get(key, [])
+    ]
+    rank = {requirement: i for i, requirement in enumerate(registry.in_order(registry.requirements()))}
+    components = list(content)
+    entries.sort(key=lambda e: (components.index(e.component), rank[e.requirement]))
+    return Profile(name, title, tuple(entries))

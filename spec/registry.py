@@ -1,0 +1,132 @@
+"""The registry: every requirement, parsed from the chapter pages. The pages are the only source.
+
+A requirement on a page is a heading of level four, one normative sentence, and one line of relations:
+
+    #### ATT-SCALE-1
+    When no scale is given, an implementation MUST use 1/√E.
+    presupposes: ATT-SCORE-1 · needs: scale
+"""
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+PAGES = Path(__file__).parent
+CHAPTERS = {"ATT": "attention", "MASK": "masks", "MHA": "multi_head_attention"}
+
+_ID = re.compile(r"[A-Z]+-[A-Z0-9]+-\d+")
+_KEY_WORD = re.compile(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b")
+
+
+class SpecError(Exception):
+    """A page or a reference to it is wrong; the message says where."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One normative sentence."""
+
+    id: str
+    chapter: str
+    strength: str  # MUST, SHOULD or MAY
+    sentence: str
+    presupposes: tuple[str, ...]
+    needs: frozenset[str]
+    line: int
+
+    @property
+    def anchor(self) -> str:
+        return f"spec/{self.chapter}.md#{self.id.lower()}"
+
+
+@cache
+def requirements() -> dict[str, Requirement]:
+    """Return every requirement by id, in the order of the pages.
+
+    Raises SpecError where a page breaks the form, an id occurs twice, or presuppositions form a circle.
+    """
+    found: dict[str, Requirement] = {}
+    for chapter in CHAPTERS.values():
+        for requirement in parse(PAGES / f"{chapter}.md", chapter):
+            if requirement.id in found:
+                raise SpecError(f"{requirement.id} is defined twice, in {found[requirement.id].anchor} too")
+            found[requirement.id] = requirement
+    for requirement in found.values():
+        for other in requirement.presupposes:
+            if other not in found:
+                raise SpecError(f"{requirement.anchor} presupposes {other}, which {_nearest(other, found)}")
+    in_order(found)
+    return found
+
+
+def parse(page: Path, chapter: str) -> list[Requirement]:
+    """Return the requirements of one page."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    found = []
+    for at, line in enumerate(lines):
+        if line.startswith("#### "):
+            name = line.removeprefix("#### ").strip()
+            if not _ID.fullmatch(name) or CHAPTERS.get(name.split("-")[0]) != chapter:
+                raise SpecError(f"{page.name}:{at + 1}: {name!r} is not an id of the chapter {chapter}")
+            found.append(_parse_one(name, chapter, lines[at + 1 : at + 3], at + 1, page.name))
+    return found
+
+
+def _parse_one(name: str, chapter: str, body: list[str], line: int, page: str) -> Requirement:
+    sentence = body[0].strip() if body else ""
+    key_words = _KEY_WORD.findall(sentence)
+    if len(key_words) != 1:
+        raise SpecError(f"{page}:{line + 1}: {name} must be one sentence with one key word, found {key_words}")
+    relations: dict[str, tuple[str, ...]] = {"presupposes": (), "needs": ()}
+    if len(body) > 1 and re.match(r"(presupposes|needs):", body[1]):
+        for part in body[1].split("·"):
+            key, _, values = part.partition(":")
+            if key.strip() not in relations:
+                raise SpecError(f"{page}:{line + 2}: {key.strip()!r} is neither 'presupposes' nor 'needs'")
+            relations[key.strip()] = tuple(value.strip() for value in values.split(","))
+    strength = key_words[0].split()[0]
+    return Requirement(
+        name, chapter, strength, sentence, relations["presupposes"], frozenset(relations["needs"]), line
+    )
+
+
+def get(name: str) -> Requirement:
+    """Return one requirement. Raises SpecError with the nearest id where there is none of this name."""
+    found = requirements()
+    if name not in found:
+        raise SpecError(f"unknown requirement {name!r}: it {_nearest(name, found)}")
+    return found[name]
+
+
+def _nearest(name: str, known: dict[str, Requirement]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return "is on no page of the spec" + (f"; nearest: {close[0]}" if close else "")
+
+
+def in_order(found: dict[str, Requirement]) -> list[str]:
+    """Return the ids so that each comes after all it presupposes, else in the order of the pages.
+
+    Raises SpecError where presuppositions form a circle.
+    """
+    placed: dict[str, None] = {}
+
+    def place(name: str, path: tuple[str, ...]) -> None:
+        if name in path:
+            raise SpecError("presuppositions form a circle: " + " -> ".join((*path, name)))
+        if name not in placed:
+            for other in found[name].presupposes:
+                place(other, (*path, name))
+            placed[name] = None
+
+    for name in found:
+        place(name, ())
+    return list(placed)
+
+
+@cache
+def ancestors(name: str) -> frozenset[str]:
+    """Return all that a requirement presupposes, directly or not."""
+    direct = get(name).presupposes
+    return frozenset(direct).union(*(ancestors(other) for other in direct))

@@ -7,7 +7,7 @@ can be mistaken for each other. Numbers are signed and of unit variance: weak st
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 
 import numpy as np
 import torch
@@ -120,6 +120,14 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("square-1", B=2, H=3, L=5, S=5, E=7,  F=8),
         Case("square-2", B=3, H=2, L=7, S=7, E=11, F=13),
     ),
+    "one-square": (Case("square-1", B=2, H=3, L=5, S=5, E=7, F=8),),
+    # padding: queries as many as keys, and samples as many as queries, heads or keys
+    "padded": (
+        Case("padded-square-1",     B=3, H=2, L=5, S=5, E=7, F=8),
+        Case("padded-batch-is-L-2", B=4, H=3, L=4, S=5, E=7, F=6),
+        Case("padded-batch-is-H-3", B=3, H=3, L=4, S=5, E=7, F=6),
+    ),
+    "batch-is-H": (Case("batch-is-H-1", B=3, H=3, L=4, S=5, E=7, F=6),),
     "edges": (
         Case("one-query-1",  B=2, H=3, L=1, S=5, E=7, F=4),
         Case("one-key-2",    B=2, H=3, L=5, S=1, E=7, F=4),
@@ -129,11 +137,12 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # off every tile size, longer than 64 and 128
     "long": (Case("long-1", B=1, H=2, L=67, S=131, E=5, F=3),),
+    "long-square": (Case("long-square-1", B=1, H=2, L=131, S=131, E=5, F=3),),
 }
 # fmt: on
 
 
-@lru_cache(maxsize=None)
+@cache
 def family(name: str, seed: int, device: str, value_width: bool) -> tuple[Case, ...]:
     """Return the cases of a family for one seed and device.
 

@@ -5,9 +5,8 @@ or key, F width of a value.
 """
 
 import torch
+from attnconf.reference.masks import add_bias, blank, hide
 from torch import Tensor, einsum
-
-from attnconf.reference.masks import add_bias, hide
 
 
 def default_scale(q: Tensor) -> float:
@@ -106,6 +105,7 @@ def attend(
     Requirements: the whole chapter (ATT-ORACLE-1).
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.1, eq. (1).
     """
+    k, v = blank(k, mask), blank(v, mask)
     scores = score(q, k, default_scale(q) if scale is None else scale)
     weights = drop(weigh(hide(add_bias(scores, bias), mask)), dropout)
     return mix(weights, v), weights

@@ -7,7 +7,7 @@ can be mistaken for each other. Numbers are signed and of unit variance: weak st
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 
 import numpy as np
 import torch
@@ -133,7 +133,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
 # fmt: on
 
 
-@lru_cache(maxsize=None)
+@cache
 def family(name: str, seed: int, device: str, value_width: bool) -> tuple[Case, ...]:
     """Return the cases of a family for one seed and device.
 

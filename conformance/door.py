@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import torch
-from torch import Tensor
-
 from attnconf.adapters.contract import Component
 from attnconf.conformance.evidence import Failure, Unsupported
+from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,9 @@ def _grad_mode(mode: str) -> Any:
     return torch.enable_grad()
 
 
-def _enter(implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Tensor]) -> Any:
+def _enter(
+    implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Tensor]
+) -> Any:
     """Build and call. Nothing else in the suite runs foreign code."""
     ask = {"need_weights": True} if request.weights_shape else {}
     try:
@@ -109,7 +110,9 @@ def _enter(implementation: Implementation, request: Request, weights: dict[str, 
             torch.manual_seed(request.seed)
         forward = implementation.components[request.component](request.config, weights)
         if not callable(forward):
-            raise Failure("protocol", f"{request.component}(config, weights) returned {_kind(forward)}, want a callable")
+            raise Failure(
+                "protocol", f"{request.component}(config, weights) returned {_kind(forward)}, want a callable"
+            )
         for earlier in request.before:
             forward(*_positional(earlier, request.same), **_named(earlier))
         return forward(*_positional(inputs, request.same), **_named(inputs), **ask)
@@ -120,7 +123,10 @@ def _enter(implementation: Implementation, request: Request, weights: dict[str, 
     except SystemExit as error:
         raise Failure("exited", f"called exit({error.code!r})") from None
     except Exception as error:
-        raise Failure("raised", f"raised {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}") from error
+        raise Failure(
+            "raised",
+            f"raised {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}",
+        ) from error
 
 
 def _positional(inputs: Mapping[str, Tensor], same: bool) -> list[Tensor]:
@@ -182,7 +188,4 @@ def _pull_back(out: Tensor, request: Request, handed: dict[str, Tensor]) -> dict
         grads = torch.autograd.grad(out, wrt, request.cotangent.to(out.dtype), allow_unused=True)
     except Exception as error:
         raise Failure("raised", f"backward raised {type(error).__name__}: {error}") from error
-    return {
-        name: torch.zeros_like(x) if g is None else g
-        for name, x, g in zip(request.wrt, wrt, grads, strict=True)
-    }
+    return {name: torch.zeros_like(x) if g is None else g for name, x, g in zip(request.wrt, wrt, grads, strict=True)}

@@ -69,12 +69,13 @@ def _worst(got: Tensor, want: Tensor, difference: Tensor, what: str, limit: floa
     off = 100.0 * float((~(difference <= limit)).double().mean())
     error = float(difference.flatten()[at])
     reason = "value" if torch.isfinite(got.flatten()[at]) else "nonfinite"
-    message = f"{what}[{where}]: got {got.flatten()[at]:.6g}, want {want.flatten()[at]:.6g}"
+    place = f"{what}[{where}]:" if where else what
+    message = f"{place} got {got.flatten()[at]:.6g}, want {want.flatten()[at]:.6g}"
     return Failure(reason, message, error=error, bound=limit, source=source, off=off)
 
 
 def identical(got: Tensor, want: Tensor, what: str = "out") -> Measure:
-    """Return the measure if the two are equal bit for bit (NaN equals NaN); else raise Failure where they differ most."""
+    """Return the measure if both are equal bit for bit (NaN equals NaN); else raise Failure where they differ most."""
     if got.shape == want.shape and got.dtype == want.dtype and torch.equal(got.nan_to_num(), want.nan_to_num()):
         return Measure()
     return close(got, want, what, bound=0.0, source="exact")

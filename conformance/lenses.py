@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
-
 from attnconf.adapters.contract import AttentionConfig, MultiHeadAttentionConfig
+from torch import Tensor
 
 OPTIONAL_INPUTS = ("key_mask", "attn_mask", "attn_bias")
 

@@ -8,9 +8,8 @@ It failed none of five right implementations on 96 cases a dtype, while 1/√E o
 import math
 
 import torch
-from torch import Tensor
-
 from attnconf.conformance.evidence import Failure, Measure
+from torch import Tensor
 
 # m, m', f for outputs
 _FACTORS = {torch.bfloat16: (2.0, 1.5, 2.0), torch.float16: (2.5, 1.7, 2.0), torch.float32: (3.0, 2.0, 4.0)}

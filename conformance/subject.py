@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from attnconf.conformance.door import Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
-
+from torch import Tensor
 
 
 class Subject:
@@ -63,14 +61,24 @@ class Subject:
             extra["cotangent"], extra["wrt"] = self._push(placed, cotangent)
         reply = self.call(
             Request(
-                self.component, placed.config, placed.weights,
-                {name: x.detach() for name, x in placed.inputs.items()}, placed.out_shape,
-                placed.weights_shape if need_weights else None, self._averaged(placed), same=placed.same,
-                before=tuple(self._place({"q": a, "k": b, "v": c}, options).inputs for a, b, c in before), **extra,
-            )  # fmt: skip
+                self.component,
+                placed.config,
+                placed.weights,
+                {name: x.detach() for name, x in placed.inputs.items()},
+                placed.out_shape,
+                placed.weights_shape if need_weights else None,
+                self._averaged(placed),
+                same=placed.same,
+                before=tuple(self._place({"q": a, "k": b, "v": c}, options).inputs for a, b, c in before),
+                **extra,
+            )
         )
         grads = _pull(placed, reply, leaves) if cotangent is not None else {}
-        attention = placed.read_weights(reply.weights) if reply.weights is not None and reply.weights.ndim == 4 else reply.weights
+        attention = (
+            placed.read_weights(reply.weights)
+            if reply.weights is not None and reply.weights.ndim == 4
+            else reply.weights
+        )
         return Reply(placed.read(reply.out), attention, grads, reply.changed)
 
     def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Placed:
@@ -95,7 +103,4 @@ def _pull(placed: Placed, reply: Reply, leaves: Mapping[str, Tensor]) -> dict[st
     outputs = [placed.inputs[name] for name in reply.grads]
     grads = [reply.grads[name] for name in reply.grads]
     pulled = torch.autograd.grad(outputs, [leaves[name] for name in names], grads, allow_unused=True)
-    return {
-        name: torch.zeros_like(leaves[name]) if g is None else g
-        for name, g in zip(names, pulled, strict=True)
-    }
+    return {name: torch.zeros_like(leaves[name]) if g is None else g for name, g in zip(names, pulled, strict=True)}

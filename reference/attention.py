@@ -5,9 +5,8 @@ or key, F width of a value.
 """
 
 import torch
-from torch import Tensor, einsum
-
 from attnconf.reference.masks import add_bias, hide
+from torch import Tensor, einsum
 
 
 def default_scale(q: Tensor) -> float:

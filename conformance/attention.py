@@ -7,6 +7,7 @@ import torch
 from attnconf.conformance import evidence
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
+from attnconf.conformance.door import slopes
 from attnconf.conformance.evidence import Failure, Measure, Unsupported, close, holds, identical, within
 from attnconf.conformance.numerics import error_budget, worst_of_two_orders
 from attnconf.conformance.subject import Subject
@@ -389,7 +390,7 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
     q, k, v = (x.detach().clone().requires_grad_() for x in (case.q, case.k, case.v))
     want, _ = attend(q, k, v)
     yield close(reply.out, want)
-    for name, grad in zip("qkv", torch.autograd.grad(want, (q, k, v), cotangent), strict=True):
+    for name, grad in zip("qkv", slopes([(want, cotangent)], (q, k, v)), strict=True):
         unit = max(float(grad.abs().max()), 1e-3 * float(cotangent.abs().max()))
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit)
 

@@ -5,6 +5,7 @@ Bounds are written so that NaN fails: ``if error <= bound: return``.
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -65,7 +66,7 @@ def close(
 
 def _worst(got: Tensor, want: Tensor, difference: Tensor, what: str, limit: float, source: str) -> Failure:
     at = int(torch.where(difference.isnan(), torch.inf, difference).argmax())
-    where = ", ".join(str(int(i)) for i in torch.unravel_index(torch.tensor(at), got.shape))
+    where = ", ".join(str(int(i)) for i in np.unravel_index(at, got.shape))
     off = 100.0 * float((~(difference <= limit)).double().mean())
     error = float(difference.flatten()[at])
     reason = "value" if torch.isfinite(got.flatten()[at]) else "nonfinite"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attnconf.conformance.door import Implementation, Reply, Request, call
+from attnconf.conformance.door import Implementation, Reply, Request, call, slopes
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
 from torch import Tensor
@@ -93,14 +93,12 @@ class Subject:
     def _push(self, placed: Placed, cotangent: Tensor) -> tuple[Tensor, tuple[str, ...]]:
         """Return the cotangent of the component's own output, and the inputs whose gradients are needed."""
         probe = torch.zeros(placed.out_shape, dtype=cotangent.dtype, device=cotangent.device, requires_grad=True)
-        (pushed,) = torch.autograd.grad(placed.read(probe), probe, cotangent)
+        (pushed,) = slopes([(placed.read(probe), cotangent)], [probe])
         return pushed, tuple(name for name, x in placed.inputs.items() if x.requires_grad)
 
 
 def _pull(placed: Placed, reply: Reply, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the gradients with respect to the leaves, from those with respect to the component's inputs."""
     names = [name for name, x in leaves.items() if x.requires_grad]
-    outputs = [placed.inputs[name] for name in reply.grads]
-    grads = [reply.grads[name] for name in reply.grads]
-    pulled = torch.autograd.grad(outputs, [leaves[name] for name in names], grads, allow_unused=True)
-    return {name: torch.zeros_like(leaves[name]) if g is None else g for name, g in zip(names, pulled, strict=True)}
+    pairs = [(placed.inputs[name], grad) for name, grad in reply.grads.items()]
+    return dict(zip(names, slopes(pairs, [leaves[name] for name in names]), strict=True))

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import torch
 from attnconf.adapters.contract import Component
-from attnconf.conformance.evidence import Failure, Unsupported
+from attnconf.conformance.evidence import Failure, Unsupported, same_values
 from torch import Tensor
 
 
@@ -68,7 +68,7 @@ def call(implementation: Implementation, request: Request) -> Reply:
             name
             for given, taken in ((request.weights, weights), (request.inputs, inputs))
             for name in given
-            if not _same_bits(given[name], taken[name])
+            if not same_values(given[name], taken[name].detach())
         )
         grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
     return Reply(out.detach(), attention, grads, changed)
@@ -173,10 +173,6 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
         if x.device != request.inputs["query"].device:
             raise Failure("protocol", f"{what} is on {x.device}, want {request.inputs['query'].device}")
     return out, attention
-
-
-def _same_bits(given: Tensor, taken: Tensor) -> bool:
-    return torch.equal(given, taken.detach()) or torch.equal(given.nan_to_num(), taken.detach().nan_to_num())
 
 
 def _pull_back(out: Tensor, request: Request, handed: dict[str, Tensor]) -> dict[str, Tensor]:

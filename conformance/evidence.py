@@ -77,9 +77,18 @@ def _worst(got: Tensor, want: Tensor, difference: Tensor, what: str, limit: floa
 
 def identical(got: Tensor, want: Tensor, what: str = "out") -> Measure:
     """Return the measure if both are equal bit for bit (NaN equals NaN); else raise Failure where they differ most."""
-    if got.shape == want.shape and got.dtype == want.dtype and torch.equal(got.nan_to_num(), want.nan_to_num()):
+    if got.dtype == want.dtype and same_values(got, want):
         return Measure()
     return close(got, want, what, bound=0.0, source="exact")
+
+
+def same_values(one: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and the same values, NaN where NaN is."""
+    if torch.equal(one, other):
+        return True
+    if one.shape != other.shape or not (one.is_floating_point() and other.is_floating_point()):
+        return False
+    return bool(((one == other) | (one.isnan() & other.isnan())).all())
 
 
 def holds(condition: bool, message: str, reason: str = "property") -> Measure:

@@ -354,10 +354,11 @@ def what_is_kept_is_rescaled(subject: Subject, case: Case) -> Evidence:
 def sizes_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     q, k, v = case.q, case.k, case.v
     wider = torch.cat([q, q], dim=-1)
+    more = torch.cat([q, q[:1], q[:1]]), torch.cat([k, k[:1]]), torch.cat([v, v[:1]])  # 1 sample would broadcast
     for what, a, b, c in (
         ("one value less than keys", q, k, v[:, :, :-1]),
         ("queries twice as wide as keys", wider, k, v),
-        ("one sample more in the queries", torch.cat([q, q[:1]]), k, v),
+        ("one sample more in the queries", *more),
     ):
         yield refuses(subject, what, a, b, c)
 

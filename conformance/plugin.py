@@ -184,8 +184,8 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     if run is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
     from attnconf.conformance.results import record
-    from attnconf.reports.terminal import failures, table, verdicts
+    from attnconf.reports.terminal import explored, failures, table, verdicts
 
     content = record(run.session)
-    for line in [*failures(content), *table(content), *verdicts(content), *run.findings]:
+    for line in [*failures(content), *explored(content), *table(content), *verdicts(content), *run.findings]:
         terminalreporter.write_line(line)

@@ -113,6 +113,7 @@ def _result(session: Session, planned: Planned) -> dict[str, Any]:
         "follows_from": session.follows_from(planned) if failed else [],
         "deviation": {"reason": deviation.reason, "link": deviation.link} if deviation else None,
         "cases": [_case(case) for case in judged.cases],
+        "explored": _case(judged.explored) if judged.explored else None,
         "diagnosis": _diagnosis(session, planned),
         "seconds": round(judged.seconds, 6),
     }

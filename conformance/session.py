@@ -13,6 +13,7 @@ from attnconf.conformance.door import Implementation
 from attnconf.conformance.judge import Judged, judge
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.subject import Subject
+from attnconf.conformance.thorough import explore
 from attnconf.spec import profiles, registry
 
 Select = Callable[[str, str], bool]  # (item id, case name) -> run it?
@@ -92,6 +93,9 @@ class Session:
         judged = judge(subject, planned.checked, self.settings.seed, self.settings.device, self._case(planned.id))
         if judged.outcome != "fail":
             judged.log = []
+        if self.settings.thorough and judged.outcome in ("pass", "fail"):
+            cases = planned.checked.cases(subject, self.settings.seed, self.settings.device)
+            judged.explored = explore(subject, planned.checked, cases)
         self.outcomes[planned.id] = judged
         return judged
 

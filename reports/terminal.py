@@ -40,6 +40,16 @@ def failures(record: Record) -> list[str]:
     return lines
 
 
+def explored(record: Record) -> list[str]:
+    """Return a line for every failure that --thorough found where the scored cases pass."""
+    return [
+        f"not scored: {r['requirement']} fails on {r['implementation']} ({r['component']}) "
+        f"at {r['explored']['described']}: {r['explored']['message']}"
+        for r in record["results"]
+        if r["outcome"] == "pass" and r["explored"]
+    ]
+
+
 def _consequences(record: Record, root: Result) -> list[str]:
     return [
         r["requirement"]
@@ -67,6 +77,7 @@ def block(result: Result, consequences: list[str], options: str = "") -> list[st
         ("case", case["described"] + (f"   (fails on {failing} of {len(result['cases'])} cases)")),
         ("worst at" if case["error"] is not None else "found", case["message"]),
         ("error", _error(case)),
+        ("smallest", result["explored"] and f"{result['explored']['described']}: {result['explored']['message']}"),
         ("likely", _likely(result)),
         ("known", result["deviation"] and f"{result['deviation']['reason']} ({result['deviation']['link']})"),
         ("breaks", ", ".join(consequences) and f"{', '.join(consequences)} (consequences)"),

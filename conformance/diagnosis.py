@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import torch
+from torch import Tensor
+
 from attnconf.conformance.door import Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.judge import Judged
 from attnconf.conformance.mutation import Mutant, all_mutants, apply
-from torch import Tensor
 
 Log = Sequence[tuple[Request, Reply | Failure]]
 AT_MOST = 3

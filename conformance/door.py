@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import torch
+from torch import Tensor
+
 from attnconf.adapters.contract import Component
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
-from torch import Tensor
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
-from attnconf.adapters.contract import AttentionConfig, MultiHeadAttentionConfig
 from torch import Tensor
+
+from attnconf.adapters.contract import AttentionConfig, MultiHeadAttentionConfig
 
 OPTIONAL_INPUTS = ("key_mask", "attn_mask", "attn_bias")
 

@@ -8,8 +8,9 @@ It failed none of five right implementations on 96 cases in each half dtype; wha
 import math
 
 import torch
-from attnconf.conformance.evidence import Failure, Measure
 from torch import Tensor
+
+from attnconf.conformance.evidence import Failure, Measure
 
 # m, m', f for outputs
 _FACTORS = {torch.bfloat16: (2.0, 1.5, 2.0), torch.float16: (2.5, 1.7, 2.0), torch.float32: (3.0, 2.0, 4.0)}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def _session(config: pytest.Config) -> "Session":
     import gc
 
     import torch
+
     from attnconf.conformance import deviations, loading
     from attnconf.conformance.session import Session, Settings
 

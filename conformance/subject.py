@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import Tensor
+
 from attnconf.conformance.door import Implementation, Reply, Request, call, slopes
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
-from torch import Tensor
 
 
 class Subject:

@@ -6,8 +6,9 @@ E width of the queries' input, Ek and Ev of the keys' and values', O of the outp
 
 from collections.abc import Mapping
 
-from attnconf.reference.attention import attend
 from torch import Tensor, einsum
+
+from attnconf.reference.attention import attend
 
 
 def project(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -4,11 +4,12 @@ import math
 from dataclasses import replace
 
 import torch
+from torch import einsum
+from torch.nn.functional import normalize
+
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.mutation import Mutant
 from attnconf.reference import attention
-from torch import einsum
-from torch.nn.functional import normalize
 
 
 def products(q, k):

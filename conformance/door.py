@@ -85,8 +85,9 @@ def hand_over(x: Tensor, request: Request, name: str, layout: str) -> Tensor:
         buffer = x.new_zeros((*x.shape[:-1], 2 * x.shape[-1] + 3))
         buffer[..., 3::2] = x
         copy = buffer[..., 3::2]
-    elif layout == "expanded":  # the first sample for all, with stride 0
-        copy = x[:1].clone().expand_as(x)
+    elif layout == "expanded":  # one sample for all, with stride 0, where all are the same
+        one = x[:1].clone().expand_as(x)
+        copy = one if torch.equal(one, x) else x.clone()
     else:
         raise ValueError(f"no layout {layout!r}")
     wanted = name in request.wrt or request.mode == "tracked"

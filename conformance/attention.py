@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator
 
 import torch
+from torch import Tensor
+
 from attnconf.conformance import evidence
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
@@ -12,7 +14,6 @@ from attnconf.conformance.evidence import Failure, Measure, Unsupported, close, 
 from attnconf.conformance.numerics import error_budget, worst_of_two_orders
 from attnconf.conformance.subject import Subject
 from attnconf.reference.attention import attend
-from torch import Tensor
 
 Evidence = Iterator[Measure]
 

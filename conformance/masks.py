@@ -1,62 +1,32 @@
 """Checks of the chapter spec/masks.md. Each compares the subject with itself, or with a closed form."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch import Tensor
+
 from attnconf.conformance import evidence
 from attnconf.conformance.attention import log_odds, read_weights
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
-from attnconf.conformance.door import Reply
 from attnconf.conformance.evidence import Measure, Observed, Unsupported, close, holds, identical
+from attnconf.conformance.masking import (
+    choice_made,
+    keeping,
+    low_scores,
+    lower_shapes,
+    poisoned,
+    replies,
+    some,
+    whole,
+    with_empty_rows,
+)  # fmt: skip
 from attnconf.conformance.subject import Subject
 from attnconf.reference.attention import attend
 from attnconf.reference.masks import causal
-from torch import Tensor
 
 Evidence = Iterator[Measure | Observed]
-
-
-# -- masks to hide keys with
-
-
-def whole(x: Tensor, case: Case) -> Tensor:
-    """Return a mask or bias in its full shape (B, H, L, S)."""
-    return x.expand(case.B, case.H, case.L, case.S).contiguous()
-
-
-def keeping(case: Case, *hidden: int) -> Tensor:
-    """Return a mask (S,) that hides the given keys."""
-    keep = torch.ones(case.S, dtype=torch.bool, device=case.device)
-    keep[list(hidden)] = False
-    return keep
-
-
-def some(case: Case, *shape: int) -> Tensor:
-    """Return a mask of this shape that allows and hides some keys in every row, in no regular pattern."""
-    x = case.draw("mask", *shape)
-    return x > x.mean(dim=-1, keepdim=True)
-
-
-def replies(subject: Subject, case: Case, calls: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Reply]]:
-    """Yield the replies by name, without those calls that an adapter says it does not do, unless it does none."""
-    words, supported = None, False
-    for name, options in calls.items():
-        try:
-            reply = subject.attend(case.q, case.k, case.v, **options)
-        except Unsupported as unsupported:
-            words = unsupported
-            continue
-        supported = True
-        yield name, reply
-    if words and not supported:
-        raise words
-
-
-def poisoned(x: Tensor, keep: Tensor, size: float) -> Tensor:
-    """Return ``x`` (…, S, width) with ±size in the slots of hidden keys."""
-    return torch.where(keep[:, None], x, size * x.sign())
 
 
 # -- what a mask does
@@ -108,7 +78,8 @@ def the_content_of_hidden_keys_does_not_matter(subject: Subject, case: Case) -> 
     k, v = poisoned(case.k, keep, 1e4), poisoned(case.v, keep, 1e8)
     mask = whole(keep, case)
     want = subject.attend(case.q, case.k, case.v, attn_mask=mask).out
-    yield close(subject.attend(case.q, k, v, attn_mask=mask).out, want, "out with ±1e4 in hidden keys, ±1e8 in hidden values")
+    got = subject.attend(case.q, k, v, attn_mask=mask).out
+    yield close(got, want, "out with ±1e4 in hidden keys and ±1e8 in hidden values")
 
 
 @requirement("MASK-ZERO-1", "small")
@@ -118,17 +89,6 @@ def a_hidden_value_does_not_change_a_bit(subject: Subject, case: Case) -> Eviden
     want = subject.attend(case.q, case.k, poisoned(case.v, keep, 0.0), attn_mask=mask).out
     got = subject.attend(case.q, case.k, poisoned(case.v, keep, 1e30), attn_mask=mask).out
     yield identical(got, want, "out with ±1e30 in hidden values, against 0 there,")
-
-
-def low_scores(case: Case, keep: Tensor) -> tuple[Tensor, Tensor]:
-    """Return q and k with scores of -1e5 at the keys kept and 0 at the others.
-
-    One non-zero product in every score: rounding is the same for all of them, in float32 too.
-    """
-    q, k = torch.zeros_like(case.q), torch.zeros_like(case.k)
-    q[..., 0] = -1024.0
-    k[:, :, keep, 0] = 1e5 / 1024 * case.E**0.5
-    return q, k
 
 
 @requirement("MASK-SHIFT-1", "small")
@@ -191,7 +151,7 @@ def half_precision_hides_as_well(subject: Subject, case: Case) -> Evidence:
 
 
 def each_gets_its_own(subject: Subject, case: Case, axis: int, what: str) -> Evidence:
-    """A mask that differs along one axis: each slice of the output is what that slice of the mask, given to all, makes."""
+    """A mask differs along one axis: each slice of the output is what its slice of the mask makes of it."""
     shape = [1, 1, 1, case.S]
     shape[axis] = (case.B, case.H, case.L)[axis]
     mask = some(case, *shape)
@@ -215,11 +175,6 @@ def each_head_gets_its_own_mask(subject: Subject, case: Case) -> Evidence:
 @requirement("MASK-SAMPLE-1", "small", "batch-is-H")
 def each_sample_gets_its_own_mask(subject: Subject, case: Case) -> Evidence:
     yield from each_gets_its_own(subject, case, 0, "sample")
-
-
-def lower_shapes(case: Case) -> list[tuple[int, ...]]:
-    B, H, L, S = case.B, case.H, case.L, case.S
-    return [(S,), (L, S), (H, L, S), (1, 1, 1, S), (B, 1, 1, S), (1, H, 1, S), (B, 1, L, S), (B, H, 1, S)]
 
 
 @requirement("MASK-BROADCAST-1", "batch-is-H", "small")
@@ -279,8 +234,11 @@ def masks_hold_in_long_sequences(subject: Subject, case: Case) -> Evidence:
 @requirement("MASK-IMMUT-1", "one-square")
 def masks_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     shape = (case.B, case.H, case.L, case.S)
-    given = {"attn_mask": some(case, *shape), "key_mask": keeping(case, -1).expand(case.B, -1), "attn_bias": case.draw("bias", *shape)}
-    calls = {f"{name}{also}": {name: x, "causal": bool(also)} for name, x in given.items() for also in ("", " and causal")}
+    padding = keeping(case, -1).expand(case.B, -1)
+    given = {"attn_mask": some(case, *shape), "key_mask": padding, "attn_bias": case.draw("bias", *shape)}
+    calls: dict[str, dict[str, Any]] = {}
+    for name, x in given.items():
+        calls |= {name: {name: x}, f"{name} and causal": {name: x, "causal": True}}
     for name, reply in replies(subject, case, calls):
         changed = [x for x in reply.changed if x in given]
         yield holds(not changed, f"modified in place: {', '.join(changed)}, when given {name}")
@@ -354,23 +312,6 @@ def the_flag_gives_what_the_triangle_gives(subject: Subject, case: Case) -> Evid
 
 
 # -- queries that may attend to nothing
-
-
-def with_empty_rows(case: Case) -> tuple[Tensor, Tensor]:
-    """Return a mask (B, H, L, S) that leaves two queries without a key, and which these are (B, H, L)."""
-    mask = some(case, case.B, case.H, case.L, case.S).clone()
-    mask[0, :, 1] = mask[-1, :, -1] = False  # in all heads: a NaN in one reaches the others in an output projection
-    return mask, ~mask.any(dim=-1)
-
-
-def choice_made(out: Tensor, case: Case, empty: Tensor) -> str:
-    """Return what the empty rows of ``out`` are: zeros, nan, mean, or something else."""
-    rows, mean = out[empty], case.v.mean(dim=2, keepdim=True).expand_as(out)[empty]
-    if bool((rows == 0).all()):
-        return "zeros"
-    if bool(rows.isnan().all()):
-        return "nan"
-    return "mean" if bool(((rows - mean).abs() <= evidence.SEMANTIC * mean.abs().max()).all()) else "something else"
 
 
 @requirement("MASK-EMPTY-1", "small")
@@ -482,12 +423,12 @@ def gradients_reach_the_bias(subject: Subject, case: Case) -> Evidence:
         return (subject.attend(case.q, case.k, case.v, attn_bias=bias + t * step).out * cotangent).sum()
 
     slope = (8 * (along(0.01) - along(-0.01)) - (along(0.02) - along(-0.02))) / 0.12
+    source = evidence.DIFFERENCES_SOURCE
     for wrt, what in (("qkv", ""), ("", ", which alone needs one,")):
         grad = subject.attend(case.q, case.k, case.v, attn_bias=bias, cotangent=cotangent, wrt=wrt).grads["attn_bias"]
-        yield close(
-            (grad * step).sum(), slope, f"the derivative along a direction of the bias{what} against differences:",
-            bound=evidence.DIFFERENCES, source=evidence.DIFFERENCES_SOURCE, unit=max(float(grad.norm()), float(slope.abs())),
-        )  # fmt: skip
+        what = f"the derivative along a direction of the bias{what} against differences:"
+        unit = max(float(grad.norm()), float(slope.abs()))
+        yield close((grad * step).sum(), slope, what, bound=evidence.DIFFERENCES, source=source, unit=unit)
 
 
 # -- everything at once
@@ -506,12 +447,9 @@ def masked_attention_is_that_of_the_formula(subject: Subject, case: Case) -> Evi
     joined = mask & padding[:, None, None]
     if square:
         joined = joined & causal(case.L, case.S).to(case.device)
-    leaves = {
-        name: x.detach().clone().requires_grad_()
-        for name, x in {"q": case.q, "k": case.k, "v": case.v, "attn_bias": bias}.items()
-    }
-    want, _ = attend(leaves["q"], leaves["k"], leaves["v"], joined, leaves["attn_bias"])
+    q, k, v = (x.detach().clone().requires_grad_() for x in (case.q, case.k, case.v))
+    want, _ = attend(q, k, v, joined, bias)
     yield close(reply.out, want)
-    for name, grad in zip(leaves, torch.autograd.grad(want, list(leaves.values()), cotangent), strict=True):
+    for name, grad in zip("qkv", torch.autograd.grad(want, (q, k, v), cotangent), strict=True):
         unit = max(float(grad.abs().max()), 1e-3 * float(cotangent.abs().max()))
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit)

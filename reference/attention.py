@@ -5,8 +5,9 @@ or key, F width of a value.
 """
 
 import torch
-from attnconf.reference.masks import add_bias, blank, hide
 from torch import Tensor, einsum
+
+from attnconf.reference.masks import add_bias, blank, hide
 
 
 def default_scale(q: Tensor) -> float:

@@ -509,7 +509,8 @@ def attend_in(dtype):
     def attend(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
         if q.dtype not in (torch.float32, torch.float64):
             return attention.attend(q, k, v, mask, bias, scale, dropout)
-        low = attention.attend(q.to(dtype), k.to(dtype), v.to(dtype), mask, bias, scale, dropout)
+        low_bias = None if bias is None else bias.to(dtype)
+        low = attention.attend(q.to(dtype), k.to(dtype), v.to(dtype), mask, low_bias, scale, dropout)
         return low[0].to(q.dtype), low[1].to(q.dtype)
 
     return attend

@@ -148,7 +148,7 @@ fill_10000 = Mutant(
 
 fill_billion = Mutant(
     "MASK-fill-1e9",
-    story="hidden scores become -1e9: a row without keys is the mean of what was hidden, and float16 has no such number",
+    story="hidden scores become -1e9: a row without keys gives a mean, and float16 has no such number",
     breaks={"MASK-EMPTY-1", "MASK-HALF-1"},
     hint='fill with float("-inf")',
     replace={masks.hide: filled_with(-1e9)},
@@ -506,12 +506,18 @@ padding_as_heads = Mutant(
 
 # -- several masks at once
 
+
+
+def either(first, second):
+    return first | second if first is not None and second is not None else masks.intersect(first, second)
+
+
 joined_by_or = Mutant(
     "MASK-joined-by-or",
     story="masks are joined by or: a key is seen if any of them allows it",
     breaks={"MASK-AND-1"},
     hint="first & second",
-    replace={masks.intersect: lambda first, second: first | second if None not in (first, second) else masks.intersect(first, second)},
+    replace={masks.intersect: either},
     source="GLM-4-Voice#182",
 )
 
@@ -586,7 +592,7 @@ causal_future = Mutant(
     story="a token sees itself and the future instead of the past (triu for tril)",
     breaks={"MASK-CAUSAL-1"},
     hint="torch.tril, or j <= i",
-    replace={masks.causal: lambda queries, keys, offset=0: torch.arange(keys) >= torch.arange(queries)[:, None] + offset},
+    replace={masks.causal: lambda queries, keys, offset=0: masks.causal(keys, queries, offset).mT},
     source="jadore801120/attention-is-all-you-need-pytorch#19",
 )
 
@@ -706,14 +712,17 @@ empty_first = Mutant(
     },
 )
 
+
+def weigh_by_mode(scores):
+    return attention.weigh(scores) if torch.is_grad_enabled() else torch.softmax(scores, dim=-1)
+
+
 empty_nan_without_grad = Mutant(
     "MASK-empty-nan-without-grad",
     story="a second path, taken without gradients, gives NaN for a query without allowed keys",
     breaks={"MASK-EMPTY-2"},
     hint="the same masked softmax on every path",
-    replace={
-        attention.weigh: lambda scores: attention.weigh(scores) if torch.is_grad_enabled() else torch.softmax(scores, dim=-1)
-    },
+    replace={attention.weigh: weigh_by_mode},
     source="pytorch#160064; pytorch#110213",
 )
 

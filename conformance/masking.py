@@ -62,8 +62,9 @@ def low_scores(case: Case, keep: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def lower_shapes(case: Case) -> list[tuple[int, ...]]:
+    """Return shapes of two to four axes that broadcast to (B, H, L, S)."""
     B, H, L, S = case.B, case.H, case.L, case.S
-    return [(S,), (L, S), (H, L, S), (1, 1, 1, S), (B, 1, 1, S), (1, H, 1, S), (B, 1, L, S), (B, H, 1, S)]
+    return [(L, S), (H, L, S), (1, 1, 1, S), (B, 1, 1, S), (1, H, 1, S), (B, 1, L, S), (B, H, 1, S)]
 
 
 def with_empty_rows(case: Case) -> tuple[Tensor, Tensor]:

@@ -143,7 +143,7 @@ fill_10000 = Mutant(
     breaks={"MASK-SHIFT-1"},
     hint='fill with float("-inf"): scores may be lower than -1e4',
     replace={masks.hide: filled_with(-1e4)},
-    source="GPT-2; flashinfer#4401",
+    source="the first GPT-2 of transformers; flashinfer#4401",
 )
 
 fill_billion = Mutant(
@@ -179,7 +179,7 @@ lowered_10000 = Mutant(
     breaks={"MASK-POISON-1"},
     hint="add -inf: a score may be larger than 1e4",
     replace={masks.hide: lowered_by(1e4)},
-    source="BERT",
+    source="the original BERT",
 )
 
 weights_floored = Mutant(
@@ -759,6 +759,23 @@ empty_nan_gradient = Mutant(
     source="brevitas#1591; OLMo#322",
 )
 
+
+def attend_blanking_by_mask(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+    out, weights = attention.attend(q, k, v, mask, bias, scale, dropout)
+    if bias is None:
+        return out, weights
+    unseen = torch.isneginf(bias).all(dim=-1, keepdim=True)
+    return out.masked_fill(unseen, float("nan")), weights
+
+
+empty_by_bias = Mutant(
+    "MASK-empty-by-bias",
+    story="rows without keys are set to zero by the mask alone: a bias of -inf for all keys gives NaN",
+    breaks={"MASK-EMPTY-5"},
+    hint="look for rows of -inf in the scores, after bias and mask",
+    replace={attention.attend: attend_blanking_by_mask},
+)
+
 # -- biases
 
 
@@ -835,7 +852,6 @@ bias_clamped = Mutant(
     breaks={"MASK-BIAS-2"},
     hint="add it as it is: -inf hides",
     replace={masks.add_bias: with_bias(lambda bias: bias.clamp(-10, 10))},
-    source="nGPT#11",
 )
 
 bias_finite = Mutant(
@@ -852,7 +868,6 @@ bias_detached = Mutant(
     breaks={"MASK-BIAS-3"},
     hint="no detach() on the way from the bias",
     replace={masks.add_bias: with_bias(torch.detach)},
-    source="flash-attention#2421",
 )
 
 

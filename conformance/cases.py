@@ -128,6 +128,8 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("padded-batch-is-H-3", B=3, H=3, L=4, S=5, E=7, F=6),
     ),
     "batch-is-H": (Case("batch-is-H-1", B=3, H=3, L=4, S=5, E=7, F=6),),
+    # values as wide as keys, at sizes that fused kernels like
+    "fused": (Case("fused-1", B=2, H=4, L=6, S=10, E=8, F=8),),
     "edges": (
         Case("one-query-1",  B=2, H=3, L=1, S=5, E=7, F=4),
         Case("one-key-2",    B=2, H=3, L=5, S=1, E=7, F=4),

@@ -4,6 +4,7 @@ What leaves this module as Failure is the implementation's fault, as Unsupported
 exception is the harness's own fault. Requests and replies are data, so that another transport can carry them.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -62,7 +63,7 @@ def call(implementation: Implementation, request: Request) -> Reply:
     """Return the implementation's reply. Raises Failure or Unsupported."""
     weights = {name: hand_over(w, request, name, "contiguous") for name, w in request.weights.items()}
     inputs = {name: hand_over(x, request, name, request.layout) for name, x in request.inputs.items()}
-    with _grad_mode(request.mode):
+    with _grad_mode(request.mode), warnings.catch_warnings(action="ignore"):  # its warnings are its own affair
         returned = _enter(implementation, request, weights, inputs)
         out, attention = _validate(returned, request)
         changed = tuple(

@@ -160,7 +160,7 @@ lowered_1 = Mutant(
     "MASK-lowered-by-1",
     story="1 is subtracted from hidden scores",
     breaks={"MASK-DELETE-1"},
-    hint='add -inf: subtracting 1 leaves a third of the weight',
+    hint="add -inf: subtracting 1 leaves a third of the weight",
     replace={masks.hide: lowered_by(1.0)},
     source="tinygrad#2425",
 )
@@ -454,6 +454,7 @@ padding_of_first = Mutant(
     replace={masks.key_padding: with_key_mask(lambda mask: mask[:1].expand_as(mask))},
 )
 
+
 def gather_padding_where(fits, change):
     """Return gather_masks with the padding, once (B, 1, 1, S), laid along a wrong axis where that fits."""
 
@@ -505,7 +506,6 @@ padding_as_heads = Mutant(
 )
 
 # -- several masks at once
-
 
 
 def either(first, second):

@@ -141,6 +141,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     "layer": (Case("layer-1", B=2, H=3, L=4, S=5, E=7, F=7, embed=21),),
     "widths": (Case("widths-1", B=2, H=3, L=4, S=5, E=7, F=7, embed=21, key_dim=13, value_dim=26),),
+    "one-head": (Case("one-head-1", B=2, H=1, L=4, S=5, E=7, F=7, embed=7),),
     "many-heads": (Case("many-heads-1", B=2, H=16, L=4, S=5, E=3, F=3, embed=48),),
     # an even number of heads and more than one sample, or PyTorch's fast path is not taken
     "self": (Case("self-1", B=3, H=4, L=5, S=5, E=7, F=7, embed=28),),

@@ -237,7 +237,7 @@ def one_key_hands_its_value_through_both_projections(subject: Subject, case: Cas
 
 def alike(case: Case, heads: int) -> Layer:
     """Return a layer in which all heads have the same scores, whatever their number: min(E, 5) features, the rest zero."""
-    layer, width = draw_layer(case), case.embed // heads
+    layer, width = without_key_bias(draw_layer(case)), case.embed // heads
     n = min(case.E, 5, width)
     rows = {}
     for name, size in (("q", math.sqrt(width / n)), ("k", 1.0)):

@@ -68,18 +68,18 @@ def draw_self(case: Case) -> Layer:
 
 
 def run(subject: Subject, layer: Layer, *, need_weights: bool = False, **options: Any) -> Reply:
-    """Return the subject's reply. Options (mode, cotangent, wrt, before) as in Request. Raises Failure or Unsupported."""
+    """Return the subject's reply. Options (mode, cotangent, wrt, before) as in Request.
+
+    Raises Failure or Unsupported.
+    """
     query = layer.inputs["query"]
     B, L = query.shape[:2]
     S = layer.inputs.get("key", query).shape[1]
     averaged = (B, L, S) if subject.declares.get("returned-weights") == "averaged" else None
     rows = (B, layer.config.num_heads, L, S) if need_weights else None
-    return subject.call(
-        Request(
-            subject.component, layer.config, layer.weights, layer.inputs, (B, L, layer.config.out_dim), rows, averaged,
-            same="key" not in layer.inputs, **options,
-        )  # fmt: skip
-    )
+    shape, same = (B, L, layer.config.out_dim), "key" not in layer.inputs
+    component, config, weights, inputs = subject.component, layer.config, layer.weights, layer.inputs
+    return subject.call(Request(component, config, weights, inputs, shape, rows, averaged, same=same, **options))
 
 
 def in_torch(layer: Layer) -> tuple[nn.MultiheadAttention, dict[str, Tensor]]:

@@ -129,7 +129,8 @@ def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case
     layer, order = draw_layer(case), case.permutation("rows", case.embed)
     moved = layer.weighing({name: layer.weights[name][order] for name in ("out.weight", "out.bias")})
     want = run(subject, layer).out[..., order]
-    yield close(run(subject, moved).out, want, "out with permuted rows of out.weight and out.bias, against permuted out,")
+    what = "out with permuted rows of out.weight and out.bias, against permuted out,"
+    yield close(run(subject, moved).out, want, what)
 
 
 @requirement("MHA-DEAD-1", "layer")
@@ -236,7 +237,7 @@ def one_key_hands_its_value_through_both_projections(subject: Subject, case: Cas
 
 
 def alike(case: Case, heads: int) -> Layer:
-    """Return a layer in which all heads have the same scores, whatever their number: min(E, 5) features, the rest zero."""
+    """Return a layer in which all heads have the same scores, whatever their number: a few features, the rest zero."""
     layer, width = without_key_bias(draw_layer(case)), case.embed // heads
     n = min(case.E, 5, width)
     rows = {}
@@ -251,7 +252,8 @@ def alike(case: Case, heads: int) -> Layer:
 
 @requirement("MHA-ONE-1", "layer")
 def one_head_is_as_good_as_several_alike(subject: Subject, case: Case) -> Evidence:
-    yield close(run(subject, alike(case, 1)).out, run(subject, alike(case, case.H)).out, f"out of 1 head, against {case.H},")
+    want = run(subject, alike(case, case.H)).out
+    yield close(run(subject, alike(case, 1)).out, want, f"out of 1 head, against {case.H},")
 
 
 @requirement("MHA-MANY-1", "many-heads")
@@ -287,6 +289,12 @@ def one_object_is_as_good_as_three_copies(subject: Subject, case: Case) -> Evide
 
 # training, mode, need_weights
 MODES = tuple(product((True, False), ("tracked", "no_grad", "inference_mode"), (False, True)))
+# Two paths in float32 differ by rounding.
+SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
+
+
+def path_name(training: bool, mode: str, need_weights: bool) -> str:
+    return f"{'training' if training else 'evaluation'}, {mode}, need_weights={need_weights}"
 
 
 def real_tokens(case: Case) -> Tensor:
@@ -305,9 +313,8 @@ def every_path_gives_the_same(subject: Subject, case: Case) -> Evidence:
             masked = " with key_mask" if "key_mask" in layer.inputs else ""
             for training, mode, need_weights in MODES:
                 out = run(subject, layer.sized(training=training), mode=mode, need_weights=need_weights).out[real]
-                path = f"{dtype}, {'training' if training else 'evaluation'}, {mode}, need_weights={need_weights}{masked}"
-                yield close(out, want, f"out of real tokens in {path}".replace("torch.", ""), bound=1e-5,
-                            source="1e-5·max|want|: 80 roundings of float32")  # fmt: skip
+                path = f"{dtype}, {path_name(training, mode, need_weights)}{masked}".removeprefix("torch.")
+                yield close(out, want, f"out of real tokens in {path}", bound=SINGLE, source=SINGLE_SOURCE)
 
 
 @requirement("MHA-PAD-1", "self")
@@ -321,8 +328,8 @@ def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence
             run(subject, y.sized(training=training), mode=mode, need_weights=need_weights).out[real]
             for y in (layer, other)
         )
-        path = f"{'training' if training else 'evaluation'}, {mode}, need_weights={need_weights}"
-        yield close(got, want, f"out of real tokens with other padding in {path}")
+        what = f"out of real tokens with other padding in {path_name(training, mode, need_weights)}"
+        yield close(got, want, what)
 
 
 # -- what else comes back
@@ -340,8 +347,8 @@ def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) ->
     reply = run(subject, layer.weighing(weights), need_weights=True)
     assert reply.weights is not None
     mean = reply.weights.double() if reply.weights.ndim == 3 else reply.weights.double().mean(dim=1)
-    want = reply.out[..., : case.E]
-    yield close(mean @ layer.inputs["value"][..., : case.E], want, "the mean of the returned weights times the values, against out:")
+    got = mean @ layer.inputs["value"][..., : case.E]
+    yield close(got, reply.out[..., : case.E], "the mean of the returned weights times the values, against out:")
 
 
 @requirement("MHA-GRAD-1", "layer")
@@ -349,7 +356,7 @@ def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Ca
     layer = draw_layer(case)
     cotangent = case.draw("cotangent", case.B, case.L, case.embed)
     grads = run(subject, layer, cotangent=cotangent, wrt=tuple(layer.weights)).grads
-    steps = {name: case.draw(f"direction of {name}", *w.shape) / math.sqrt(w[0].numel()) for name, w in layer.weights.items()}
+    steps = {n: case.draw(f"direction of {n}", *w.shape) / math.sqrt(w[0].numel()) for n, w in layer.weights.items()}
     sizes = {name: float(g.norm() * steps[name].norm()) / math.sqrt(g.numel()) for name, g in grads.items()}
     for name, step in steps.items():
 

@@ -93,7 +93,10 @@ fused_order = Mutant(
 only_the_query_is_used = Mutant(
     "MHA-memory-ignored",
     story="cross-attention takes its keys and values from the query's sequence",
-    breaks={"ATT-DROP-2", "ATT-EMPTY-1", "ATT-ERROR-1", "ATT-LINEAR-1", "ATT-QUERY-1", "ATT-WEIGHTS-2", "MHA-KEY-1", "MHA-QUERY-1", "MHA-VALUE-1"},
+    breaks={
+        "ATT-DROP-2", "ATT-EMPTY-1", "ATT-ERROR-1", "ATT-LINEAR-1", "ATT-QUERY-1", "ATT-WEIGHTS-2",
+        "MHA-KEY-1", "MHA-QUERY-1", "MHA-VALUE-1",
+    },  # fmt: skip
     hint="project key and value from the arguments key and value",
     replace={
         mha.multi_head_attention: attend_with(
@@ -170,7 +173,7 @@ def own_features(query, key, value, weights, num_heads):
         D = w.shape[0] // num_heads
         return w * torch.block_diag(*[torch.ones(D, D)] * num_heads).to(w)
 
-    return query, key, value, {n: block(w) if n[2:] == "weight" and n != "out.weight" else w for n, w in weights.items()}
+    return query, key, value, {n: block(w) if n[1:] == ".weight" else w for n, w in weights.items()}
 
 
 split_before_projection = Mutant(

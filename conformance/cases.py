@@ -7,7 +7,7 @@ can be mistaken for each other. Numbers are signed and of unit variance: weak st
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 
 import numpy as np
 import torch
@@ -124,6 +124,8 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("square-1", B=2, H=3, L=5, S=5, E=7,  F=8),
         Case("square-2", B=3, H=2, L=7, S=7, E=11, F=13),
     ),
+    # values as wide as keys, at sizes that fused kernels like
+    "fused": (Case("fused-1", B=2, H=4, L=6, S=10, E=8, F=8),),
     "edges": (
         Case("one-query-1",  B=2, H=3, L=1, S=5, E=7, F=4),
         Case("one-key-2",    B=2, H=3, L=5, S=1, E=7, F=4),
@@ -153,7 +155,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
 # fmt: on
 
 
-@lru_cache(maxsize=None)
+@cache
 def family(name: str, seed: int, device: str, value_width: bool) -> tuple[Case, ...]:
     """Return the cases of a family for one seed and device.
 

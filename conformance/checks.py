@@ -58,6 +58,8 @@ def all_checks() -> dict[str, Checked]:
             checked = getattr(value, "checked", None)
             if isinstance(checked, Checked) and value.__module__ == module.__name__:
                 if checked.requirement.id in found:
-                    raise registry.SpecError(f"{checked.requirement.id} has two checks, {value.__name__} is one of them")
+                    raise registry.SpecError(
+                        f"{checked.requirement.id} has two checks, {value.__name__} is one of them"
+                    )
                 found[checked.requirement.id] = checked
     return found

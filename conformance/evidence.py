@@ -5,6 +5,7 @@ Bounds are written so that NaN fails: ``if error <= bound: return``.
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -65,19 +66,29 @@ def close(
 
 def _worst(got: Tensor, want: Tensor, difference: Tensor, what: str, limit: float, source: str) -> Failure:
     at = int(torch.where(difference.isnan(), torch.inf, difference).argmax())
-    where = ", ".join(str(int(i)) for i in torch.unravel_index(torch.tensor(at), got.shape))
+    where = ", ".join(str(int(i)) for i in np.unravel_index(at, got.shape))
     off = 100.0 * float((~(difference <= limit)).double().mean())
     error = float(difference.flatten()[at])
     reason = "value" if torch.isfinite(got.flatten()[at]) else "nonfinite"
-    message = f"{what}[{where}]: got {got.flatten()[at]:.6g}, want {want.flatten()[at]:.6g}"
+    place = f"{what}[{where}]:" if where else what
+    message = f"{place} got {got.flatten()[at]:.6g}, want {want.flatten()[at]:.6g}"
     return Failure(reason, message, error=error, bound=limit, source=source, off=off)
 
 
 def identical(got: Tensor, want: Tensor, what: str = "out") -> Measure:
-    """Return the measure if the two are equal bit for bit (NaN equals NaN); else raise Failure where they differ most."""
-    if got.shape == want.shape and got.dtype == want.dtype and torch.equal(got.nan_to_num(), want.nan_to_num()):
+    """Return the measure if both are equal bit for bit (NaN equals NaN); else raise Failure where they differ most."""
+    if got.dtype == want.dtype and same_values(got, want):
         return Measure()
     return close(got, want, what, bound=0.0, source="exact")
+
+
+def same_values(one: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and the same values, NaN where NaN is."""
+    if torch.equal(one, other):
+        return True
+    if one.shape != other.shape or not (one.is_floating_point() and other.is_floating_point()):
+        return False
+    return bool(((one == other) | (one.isnan() & other.isnan())).all())
 
 
 def holds(condition: bool, message: str, reason: str = "property") -> Measure:

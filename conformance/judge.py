@@ -40,6 +40,7 @@ class Judged:
     convention: dict[str, str] = field(default_factory=dict)
     log: list[tuple[Request, Reply | Failure]] = field(default_factory=list)
     seconds: float = 0.0
+    explored: CaseResult | None = None  # the smallest failing case that --thorough found
 
     @property
     def failing(self) -> CaseResult | None:
@@ -64,7 +65,7 @@ def judge(
         return judged
     for case in checked.cases(subject, seed, device):
         if select is None or select(case.name):
-            judged.cases.append(_run(subject, checked, case, judged.convention))
+            judged.cases.append(run_case(subject, checked, case, judged.convention))
     outcomes = {case.outcome for case in judged.cases}
     judged.outcome = next((o for o in _WORST_FIRST if o in outcomes), "error")
     worst = next((case for case in judged.cases if case.outcome == judged.outcome), None)
@@ -75,14 +76,15 @@ def judge(
     return judged
 
 
-def _run(subject: Subject, checked: Checked, case: Case, convention: dict[str, str]) -> CaseResult:
+def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[str, str] | None = None) -> CaseResult:
+    """Return what came of one case; conventions that were observed go into ``convention``."""
     result = CaseResult(case.name, "pass", str(case))
     evidence = 0
     try:
         for item in checked.check(subject, case):
             evidence += 1
             if isinstance(item, Observed):
-                convention[item.convention] = item.choice
+                (convention if convention is not None else {})[item.convention] = item.choice
             elif result.error is None or item.error >= result.error:
                 result.error, result.bound = item.error, item.bound
         if not evidence:

@@ -140,7 +140,7 @@ def _pick(part: int, H: int, E: int, like: Tensor) -> Tensor:
     A head is 3E wide here, so 1/√(3E) is what a right scale is; √3 in the queries makes it 1/√E.
     """
     block = torch.zeros(3 * E, 3 * E, dtype=like.dtype, device=like.device)
-    block[:E, part * E : (part + 1) * E] = torch.eye(E) * (math.sqrt(3) if part == 0 else 1.0)
+    block[:E, part * E : (part + 1) * E] = torch.eye(E, dtype=like.dtype) * (math.sqrt(3) if part == 0 else 1.0)
     return torch.block_diag(*[block] * H)
 
 

@@ -84,7 +84,7 @@ def _originals() -> frozenset[Any]:
 
 
 def _rebuild(replaced: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the globals of the reference's adapter, all functions of the reference rebuilt around the replaced ones."""
+    """Return the globals of the reference's adapter, all functions rebuilt around the replaced ones."""
     rebuilt: dict[Any, Any] = dict(replaced)
     spaces = []
     for module in _modules():

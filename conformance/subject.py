@@ -6,10 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.door import Implementation, Reply, Request, call
+from attnconf.conformance.door import Implementation, Reply, Request, call, slopes
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
-
 
 
 class Subject:
@@ -24,6 +23,8 @@ class Subject:
 
     def offers(self, what: str) -> bool:
         """Return whether the lens can express ``what``."""
+        if what == "value-width" and self.declares.get("value-width") == "key":
+            return False
         return what in self.lens.offers
 
     def call(self, request: Request) -> Reply:
@@ -63,14 +64,24 @@ class Subject:
             extra["cotangent"], extra["wrt"] = self._push(placed, cotangent)
         reply = self.call(
             Request(
-                self.component, placed.config, placed.weights,
-                {name: x.detach() for name, x in placed.inputs.items()}, placed.out_shape,
-                placed.weights_shape if need_weights else None, self._averaged(placed), same=placed.same,
-                before=tuple(self._place({"q": a, "k": b, "v": c}, options).inputs for a, b, c in before), **extra,
-            )  # fmt: skip
+                self.component,
+                placed.config,
+                placed.weights,
+                {name: x.detach() for name, x in placed.inputs.items()},
+                placed.out_shape,
+                placed.weights_shape if need_weights else None,
+                self._averaged(placed),
+                same=placed.same,
+                before=tuple(self._place({"q": a, "k": b, "v": c}, options).inputs for a, b, c in before),
+                **extra,
+            )
         )
         grads = _pull(placed, reply, leaves) if cotangent is not None else {}
-        attention = placed.read_weights(reply.weights) if reply.weights is not None and reply.weights.ndim == 4 else reply.weights
+        attention = (
+            placed.read_weights(reply.weights)
+            if reply.weights is not None and reply.weights.ndim == 4
+            else reply.weights
+        )
         return Reply(placed.read(reply.out), attention, grads, reply.changed)
 
     def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Placed:
@@ -85,17 +96,12 @@ class Subject:
     def _push(self, placed: Placed, cotangent: Tensor) -> tuple[Tensor, tuple[str, ...]]:
         """Return the cotangent of the component's own output, and the inputs whose gradients are needed."""
         probe = torch.zeros(placed.out_shape, dtype=cotangent.dtype, device=cotangent.device, requires_grad=True)
-        (pushed,) = torch.autograd.grad(placed.read(probe), probe, cotangent)
+        (pushed,) = slopes([(placed.read(probe), cotangent)], [probe])
         return pushed, tuple(name for name, x in placed.inputs.items() if x.requires_grad)
 
 
 def _pull(placed: Placed, reply: Reply, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the gradients with respect to the leaves, from those with respect to the component's inputs."""
     names = [name for name, x in leaves.items() if x.requires_grad]
-    outputs = [placed.inputs[name] for name in reply.grads]
-    grads = [reply.grads[name] for name in reply.grads]
-    pulled = torch.autograd.grad(outputs, [leaves[name] for name in names], grads, allow_unused=True)
-    return {
-        name: torch.zeros_like(leaves[name]) if g is None else g
-        for name, g in zip(names, pulled, strict=True)
-    }
+    pairs = [(placed.inputs[name], grad) for name, grad in reply.grads.items()]
+    return dict(zip(names, slopes(pairs, [leaves[name] for name in names]), strict=True))

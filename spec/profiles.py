@@ -1,9 +1,9 @@
 """Profiles: frozen lists of what a verdict requires, one TOML file each in spec/profiles/.
 
-    title = "…"
-    [multi_head_attention.heads]        # component, lens
-    required = ["ATT-SCALE-1", …]
-    optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
+title = "…"
+[multi_head_attention.heads]        # component, lens
+required = ["ATT-SCALE-1", …]
+optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
 """
 
 import difflib

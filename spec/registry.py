@@ -87,9 +87,7 @@ def _parse_one(name: str, chapter: str, body: list[str], line: int, page: str) -
                 raise SpecError(f"{page}:{line + 2}: {key.strip()!r} is neither 'presupposes' nor 'needs'")
             relations[key.strip()] = tuple(value.strip() for value in values.split(","))
     strength = key_words[0].split()[0]
-    return Requirement(
-        name, chapter, strength, sentence, relations["presupposes"], frozenset(relations["needs"]), line
-    )
+    return Requirement(name, chapter, strength, sentence, relations["presupposes"], frozenset(relations["needs"]), line)
 
 
 def get(name: str) -> Requirement:

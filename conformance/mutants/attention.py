@@ -227,9 +227,7 @@ cosine = Mutant(
     story="the scores are cosines: keys and queries are divided by their lengths",
     breaks={"ATT-SHIFT-1"},
     hint="use the plain dot product",
-    replace={
-        attention.score: lambda q, k, scale: products(normalize(q, dim=-1), normalize(k, dim=-1))
-    },
+    replace={attention.score: lambda q, k, scale: products(normalize(q, dim=-1), normalize(k, dim=-1))},
 )
 
 distances = Mutant(
@@ -237,7 +235,9 @@ distances = Mutant(
     story="the scores are negative squared distances between query and key",
     breaks={"ATT-SHIFT-1"},
     hint="use the plain dot product",
-    replace={attention.score: lambda q, k, scale: -scale / 2 * (q[..., :, None, :] - k[..., None, :, :]).square().sum(-1)},
+    replace={
+        attention.score: lambda q, k, scale: -scale / 2 * (q[..., :, None, :] - k[..., None, :, :]).square().sum(-1)
+    },
 )
 
 clamped = Mutant(
@@ -395,8 +395,9 @@ last_tile_of_queries = Mutant(
     breaks={"ATT-LONG-1"},
     hint="the last tile of queries may be shorter than the others",
     replace={
-        attention.mix: lambda weights, v: attention.mix(weights, v)
-        * (torch.arange(weights.shape[-2]) < 64)[:, None].to(v)
+        attention.mix: lambda weights, v: (
+            attention.mix(weights, v) * (torch.arange(weights.shape[-2]) < 64)[:, None].to(v)
+        )
     },
 )
 
@@ -448,7 +449,9 @@ heads_averaged = Mutant(
     story="the heads are averaged, each gets the mean",
     breaks={"ATT-HEAD-1"},
     hint="concatenate the heads, do not average them",
-    replace={attention.mix: lambda weights, v: attention.mix(weights, v).mean(1, keepdim=True).expand(-1, v.shape[1], -1, -1)},
+    replace={
+        attention.mix: lambda weights, v: attention.mix(weights, v).mean(1, keepdim=True).expand(-1, v.shape[1], -1, -1)
+    },
     source="llm-first-principles",
 )
 
@@ -721,7 +724,11 @@ keeping_instead = Mutant(
     story="p is taken as the probability of keeping a weight",
     breaks={"ATT-DROP-2"},
     hint="keep with probability 1 - p",
-    replace={attention.drop: lambda weights, probability: attention.drop(weights, 1 - probability) if probability else weights},
+    replace={
+        attention.drop: lambda weights, probability: (
+            attention.drop(weights, 1 - probability) if probability else weights
+        )
+    },
 )
 
 

@@ -1,0 +1,193 @@
+"""The pytest front end: ``pytest conformance --impl NAME``. Options, items, and what is printed at the end."""
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from attnconf.spec import profiles, registry
+
+if TYPE_CHECKING:
+    from attnconf.conformance.session import Planned, Session
+
+SESSION: pytest.StashKey["Run"] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("attnconf", "conformance of attention implementations")
+    group.addoption("--impl", action="append", default=[], metavar="NAME", help=(
+        "what to judge, may be given several times: an adapter's name, an entry point, a dotted module or a "
+        "path to a .py file, each optionally with :variant"))  # fmt: skip
+    group.addoption("--results", type=Path, metavar="FILE.json", help="write everything to this file")
+    group.addoption("--profile", metavar="NAME", help=f"what a verdict requires (default: {profiles.DEFAULT})")
+    group.addoption("--thorough", action="store_true", help="also explore around the scored cases; never scored")
+    group.addoption("--seed", type=int, default=0, metavar="N", help="draw other numbers for the cases (default: 0)")
+    group.addoption("--device", default="cpu", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
+
+
+class Run:
+    """A session under pytest: judging on demand, and a results file that is valid at any time."""
+
+    def __init__(self, session: "Session", results: Path | None):
+        self.session = session
+        self.results = results
+        self.written = 0.0
+        self.findings: list[str] = []
+
+    def judge(self, planned: "Planned") -> Any:
+        judged = self.session.run(planned)
+        if self.results and time.monotonic() - self.written > 0.5:
+            self.save()
+        return judged
+
+    def save(self) -> None:
+        from attnconf.conformance import results
+
+        if self.results:
+            results.write(self.results, results.record(self.session))
+            self.written = time.monotonic()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--impl"):
+        return
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread on small work, before torch is imported
+        os.environ.setdefault(variable, "1")
+    _check_results(config.getoption("--results"))
+    config.option.tbstyle = "no"  # failures are shown once, at the end, with their consequences folded
+    config.option.reportchars = ""
+    config.stash[SESSION] = Run(_session(config), config.getoption("--results"))
+    config.stash[SESSION].save()
+
+
+def _check_results(path: Path | None) -> None:
+    if path is not None and not path.resolve().parent.is_dir():
+        raise pytest.UsageError(f"--results {path}: there is no folder {str(path.resolve().parent)!r}")
+    if path is not None and path.is_dir():
+        raise pytest.UsageError(f"--results {path} is a folder, want a file")
+
+
+def _session(config: pytest.Config) -> "Session":
+    import gc
+
+    import torch
+
+    from attnconf.conformance import deviations, loading
+    from attnconf.conformance.session import Session, Settings
+
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    gc.freeze()  # a collection would walk all of torch
+    try:
+        device = config.getoption("--device")
+        torch.empty(0, device=device)
+        found = [i for name in dict.fromkeys(config.getoption("--impl")) for i in loading.load(name)]
+        settings = Settings(
+            config.getoption("--profile"), config.getoption("--seed"), device,
+            bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
+        )  # fmt: skip
+        session = Session(found, settings)
+        session.make_plan()
+    except (loading.LoadError, registry.SpecError, deviations.DeviationError) as error:
+        raise pytest.UsageError(str(error)) from None
+    except (RuntimeError, AssertionError) as error:
+        raise pytest.UsageError(f"--device {config.getoption('--device')}: {str(error).splitlines()[0]}") from None
+    return session
+
+
+def pytest_report_header(config: pytest.Config) -> list[str] | None:
+    run = config.stash.get(SESSION, None)
+    if run is None:
+        return None
+    from attnconf.conformance.results import record
+    from attnconf.reports.terminal import header
+
+    return header(record(run.session))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "planned" not in metafunc.fixturenames:
+        return
+    from attnconf.conformance.loading import Unjudgeable
+
+    run = metafunc.config.stash.get(SESSION, None)
+    unjudgeable = [i for i in run.session.implementations if isinstance(i, Unjudgeable)] if run else []
+    params = [*unjudgeable, *(run.session.plan if run else [])]
+    metafunc.parametrize("planned", params, ids=[getattr(p, "id", getattr(p, "name", "")) for p in params])
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    run = session.config.stash.get(SESSION, None)
+    if run is not None and session.config.option.keyword:
+        _select(run, session.config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
+    if config.stash.get(SESSION, None) is None and any("planned" in getattr(i, "fixturenames", ()) for i in items):
+        raise pytest.UsageError("which implementation? give --impl NAME (attnconf list shows the shipped ones)")
+
+
+def _select(run: Run, config: pytest.Config) -> None:
+    """Let ``-k`` choose by requirement and by case: an item runs with those of its cases that fit."""
+    from _pytest.mark.expression import Expression
+
+    try:
+        expression = Expression.compile(config.option.keyword)
+    except SyntaxError as error:
+        raise pytest.UsageError(f"-k {config.option.keyword!r}: {error}") from None
+
+    def keep(item: str, case: str) -> bool:
+        return expression.evaluate(lambda name, **_: name.lower() in item.lower() or name.lower() == case.lower())
+
+    run.session.select(keep)
+    if not run.session.plan:
+        raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing")
+    config.option.keyword = ""
+
+
+@pytest.fixture
+def judge(request: pytest.FixtureRequest) -> Any:
+    """Return the function that judges one planned check, or says why an implementation cannot be judged."""
+    run = request.config.stash[SESSION]
+
+    def judge_one(planned: Any) -> None:
+        if not hasattr(planned, "entry"):
+            pytest.fail(f"{planned.name} cannot be judged: {planned.reason}", pytrace=False)
+        judged = run.judge(planned)
+        if judged.outcome in ("unsupported", "not-applicable", "not-run"):
+            pytest.skip(f"{judged.outcome}: {judged.message}")
+        if judged.outcome == "pass":
+            return
+        deviation = run.session.deviation(planned) if judged.outcome == "fail" else None
+        if deviation:
+            pytest.xfail(deviation.reason)
+        if judged.outcome == "fail" and judged.requirement.strength != "MUST" and not run.session.settings.strict:
+            pytest.xfail(f"a {judged.requirement.strength} that does not hold: {judged.message}")
+        pytest.fail(f"{judged.requirement.id}: {judged.message}", pytrace=False)
+
+    return judge_one
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    run = session.config.stash.get(SESSION, None)
+    if run is None:
+        return
+    if run.session.outcomes:
+        run.session.explain()
+    run.save()
+    run.findings = run.session.stale()
+    if exitstatus == 0 and (run.findings or not run.session.complete):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
+    run = config.stash.get(SESSION, None)
+    if run is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
+        return
+    from attnconf.conformance.results import record
+    from attnconf.reports.terminal import explored, failures, table, verdicts
+
+    content = record(run.session)
+    for line in [*failures(content), *explored(content), *table(content), *verdicts(content), *run.findings]:
+        terminalreporter.write_line(line)

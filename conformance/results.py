@@ -1,0 +1,218 @@
+"""The record of a run, as reports/schema/results-1.json describes it. Everything people read is made from it."""
+
+import json
+import math
+import os
+import platform
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import attnconf
+from attnconf.conformance.door import Implementation
+from attnconf.conformance.judge import CaseResult
+from attnconf.conformance.loading import Unjudgeable
+from attnconf.conformance.session import Planned, Session
+from attnconf.spec import profiles
+
+SCHEMA = "attnconf-results/1"
+
+
+def record(session: Session) -> dict[str, Any]:
+    """Return everything there is to say of a run, as plain data without NaN or infinity."""
+    results = [_result(session, planned) for planned in session.plan if planned.id in session.outcomes]
+    return {
+        "schema": SCHEMA,
+        "suite": {
+            "version": attnconf.__version__,
+            "spec": attnconf.__version__,
+            "commit": _commit(),
+            "profile": session.settings.profile or profiles.DEFAULT,
+            "seed": session.settings.seed,
+            "strict": session.settings.strict,
+            "selected": session.selected,
+        },
+        "environment": environment(session.settings.device),
+        "implementations": [_implementation(session, i) for i in session.implementations],
+        "planned": len(session.plan),
+        "results": results,
+        "verdicts": [v for i in session.implementations for v in _verdicts(session, i, results)],
+        "complete": session.complete,
+    }
+
+
+def environment(device: str) -> dict[str, Any]:
+    """Return versions, machine and threads."""
+    import torch
+
+    cuda = torch.cuda.get_device_name() if device.startswith("cuda") and torch.cuda.is_available() else None
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "platform": platform.platform(),
+        "cpus": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "device": device,
+        "accelerator": cuda,
+    }
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that the suite runs from, or None."""
+    git = Path(__file__).resolve().parents[1] / ".git"
+    try:
+        if git.is_file():  # a worktree: "gitdir: …/worktrees/name"
+            git = Path(git.read_text().removeprefix("gitdir:").strip())
+        head = (git / "HEAD").read_text().strip()
+        if not head.startswith("ref:"):
+            return head
+        common = (git / (git / "commondir").read_text().strip()) if (git / "commondir").is_file() else git
+        return (common / head.removeprefix("ref:").strip()).read_text().strip()
+    except OSError:
+        return None
+
+
+def _implementation(session: Session, i: Implementation | Unjudgeable) -> dict[str, Any]:
+    if isinstance(i, Unjudgeable):
+        return {
+            "name": i.name, "source": i.source, "version": None, "binding": "adapter", "components": [],
+            "conventions": {}, "profile": None, "isolation": [],
+        }  # fmt: skip
+    conventions = dict(i.declares)
+    for planned in session.plan:
+        if planned.implementation is i and planned.id in session.outcomes:
+            for convention, choice in session.outcomes[planned.id].convention.items():
+                conventions.setdefault(convention, choice)
+    return {
+        "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
+        "components": list(i.components), "conventions": conventions,
+        "profile": session.profile_of(i).name, "isolation": [],
+    }  # fmt: skip
+
+
+def _result(session: Session, planned: Planned) -> dict[str, Any]:
+    judged = session.outcomes[planned.id]
+    failed = judged.outcome == "fail"
+    deviation = session.deviation(planned) if failed else None
+    requirement = judged.requirement
+    return {
+        "implementation": planned.implementation.name,
+        "component": planned.entry.component,
+        "lens": planned.entry.lens,
+        "requirement": requirement.id,
+        "strength": requirement.strength,
+        "sentence": requirement.sentence,
+        "spec": requirement.anchor,
+        "optional": planned.entry.optional,
+        "check": judged.check,
+        "outcome": judged.outcome,
+        "reason": judged.reason,
+        "message": judged.message,
+        "convention": judged.convention,
+        "follows_from": session.follows_from(planned) if failed else [],
+        "deviation": {"reason": deviation.reason, "link": deviation.link} if deviation else None,
+        "cases": [_case(case) for case in judged.cases],
+        "explored": _case(judged.explored) if judged.explored else None,
+        "diagnosis": _diagnosis(session, planned),
+        "seconds": round(judged.seconds, 6),
+    }
+
+
+def _case(case: CaseResult) -> dict[str, Any]:
+    details = case.failure.details if case.failure else {}
+    return {
+        "name": case.name, "described": case.described, "outcome": case.outcome, "message": case.message,
+        "error": _finite(case.error), "bound": _finite(case.bound),
+        "source": details.get("source"), "off": _finite(details.get("off")),
+    }  # fmt: skip
+
+
+def _finite(x: Any) -> float | None:
+    return float(x) if isinstance(x, int | float) and math.isfinite(x) else None
+
+
+def _diagnosis(session: Session, planned: Planned) -> list[dict[str, Any]]:
+    found = session.diagnoses.get(planned.id)
+    if found is None:
+        return []
+    return [
+        {
+            "mutants": [m.id for m in found.mutants],
+            "story": "; or ".join(m.story for m in found.mutants),
+            "hint": "; or ".join(m.hint for m in found.mutants),
+            "spec": f"spec/{found.mutants[0].chapter}.md#common-mistakes",
+            "cases": found.cases,
+        }
+    ]
+
+
+def _verdicts(session: Session, i: Implementation | Unjudgeable, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if isinstance(i, Unjudgeable):
+        return [
+            {"implementation": i.name, "component": None, "verdict": "not-gradable", "reason": i.reason, "counts": {}}
+        ]
+    verdicts = []
+    for component in i.components:
+        mine = [r for r in results if (r["implementation"], r["component"]) == (i.name, component)]
+        planned = [p for p in session.plan if p.implementation is i and p.entry.component == component]
+        if planned:
+            verdict, reason = judge_component(mine, len(planned), session.selected, session.settings.strict)
+            counts = dict(sorted(Counter(r["outcome"] for r in mine).items()))
+            verdicts.append(
+                {
+                    "implementation": i.name,
+                    "component": component,
+                    "verdict": verdict,
+                    "reason": reason,
+                    "counts": counts,
+                }
+            )
+    return verdicts
+
+
+def judge_component(results: list[dict[str, Any]], planned: int, selected: bool, strict: bool) -> tuple[str, str]:
+    """Return (verdict, reason) from the outcomes of one component."""
+    by = {o: [r for r in results if r["outcome"] == o] for o in ("error", "fail", "unsupported", "not-run")}
+    violated = [r["requirement"] for r in by["fail"] if strict or r["strength"] == "MUST"]
+    lacking = sorted({r["requirement"] for o in ("unsupported", "not-run") for r in by[o] if not r["optional"]})
+    if by["error"]:
+        return "not-gradable", f"the suite itself failed on {', '.join(r['requirement'] for r in by['error'])}"
+    if violated:
+        roots = [r["requirement"] for r in by["fail"] if r["requirement"] in violated and not r["follows_from"]]
+        return "nonconformant", f"violates {', '.join(roots or violated)}"
+    if len(results) < planned:
+        return "incomplete", f"{planned - len(results)} of {planned} planned checks were not judged"
+    if selected:
+        return "incomplete", "only a selection was judged"
+    if lacking:
+        words = sorted({r["message"] or "" for o in ("unsupported", "not-run") for r in by[o] if not r["optional"]})
+        return "incomplete", f"{len(lacking)} required not supported ({'; '.join(words)})"
+    return "conformant", ""
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    """Write the record atomically: a reader sees the old file or the whole new one."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return a record. Raises ValueError, saying what was wrong, if the file is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"no results file {str(path)!r}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{str(path)!r} is not JSON: {error}") from None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise ValueError(f"{str(path)!r} is no results file: its schema is {schema!r}, want {SCHEMA!r}")
+    return content  # type: ignore[no-any-return]

@@ -1,0 +1,155 @@
+"""One run: the plan, fixed before anything is judged; the judging, one planned check at a time; the record.
+
+The one generator of (implementation, component, lens, requirement) behind pytest, ``attnconf run`` and the kill matrix.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from attnconf.conformance import deviations
+from attnconf.conformance.checks import Checked, all_checks
+from attnconf.conformance.diagnosis import Diagnosis, diagnose
+from attnconf.conformance.door import Implementation
+from attnconf.conformance.judge import Judged, judge
+from attnconf.conformance.loading import Unjudgeable
+from attnconf.conformance.subject import Subject
+from attnconf.conformance.thorough import explore
+from attnconf.spec import profiles, registry
+
+Select = Callable[[str, str], bool]  # (item id, case name) -> run it?
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One check that must come to exactly one outcome."""
+
+    implementation: Implementation
+    entry: profiles.Entry
+    checked: Checked
+
+    @property
+    def id(self) -> str:
+        return f"{self.implementation.name}-{self.entry.component}-{self.entry.lens}-{self.entry.requirement}"
+
+
+@dataclass
+class Settings:
+    """What the command line says of a run."""
+
+    profile: str | None = None
+    seed: int = 0
+    device: str = "cpu"
+    strict: bool = False
+    thorough: bool = False
+
+
+@dataclass
+class Session:
+    """A run over several implementations."""
+
+    implementations: list[Implementation | Unjudgeable]
+    settings: Settings
+    plan: list[Planned] = field(default_factory=list)
+    selected: bool = False  # by -k: a verdict is then at most "incomplete"
+    outcomes: dict[str, Judged] = field(default_factory=dict)
+    diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
+    known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
+    _case: Callable[[str], Callable[[str], bool] | None] = field(default=lambda item: None)
+
+    def profile_of(self, implementation: Implementation) -> profiles.Profile:
+        """Return the profile that an implementation is judged by: the run's, else its own claim, else the default."""
+        return profiles.load(self.settings.profile or implementation.profile or profiles.DEFAULT)
+
+    def make_plan(self) -> None:
+        """Fix the plan. Raises SpecError or DeviationError where the suite itself is not in order."""
+        checks = all_checks()
+        for implementation in self.implementations:
+            if isinstance(implementation, Unjudgeable):
+                continue
+            self.known[implementation.name] = deviations.load(implementation)
+            for entry in self.profile_of(implementation).entries:
+                if entry.component in implementation.components:
+                    if entry.requirement not in checks:
+                        raise registry.SpecError(f"{entry.requirement} has no check")
+                    self.plan.append(Planned(implementation, entry, checks[entry.requirement]))
+
+    def cases(self, planned: Planned) -> list[str]:
+        """Return the names of the cases of a planned check."""
+        subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
+        return [case.name for case in planned.checked.cases(subject, self.settings.seed, self.settings.device)]
+
+    def select(self, keep: Select) -> None:
+        """Keep the planned checks, and of each the cases, that ``keep`` wants."""
+        before = len(self.plan)
+        chosen = {p.id: [c for c in self.cases(p) if keep(p.id, c)] for p in self.plan}
+        self.selected = any(len(chosen[p.id]) < len(self.cases(p)) for p in self.plan)
+        self.plan = [p for p in self.plan if chosen[p.id]]
+        self.selected = self.selected or len(self.plan) < before
+        self._case = lambda item: lambda case: case in chosen[item]
+
+    def run(self, planned: Planned) -> Judged:
+        """Judge one planned check."""
+        subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
+        judged = judge(subject, planned.checked, self.settings.seed, self.settings.device, self._case(planned.id))
+        if judged.outcome != "fail":
+            judged.log = []
+        if self.settings.thorough and judged.outcome in ("pass", "fail"):
+            cases = planned.checked.cases(subject, self.settings.seed, self.settings.device)
+            judged.explored = explore(subject, planned.checked, cases)
+        self.outcomes[planned.id] = judged
+        return judged
+
+    def follows_from(self, planned: Planned) -> list[str]:
+        """Return the failures at the root of this one: failed presuppositions that have none of their own."""
+        failed = {p.entry.requirement for p, judged in self._group(planned) if judged.outcome == "fail"}
+        causes = registry.ancestors(planned.entry.requirement) & failed
+        return sorted(c for c in causes if not registry.ancestors(c) & failed)
+
+    def deviation(self, planned: Planned) -> deviations.Deviation | None:
+        """Return the known deviation that accounts for this failure, itself or by what it follows from."""
+        known = {
+            d.requirement: d
+            for d in self.known.get(planned.implementation.name, [])
+            if d.component == planned.entry.component
+        }
+        if planned.entry.requirement in known:
+            return known[planned.entry.requirement]
+        roots = self.follows_from(planned)
+        return known[roots[0]] if roots and all(root in known for root in roots) else None
+
+    def _group(self, planned: Planned) -> Iterable[tuple[Planned, Judged]]:
+        for other in self.plan:
+            same = other.implementation is planned.implementation and other.entry.component == planned.entry.component
+            if same and other.id in self.outcomes:
+                yield other, self.outcomes[other.id]
+
+    def explain(self) -> None:
+        """Look for the mistake behind every failure that follows from no other."""
+        for planned in self.plan:
+            judged = self.outcomes.get(planned.id)
+            if judged is None or judged.outcome != "fail" or self.follows_from(planned) or self.deviation(planned):
+                continue
+            others = [j for p, j in self._group(planned) if j.outcome == "fail" and p is not planned]
+            diagnosis = diagnose(judged, others)
+            if diagnosis:
+                self.diagnoses[planned.id] = diagnosis
+
+    def stale(self) -> list[str]:
+        """Return a line for every known deviation that was judged and did not fail."""
+        lines = []
+        for name, entries in self.known.items():
+            for d in entries:
+                judged = [
+                    self.outcomes[p.id]
+                    for p in self.plan
+                    if p.implementation.name == name
+                    and (p.entry.requirement, p.entry.component) == (d.requirement, d.component)
+                    and p.id in self.outcomes
+                ]
+                if judged and not self.selected and all(j.outcome != "fail" for j in judged):
+                    lines.append(f"{name}: the known deviation {d.requirement} on {d.component} does not fail any more")
+        return lines
+
+    @property
+    def complete(self) -> bool:
+        return all(p.id in self.outcomes for p in self.plan)

@@ -1,0 +1,168 @@
+"""What a run prints: header, failures, the table, the verdicts. Made from the record alone."""
+
+import shutil
+from collections.abc import Iterable
+from typing import Any
+
+Record = dict[str, Any]
+Result = dict[str, Any]
+
+SHORT = {
+    "pass": "pass", "fail": "FAIL", "unsupported": "unsupported", "not-applicable": "-", "not-run": "not run",
+    "error": "ERROR",
+}  # fmt: skip
+LEGEND = "FAIL: at the root; follows: a consequence of it; known: listed beside the adapter, with reason and link"
+_WORST_FIRST = ("error", "fail", "unsupported", "not-run", "pass", "not-applicable")
+
+
+def header(record: Record) -> list[str]:
+    """Return what was judged with what: versions, device, profile, seed, bindings."""
+    suite, env = record["suite"], record["environment"]
+    accelerator = f" ({env['accelerator']})" if env["accelerator"] else ""
+    lines = [
+        f"attnconf {suite['version']}, torch {env['torch']}, {env['device']}{accelerator}, "
+        f"{env['threads']} thread(s), seed {suite['seed']}"
+    ]
+    for i in record["implementations"]:
+        components = ", ".join(i["components"]) or "nothing that can be judged"
+        lines.append(f"{i['name']}: {components} ({i['binding']}; profile {i['profile']})")
+    return lines
+
+
+def failures(record: Record) -> list[str]:
+    """Return a block for every failure that follows from no other, its consequences folded under it."""
+    lines = []
+    for result in record["results"]:
+        if result["outcome"] == "error":
+            lines += ["", f"{result['requirement']} on {result['implementation']}: {result['message']}"]
+        elif result["outcome"] == "fail" and not result["follows_from"]:
+            lines += ["", *block(result, _consequences(record, result), _options(record))]
+    return lines
+
+
+def explored(record: Record) -> list[str]:
+    """Return a line for every failure that --thorough found where the scored cases pass."""
+    return [
+        f"not scored: {r['requirement']} fails on {r['implementation']} ({r['component']}) "
+        f"at {r['explored']['described']}: {r['explored']['message']}"
+        for r in record["results"]
+        if r["outcome"] == "pass" and r["explored"]
+    ]
+
+
+def _consequences(record: Record, root: Result) -> list[str]:
+    return [
+        r["requirement"]
+        for r in record["results"]
+        if root["requirement"] in r["follows_from"]
+        and (r["implementation"], r["component"]) == (root["implementation"], root["component"])
+    ]
+
+
+def _options(record: Record) -> str:
+    """Return the options that a rerun needs besides the implementation and the selection."""
+    suite = record["suite"]
+    given = [f"--seed={suite['seed']}"] if suite["seed"] else []
+    given += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
+    return "".join(f" {option}" for option in given)
+
+
+def block(result: Result, consequences: list[str], options: str = "") -> list[str]:
+    """Return one failure, in a fixed order of lines."""
+    where = result["implementation"] + (f" ({result['component']})" if result["component"] else "")
+    case = next(c for c in result["cases"] if c["outcome"] == "fail")
+    failing = sum(c["outcome"] == "fail" for c in result["cases"])
+    verb = "violated" if result["strength"] == "MUST" else "not followed"
+    rows = [
+        ("case", case["described"] + (f"   (fails on {failing} of {len(result['cases'])} cases)")),
+        ("worst at" if case["error"] is not None else "found", case["message"]),
+        ("error", _error(case)),
+        ("smallest", result["explored"] and f"{result['explored']['described']}: {result['explored']['message']}"),
+        ("likely", _likely(result)),
+        ("known", result["deviation"] and f"{result['deviation']['reason']} ({result['deviation']['link']})"),
+        ("breaks", ", ".join(consequences) and f"{', '.join(consequences)} (consequences)"),
+        ("spec", result["spec"]),
+        (
+            "rerun",
+            f'attnconf run --impl={result["implementation"]}{options} -k "{result["requirement"]} and {case["name"]}"',
+        ),
+    ]
+    head = [f"{result['requirement']} {verb} by {where}", f"  {result['sentence']}"]
+    return head + [f"  {name:<9} {text}" for name, text in rows if text]
+
+
+def _error(case: dict[str, Any]) -> str | None:
+    if case["error"] is None:
+        return None
+    off = f"; {case['off']:.0f} % of elements off" if case["off"] is not None else ""
+    return f"{case['error']:.3g} > {case['bound']:.2g} ({case['source']}){off}"
+
+
+def _likely(result: Result) -> str | None:
+    if not result["diagnosis"]:
+        return None
+    found = result["diagnosis"][0]
+    fits = f"reproduces your output on {found['cases']} of {found['cases']} cases"
+    return f"{found['story']}  ({fits})\n  {'hint':<9} {found['hint']}"
+
+
+def cell(results: Iterable[Result]) -> str:
+    """Return the worst outcome of one requirement on one implementation, and where, if components differ."""
+    results = list(results)
+    outcomes = [r["outcome"] for r in results]
+    if not outcomes:
+        return ""
+    worst = next(o for o in _WORST_FIRST if o in outcomes)
+    if worst == "not-applicable" or len(set(outcomes) - {"not-applicable"}) == 1:
+        text = SHORT[worst]
+    else:
+        text = f"{SHORT[worst]} ({', '.join(r['component'] for r in results if r['outcome'] == worst)})"
+    failed = [r for r in results if r["outcome"] == "fail"]
+    if worst == "fail" and all(r["follows_from"] for r in failed):
+        text = text.replace("FAIL", "follows")
+    return text + (", known" if worst == "fail" and all(r["deviation"] for r in failed) else "")
+
+
+def rows(record: Record) -> list[list[str]]:
+    """Return one row for each requirement: id, strength, and a cell for each implementation."""
+    names = [i["name"] for i in record["implementations"] if i["components"]]
+    ids = dict.fromkeys((r["requirement"], r["strength"]) for r in record["results"])
+    return [
+        [name, strength]
+        + [cell(r for r in record["results"] if (r["requirement"], r["implementation"]) == (name, i)) for i in names]
+        for name, strength in ids
+    ]
+
+
+def table(record: Record) -> list[str]:
+    """Return the table of requirements by implementations."""
+    from tabulate import tabulate
+
+    names = [i["name"] for i in record["implementations"] if i["components"]]
+    content = rows(record)
+    if not content:
+        return []
+    width = shutil.get_terminal_size((120, 24)).columns
+    text = tabulate(content, headers=["requirement", "", *names], tablefmt="simple")
+    if max(len(line) for line in text.splitlines()) > max(width, 80):
+        text = tabulate(
+            [[_shorter(c) for c in row] for row in content], headers=["requirement", "", *names], tablefmt="simple"
+        )
+    return ["", *text.splitlines(), *(["", LEGEND] if "FAIL" in text else [])]
+
+
+def _shorter(text: str) -> str:
+    return text.replace("multi_head_attention", "mha").replace("unsupported", "unsup.")
+
+
+def verdicts(record: Record) -> list[str]:
+    """Return a line for each verdict, with counts and reason."""
+    lines = [""]
+    for v in record["verdicts"]:
+        what = v["implementation"] + (f" {v['component']}" if v["component"] else "")
+        counts = ", ".join(f"{n} {outcome}" for outcome, n in v["counts"].items())
+        text = f"{what}: {v['verdict'].upper()}" + (f" ({counts})" if counts else "")
+        lines.append(text + (f"; {v['reason']}" if v["reason"] else ""))
+    if not record["complete"]:
+        lines.append(f"INCOMPLETE: {len(record['results'])} of {record['planned']} planned checks came to an outcome")
+    return lines

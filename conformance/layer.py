@@ -63,8 +63,14 @@ def draw_layer(case: Case) -> Layer:
 
 def draw_self(case: Case) -> Layer:
     """Return a layer whose query is its key and value as well, the same object."""
-    layer = draw_layer(case)
+    layer = draw_layer(case.but(key_dim=0, value_dim=0))
     return replace(layer, inputs={"query": layer.inputs["query"]})
+
+
+def layer_for(subject: Subject, case: Case) -> Layer:
+    """Return a layer for a check that needs no cross-attention: of one sequence, where the lens has no more."""
+    layer = draw_layer(case) if subject.offers("cross") else draw_self(case)
+    return layer.sized(causal=True) if subject.declares.get("causality") == "always" else layer
 
 
 def run(subject: Subject, layer: Layer, *, need_weights: bool = False, **options: Any) -> Reply:

@@ -152,4 +152,7 @@ LENSES = {
     ("multi_head_attention", "direct"): Lens(
         "direct", "multi_head_attention", _ALL | {"value-width", "projections", "free-width"}, place_heads
     ),
+    ("multi_head_attention", "direct-self"): Lens(
+        "direct-self", "multi_head_attention", (_ALL - {"cross"}) | {"value-width", "projections"}, place_self
+    ),
 }

@@ -11,7 +11,7 @@ from attnconf.conformance import evidence
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.evidence import Failure, Measure, close, holds
-from attnconf.conformance.layer import BIAS, Layer, draw_layer, draw_self, run, run_in_torch
+from attnconf.conformance.layer import BIAS, Layer, draw_layer, draw_self, layer_for, run, run_in_torch
 from attnconf.conformance.subject import Subject
 from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import multi_head_attention
@@ -25,7 +25,7 @@ WIDTHS = {"query": "embed_dim", "key": "key_dim", "value": "value_dim"}
 
 @requirement("MHA-DIVIDE-1", "layer")
 def heads_that_do_not_divide_the_width_are_refused(subject: Subject, case: Case) -> Evidence:
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     for heads in (case.H - 1, case.H + 1):
         uneven = layer.sized(num_heads=heads, head_dim=case.embed // heads)
         yield refuses(subject, uneven, f"{heads} heads for a width of {case.embed}")
@@ -33,7 +33,7 @@ def heads_that_do_not_divide_the_width_are_refused(subject: Subject, case: Case)
 
 @requirement("MHA-ERROR-1", "layer")
 def weights_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     for name, fitting in layer.weights.items():
         wider = torch.cat([fitting, fitting[..., :2]], dim=-1)
         yield refuses(subject, layer.weighing({name: wider}), f"{name} of shape {tuple(wider.shape)}")
@@ -126,7 +126,7 @@ def the_value_meets_v_weight_and_nothing_else(subject: Subject, case: Case) -> E
 
 @requirement("MHA-OUT-1", "layers")
 def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case: Case) -> Evidence:
-    layer, order = draw_layer(case), case.permutation("rows", case.embed)
+    layer, order = layer_for(subject, case), case.permutation("rows", case.embed)
     moved = layer.weighing({name: layer.weights[name][order] for name in ("out.weight", "out.bias")})
     want = run(subject, layer).out[..., order]
     what = "out with permuted rows of out.weight and out.bias, against permuted out,"
@@ -135,7 +135,7 @@ def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case
 
 @requirement("MHA-DEAD-1", "layer")
 def every_weight_has_an_effect(subject: Subject, case: Case) -> Evidence:
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     want = run(subject, layer).out
     for name, weight in layer.weights.items():
         if name == "k.bias":
@@ -164,7 +164,7 @@ def a_bias_is_a_shift_of_the_input(subject: Subject, case: Case) -> Evidence:
 
 @requirement("MHA-BIAS-2", "layers")
 def the_output_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     shift = case.draw("shift of out", case.embed)
     got = run(subject, layer.weighing({"out.bias": layer.weights["out.bias"] + shift})).out
     yield close(got, run(subject, layer).out + shift, "out with out.bias + c, against out + c,")
@@ -172,7 +172,7 @@ def the_output_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
 
 @requirement("MHA-BIAS-3", "layer")
 def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     zeros = {name: torch.zeros_like(w) for name, w in layer.weights.items() if name.endswith(".bias")}
     want = run(subject, layer.weighing(zeros)).out
     yield close(run(subject, layer.without_bias()).out, want, "out with bias=False, against zero biases,")
@@ -180,7 +180,7 @@ def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
 
 @requirement("MHA-KBIAS-1", "layers")
 def the_key_bias_has_no_effect(subject: Subject, case: Case) -> Evidence:
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     other = BIAS * case.draw("other k.bias", case.embed)
     yield close(run(subject, layer.weighing({"k.bias": other})).out, run(subject, layer).out, "out with another k.bias")
 
@@ -210,15 +210,15 @@ def without_key_bias(layer: Layer) -> Layer:
 @requirement("MHA-HEADS-1", "layers")
 def features_of_a_head_meet_within_it(subject: Subject, case: Case) -> Evidence:
     """q·k of a head does not change when the features of q and k are permuted alike in that head."""
-    layer = without_key_bias(draw_layer(case))
+    layer = without_key_bias(layer_for(subject, case))
     got = run(subject, layer.weighing(features_moved(layer, case, "qk", per_head=True))).out
     yield close(got, run(subject, layer).out, "out when the rows of q and k are permuted alike within each head")
 
 
 @requirement("MHA-MERGE-1", "layers")
 def heads_come_out_where_they_went_in(subject: Subject, case: Case) -> Evidence:
-    layer = without_key_bias(draw_layer(case))
-    heads = torch.arange(case.embed).unflatten(0, (case.H, case.E))[case.permutation("heads", case.H)].flatten()
+    layer = without_key_bias(layer_for(subject, case))
+    heads = torch.arange(case.embed).view(case.H, case.E)[case.permutation("heads", case.H)].flatten()
     want = run(subject, layer).out
     features = run(subject, layer.weighing(features_moved(layer, case, "v", per_head=False))).out
     yield close(features, want, "out when rows of v and columns of out are permuted alike within every head")
@@ -236,9 +236,9 @@ def one_key_hands_its_value_through_both_projections(subject: Subject, case: Cas
     yield close(out, want.expand_as(out), "out with one key, against W_o(W_v x + b_v) + b_o,")
 
 
-def alike(case: Case, heads: int) -> Layer:
+def alike(subject: Subject, case: Case, heads: int) -> Layer:
     """Return a layer in which all heads have the same scores, whatever their number: a few features, the rest zero."""
-    layer, width = without_key_bias(draw_layer(case)), case.embed // heads
+    layer, width = without_key_bias(layer_for(subject, case)), case.embed // heads
     n = min(case.E, 5, width)
     rows = {}
     for name, size in (("q", math.sqrt(width / n)), ("k", 1.0)):
@@ -252,14 +252,14 @@ def alike(case: Case, heads: int) -> Layer:
 
 @requirement("MHA-ONE-1", "layer")
 def one_head_is_as_good_as_several_alike(subject: Subject, case: Case) -> Evidence:
-    want = run(subject, alike(case, case.H)).out
-    yield close(run(subject, alike(case, 1)).out, want, f"out of 1 head, against {case.H},")
+    want = run(subject, alike(subject, case, case.H)).out
+    yield close(run(subject, alike(subject, case, 1)).out, want, f"out of 1 head, against {case.H},")
 
 
 @requirement("MHA-MANY-1", "many-heads")
 def many_heads_alike_are_as_good_as_few(subject: Subject, case: Case) -> Evidence:
-    want = run(subject, alike(case, 3)).out
-    yield close(run(subject, alike(case, case.H)).out, want, f"out of {case.H} heads, against 3,")
+    want = run(subject, alike(subject, case, 3)).out
+    yield close(run(subject, alike(subject, case, case.H)).out, want, f"out of {case.H} heads, against 3,")
 
 
 # -- self-attention: one object as query, key and value
@@ -267,11 +267,12 @@ def many_heads_alike_are_as_good_as_few(subject: Subject, case: Case) -> Evidenc
 
 @requirement("MHA-PERM-1", "self")
 def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Evidence:
-    layer, order = draw_layer(case), case.permutation("tokens", case.L)
+    layer, order = draw_self(case), case.permutation("tokens", case.L)
     x, positions = layer.inputs["query"], case.draw("positions", case.L, case.embed)
 
     def attend(x: Tensor) -> Tensor:
-        return run(subject, layer.feeding({"query": x, "key": x, "value": x})).out
+        copies = {"query": x, "key": x, "value": x} if subject.offers("cross") else {"query": x}
+        return run(subject, layer.feeding(copies)).out
 
     want = attend(x)
     yield close(attend(x[:, order]), want[:, order], "out of permuted tokens, against permuted out,")
@@ -338,7 +339,7 @@ def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence
 @requirement("MHA-WEIGHTS-1", "layers")
 def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) -> Evidence:
     """Every head gets the same values; the output is the mean of the heads, so the mean weights make it."""
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     eye = torch.eye(case.E, dtype=case.dtype, device=case.device)
     row = torch.cat([eye] * case.H, dim=1)
     weights = {name: torch.zeros_like(w) for name, w in layer.weights.items() if name[0] in "vo"}
@@ -347,13 +348,13 @@ def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) ->
     reply = run(subject, layer.weighing(weights), need_weights=True)
     assert reply.weights is not None
     mean = reply.weights.double() if reply.weights.ndim == 3 else reply.weights.double().mean(dim=1)
-    got = mean @ layer.inputs["value"][..., : case.E]
+    got = mean @ layer.inputs.get("value", layer.inputs["query"])[..., : case.E]
     yield close(got, reply.out[..., : case.E], "the mean of the returned weights times the values, against out:")
 
 
 @requirement("MHA-GRAD-1", "layer")
 def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Case) -> Evidence:
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     cotangent = case.draw("cotangent", case.B, case.L, case.embed)
     grads = run(subject, layer, cotangent=cotangent, wrt=tuple(layer.weights)).grads
     steps = {n: case.draw(f"direction of {n}", *w.shape) / math.sqrt(w[0].numel()) for n, w in layer.weights.items()}
@@ -373,7 +374,7 @@ def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Ca
 
 @requirement("MHA-IMMUT-1", "layer")
 def the_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    layer = draw_layer(case)
+    layer = layer_for(subject, case)
     for mode in ("plain", "no_grad"):
         want = run(subject, layer, mode=mode).out
         reply = run(subject, layer, mode=mode, before=(layer.inputs,) * 2)
@@ -408,11 +409,12 @@ def leaves_of(layer: Layer) -> Layer:
 
 @requirement("MHA-ORACLE-1", "layers", "widths", "one-head", "many-heads", "self")
 def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    layer = draw_self(case) if case.name.startswith("self") else draw_layer(case)
+    layer = draw_self(case) if case.name.startswith("self") else layer_for(subject, case)
     leaves = leaves_of(layer)
     query = leaves.inputs["query"]
     key, value = leaves.inputs.get("key", query), leaves.inputs.get("value", query)
-    want = multi_head_attention(query, key, value, leaves.weights, case.H)
+    mask = causal(query.shape[1], key.shape[1]).to(case.device) if layer.config.causal else None
+    want = multi_head_attention(query, key, value, leaves.weights, case.H, mask)
     yield from compare_all(subject, case, layer, want, leaves)
 
 

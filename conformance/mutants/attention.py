@@ -798,6 +798,15 @@ lengths_cut = Mutant(
 )
 
 
+sizes_stretched = Mutant(
+    "ATT-sizes-stretched",
+    story="an axis of size 1 is stretched to fit: one value serves all keys",
+    breaks={"ATT-ERROR-1"},
+    hint="compare the sizes before an einsum or a product that broadcasts",
+    replace={attention.refuse_misfits: lambda q, k, v: None},
+)
+
+
 def attend_refusing_empty(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
     if not q.numel():
         raise ValueError("empty input")

@@ -16,8 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import attnconf.reports
 import torch
+
+import attnconf.reports
 from attnconf.conformance.evidence import SEMANTIC_SOURCE
 from attnconf.conformance.judge import Judged
 from attnconf.conformance.mutants.equivalent import equivalents

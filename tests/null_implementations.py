@@ -1,6 +1,7 @@
 """Implementations that compute nothing worth the name, for test_null_controls.py."""
 
 import torch
+
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.mutation import Mutant, apply
 from attnconf.reference import attention

@@ -4,6 +4,7 @@ from collections import defaultdict
 from functools import cache
 
 import pytest
+
 from attnconf.conformance import matrix
 from attnconf.conformance.checks import all_checks
 from attnconf.conformance.evidence import DIFFERENCES_SOURCE, SEMANTIC_SOURCE

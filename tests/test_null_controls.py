@@ -5,6 +5,8 @@ from functools import cache
 
 import pytest
 import torch
+from null_implementations import CONTROLS
+
 from attnconf.conformance.cases import FAMILIES
 from attnconf.conformance.checks import Checked, all_checks
 from attnconf.conformance.judge import judge
@@ -12,7 +14,6 @@ from attnconf.conformance.mutation import apply
 from attnconf.conformance.session import Session, Settings
 from attnconf.conformance.subject import Subject
 from attnconf.spec import registry
-from null_implementations import CONTROLS
 
 torch.set_num_threads(1)
 

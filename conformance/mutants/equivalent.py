@@ -5,6 +5,7 @@ equivalent, and belongs into its chapter's mutants.
 """
 
 import torch
+
 from attnconf.conformance.mutation import Mutant
 from attnconf.reference import attention, multi_head_attention
 

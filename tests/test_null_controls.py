@@ -1,4 +1,4 @@
-"""Implementations that compute nothing pass nothing, but for what they satisfy by definition, listed with the reason."""
+"""What computes nothing passes nothing, but for what it satisfies by definition: listed, each with the reason."""
 
 from dataclasses import dataclass
 from functools import cache

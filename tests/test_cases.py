@@ -22,6 +22,7 @@ EQUAL = [
     (lambda c: "batch-is-L" in c.name, ("B", "L"), "where samples and queries can be mixed up"),
     (lambda c: "batch-is-S" in c.name, ("B", "S"), "where samples and keys can be mixed up"),
     (lambda c: "batch-is-H" in c.name, ("B", "H"), "where samples and heads can be mixed up"),
+    (lambda c: "fused" in c.name, ("E", "F"), "fused kernels want values as wide as keys"),
     (lambda c: c.embed > 0, ("E", "F"), "a layer's heads have one width"),
 ]
 

@@ -7,7 +7,7 @@ from torch import nn
 from attnconf.adapters import bind
 
 __version__ = torch.__version__
-declares = {"fully-masked-row": "nan", "causal-alignment": "top-left", "returned-weights": "per-head"}
+declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "per-head"}
 
 
 def attention(config, weights):
@@ -15,8 +15,11 @@ def attention(config, weights):
         if need_weights:
             raise NotImplementedError("returned weights")
         mask = both(attn_mask, None if key_mask is None else key_mask[:, None, None, :])
+        alone = config.causal and mask is None and attn_bias is None  # torch takes a mask or is_causal, not both
+        if config.causal and not alone:
+            mask = both(mask, torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril())
         return F.scaled_dot_product_attention(
-            query, key, value, attn_mask=as_bias(mask, attn_bias), is_causal=config.causal, scale=config.scale,
+            query, key, value, attn_mask=as_bias(mask, attn_bias), is_causal=alone, scale=config.scale,
             dropout_p=config.dropout if config.training else 0.0,
         )  # fmt: skip
 

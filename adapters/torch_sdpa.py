@@ -18,12 +18,16 @@ def sdpa(backend, config, query, key, value, key_mask, attn_mask, attn_bias, sca
     if key_mask is not None:
         padding = key_mask[:, None, None, :]
         mask = padding if mask is None else mask & padding
+    alone = config.causal and mask is None and attn_bias is None  # torch takes a mask or is_causal, not both
+    if config.causal and not alone:
+        triangle = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
+        mask = triangle if mask is None else mask & triangle
     if attn_bias is not None:
         mask = attn_bias if mask is None else torch.where(mask, attn_bias, float("-inf"))
     try:
         with sdpa_kernel([backend]):
             return F.scaled_dot_product_attention(
-                query, key, value, attn_mask=mask, is_causal=config.causal, scale=scale,
+                query, key, value, attn_mask=mask, is_causal=alone, scale=scale,
                 dropout_p=config.dropout if config.training else 0.0,
             )  # fmt: skip
     except RuntimeError as error:

@@ -243,7 +243,7 @@ def large_scores_overflow_nothing(subject: Subject, case: Case) -> Evidence:
 
 @requirement("ATT-SCALE-1", "readable", "small")
 def the_default_scale_is_one_over_root_e(subject: Subject, case: Case) -> Evidence:
-    q, k = case.q, case.k[:, :, :4]
+    q, k = case.q, case.k[:, :, :3]  # L is not S: a mask that is added where they are equal is not a wrong scale
     got, want = measured_scale(subject, q, k), torch.tensor(case.E**-0.5)
     name = {1 / case.E: "1/E", 1.0: "1", math.sqrt(case.E): "√E", (case.H * case.E) ** -0.5: "1/√(H·E)"}
     known = next((f", which is {text}" for value, text in name.items() if abs(float(got) / value - 1) < 1e-6), "")
@@ -358,6 +358,7 @@ def sizes_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     more = torch.cat([q, q[:1], q[:1]]), torch.cat([k, k[:1]]), torch.cat([v, v[:1]])  # 1 sample would broadcast
     for what, a, b, c in (
         ("one value less than keys", q, k, v[:, :, :-1]),
+        ("a single value for several keys", q, k, v[:, :, :1]),
         ("queries twice as wide as keys", wider, k, v),
         ("one sample more in the queries", *more),
     ):

@@ -34,8 +34,10 @@ class Deviation:
 
 def load(implementation: Implementation) -> list[Deviation]:
     """Return the deviations known of an implementation. Raises DeviationError."""
+    if not implementation.source.endswith(".py"):
+        return []
     path = Path(implementation.source).with_suffix(".deviations.toml")
-    if not implementation.source.endswith(".py") or not path.is_file():
+    if not path.is_file():
         return []
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("deviation", [])

@@ -7,7 +7,7 @@ or key, F width of a value.
 import torch
 from torch import Tensor, einsum
 
-from attnconf.reference.masks import add_bias, hide
+from attnconf.reference.masks import add_bias, blank, hide
 
 
 def refuse_misfits(q: Tensor, k: Tensor, v: Tensor) -> None:
@@ -127,6 +127,7 @@ def attend(
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.1, eq. (1).
     """
     refuse_misfits(q, k, v)
+    k, v = blank(k, mask), blank(v, mask)
     scores = score(q, k, default_scale(q) if scale is None else scale)
     weights = drop(weigh(hide(add_bias(scores, bias), mask)), dropout)
     return mix(weights, v), weights

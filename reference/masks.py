@@ -75,3 +75,18 @@ def hide(scores: Tensor, mask: Tensor | None) -> Tensor:
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.3.
     """
     return scores if mask is None else scores.masked_fill(~mask.expand_as(scores), float("-inf"))
+
+
+def blank(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Return keys or values with 0 for NaN and infinity where no query may look: 0·NaN would be NaN.
+
+    Shapes:
+        x     (..., S, E) or (..., S, F)
+        mask  broadcastable to (..., L, S), or None
+
+    Requirements: MASK-NAN-1.
+    """
+    if mask is None:
+        return x
+    hidden = ~torch.atleast_2d(mask).any(dim=-2)  # (..., S)
+    return x.masked_fill(hidden[..., None].expand_as(x) & ~x.isfinite(), 0.0)

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -173,12 +174,25 @@ def _doctor(given: argparse.Namespace) -> int:
 def _report(given: argparse.Namespace) -> int:
     from attnconf.reports import markdown, record
 
+    paths = list({path.resolve(): path for path in given.results}.values())  # the same file twice is one
+    base = Counter(path.name for path in paths)
     try:
-        page = markdown.page([(path.name, record.read(path)) for path in given.results])
+        records = [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
+        page = markdown.page(records, given.output and _way_to_spec(given.output))
         if given.output is None:
             print(page, end="")
         else:
             record.write_text(given.output, page)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"cannot write {str(given.output)!r}: {error.strerror or error}") from None
     return OK
+
+
+def _way_to_spec(page: Path) -> str | None:
+    """Return the way from a page in a checkout to the checkout's top, or None for a page elsewhere."""
+    top, folder = registry.PAGES.parent.resolve(), page.absolute().parent.resolve()
+    if not (top / "pyproject.toml").is_file() or top not in (folder, *folder.parents):
+        return None
+    return "../" * len(folder.relative_to(top).parts)

@@ -175,7 +175,8 @@ def _kind(x: Any) -> str:
     if x is None:
         return "None"
     shape = f" of shape {tuple(x.shape)}" if isinstance(getattr(x, "shape", None), tuple) else ""
-    return f"a {type(x).__module__}.{type(x).__qualname__}{shape}".replace("builtins.", "")
+    name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}{shape}"
 
 
 def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:

@@ -121,7 +121,7 @@ def test_a_mistake_is_answered_in_one_line(ask, arguments, message):
 def test_nothing_heavy_is_imported_to_read_files():
     code = (
         "import sys\nfrom attnconf.cli import main\n"
-        "for verb in (['--help'], ['--version'], ['list'], ['explain', 'ATT-SCALE-1'], ['explain', 'nothing'], ['run']):\n"
+        "for verb in (['--help'], ['--version'], ['list'], ['explain', 'ATT-SCALE-1'], ['explain', 'x'], ['run']):\n"
         "    main(verb)\n"
         "print(sorted({'torch', 'numpy', 'pytest', 'hypothesis', 'tabulate'} & set(sys.modules)))\n"
     )
@@ -138,7 +138,9 @@ def test_doctor_finds_the_suite_sound(ask):
 
 
 def test_doctor_blames_the_suite(ask, monkeypatch):
-    monkeypatch.setattr(doctor, "apply", lambda mutants: doctor.Implementation("blank", {"attention": lambda c, w: None}))
+    monkeypatch.setattr(
+        doctor, "apply", lambda mutants: doctor.Implementation("blank", {"attention": lambda c, w: None})
+    )
     code, out, _ = ask("doctor")
     assert code == 1
     assert "FAULT      the reference gives 'fail' on ATT-SCALE-1, want 'pass'" in out
@@ -158,6 +160,7 @@ HOSTILE = {
     "conftest.py": "raise RuntimeError('a conftest that must not be read')\n",
     "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--nonsense'\n",
     "test_mine.py": "raise RuntimeError('a test that must not be collected')\n",
+    "random.py": "raise RuntimeError('a module that must not stand in for another')\n",
     "numpy.py": "raise RuntimeError('a module that must not stand in for another')\n",
 }
 RIGHT = "from attnconf.adapters.reference import attention, declares\n"

@@ -4,7 +4,6 @@ import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable
-from importlib.metadata import entry_points
 
 from attnconf.conformance import names
 from attnconf.spec import profiles, registry
@@ -39,6 +38,8 @@ def _shortened(text: str, width: int) -> str:
 
 
 def _implementations() -> Rows:
+    from importlib.metadata import entry_points  # slow, and --help does not need it
+
     shipped = list(names.adapter_texts().items())
     offered = [(p.name, f"entry point {p.value}") for p in entry_points(group="attnconf.adapters")]
     return [*shipped, *sorted(offered)]

@@ -74,7 +74,9 @@ def check_texts() -> dict[str, CheckText]:
     found = {}
     for chapter in registry.CHAPTERS.values():
         for node in _parsed(Path(__file__).parent / f"{chapter}.py").body:
-            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            for mark in node.decorator_list:
                 if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "requirement":
                     found[ast.literal_eval(mark.args[0])] = CheckText(node.name, chapter, node.lineno)
     return found

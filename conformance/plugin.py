@@ -162,7 +162,10 @@ def _select(run: Run, config: pytest.Config) -> None:
         raise pytest.UsageError(f"-k {config.option.keyword!r}: {error}") from None
 
     def keep(item: str, case: str) -> bool:
-        return expression.evaluate(lambda name, **_: name.lower() in item.lower() or name.lower() == case.lower())
+        def fits(name: str, /, **_: object) -> bool:
+            return name.lower() in item.lower() or name.lower() == case.lower()
+
+        return expression.evaluate(fits)
 
     run.session.select(keep)
     if not run.session.plan and not run.unjudgeable:

@@ -88,7 +88,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     content = [[_cell(cell) for cell in row] for row in rows]
     if not content:
         return []
-    return tabulate(content, headers=list(map(_cell, head)), tablefmt="github", disable_numparse=True).splitlines()
+    return _tabulated(content, list(map(_cell, head)))
+
+
+def _tabulated(content: list[list[str]], head: list[str]) -> list[str]:
+    return str(tabulate(content, headers=head, tablefmt="github", disable_numparse=True)).splitlines()
 
 
 def _cell(content: object) -> str:
@@ -118,8 +122,7 @@ def _requirements(record: Record, root: str | None) -> list[str]:
     rows = [[_linked(row[0], places[row[0]], root), *map(_cell, row[1:])] for row in terminal.rows(record)]
     if not rows:
         return []
-    head = ["requirement", "strength", *map(_cell, names)]
-    lines = tabulate(rows, headers=head, tablefmt="github", disable_numparse=True).splitlines()
+    lines = _tabulated(rows, ["requirement", "strength", *map(_cell, names)])
     return [*lines, "", f"{terminal.LEGEND}; -: not applicable; empty: not judged."]
 
 

@@ -18,7 +18,7 @@ def explain(name: str) -> list[str]:
         return _requirement(requirements[name.upper()])
     if name.upper() in mutants:
         return _mutant(mutants[name.upper()])
-    known = {key: thing.id for key, thing in {**requirements, **mutants}.items()}
+    known = {key: r.id for key, r in requirements.items()} | {key: m.id for key, m in mutants.items()}
     begun = [key for key in known if key.startswith(name.upper())] if name else []
     close = begun or difflib.get_close_matches(name.upper(), known, n=1)
     hint = f"; nearest: {known[close[0]]}" if close else "; attnconf list shows all"

@@ -62,7 +62,7 @@ def _mutants() -> Rows:
 
 
 def _profiles() -> Rows:
-    found = []
+    found: Rows = []
     for name in profiles.names():
         profile = profiles.load(name)
         entries = _counted("optional" if e.optional else "required" for e in profile.entries)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -62,7 +63,7 @@ def a_small_step_makes_a_small_smooth_change(subject: Subject, case: Case) -> Ev
     middle = subject.attend(case.q, case.k, case.v).out
     unit = float(case.v.abs().max())
     for name in ("q", "k", "v"):
-        x = {"q": case.q, "k": case.k, "v": case.v}
+        x: dict[str, Any] = {"q": case.q, "k": case.k, "v": case.v}
         step = 2e-5 * case.draw(f"step-{name}", *x[name].shape)
         up = subject.attend(**{**x, name: x[name] + step}).out
         down = subject.attend(**{**x, name: x[name] - step}).out
@@ -287,7 +288,7 @@ def asking_for_weights_does_not_change_the_output(subject: Subject, case: Case) 
 
 @requirement("ATT-GRAD-1", "one", "small")
 def gradients_are_the_slopes_of_the_output(subject: Subject, case: Case) -> Evidence:
-    x = {"q": case.q, "k": case.k, "v": case.v}
+    x: dict[str, Any] = {"q": case.q, "k": case.k, "v": case.v}
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
     grads = subject.attend(**x, cotangent=cotangent).grads
     for name in x:

@@ -12,9 +12,11 @@ malformed, names nothing in the spec, or is no longer seen to fail is an error.
 """
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
+from typing import Any
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.door import Implementation
 from attnconf.spec import registry
 
@@ -40,11 +42,36 @@ def load(implementation: Implementation) -> list[Deviation]:
     if not path.is_file():
         return []
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("deviation", [])
-        found = [Deviation(**entry) for entry in entries]
-        for deviation in found:
-            registry.get(deviation.requirement)
-    except (tomllib.TOMLDecodeError, TypeError, registry.SpecError) as error:
-        raise DeviationError(f"{path.name}: {error}") from None
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DeviationError(f"{path.name} is not TOML: {error}") from None
+    entries = content.pop("deviation", [])
+    if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise DeviationError(
+            f"{path.name} may hold nothing but tables [[deviation]], found {', '.join(content) or entries!r}"
+        )
+    found = [_parse(entry, f"{path.name}: entry {n}") for n, entry in enumerate(entries, start=1)]
     variant = implementation.name.rpartition(":")[2] if ":" in implementation.name else None
     return [d for d in found if d.variant in (None, variant)]
+
+
+def _parse(entry: dict[str, Any], where: str) -> Deviation:
+    """Return one entry. Raises DeviationError, saying ``where`` and what is wrong."""
+    keys = {field.name: field.default is MISSING for field in fields(Deviation)}
+    for key in entry:
+        if key not in keys:
+            raise DeviationError(f"{where} has {key!r}, which is none of {', '.join(keys)}")
+    for key, needed in keys.items():
+        if needed and key not in entry:
+            raise DeviationError(f"{where} has no {key!r}")
+        if key in entry and not (isinstance(entry[key], str) and entry[key].strip()):
+            raise DeviationError(f"{where}: {key} is {entry[key]!r}, want words")
+    if entry["component"] not in COMPONENTS:
+        raise DeviationError(f"{where}: component is {entry['component']!r}, want one of {', '.join(COMPONENTS)}")
+    if not entry["link"].startswith(("https://", "http://")):
+        raise DeviationError(f"{where}: link is {entry['link']!r}, want an address that begins with https://")
+    try:
+        registry.get(entry["requirement"])
+    except registry.SpecError as error:
+        raise DeviationError(f"{where}: {error}") from None
+    return Deviation(**entry)

@@ -128,12 +128,11 @@ def _enter(
         raise
     except NotImplementedError as error:
         _not_implemented(implementation, error)
-    except SystemExit as error:
-        raise Failure("exited", f"called exit({error.code!r})") from None
-    except Exception as error:
-        raise Failure(
-            "raised",
-            f"raised {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}",
+    except KeyboardInterrupt:  # the user's, not the implementation's
+        raise
+    except BaseException as error:
+        raise _raised(
+            error, "", at_call=error.__traceback__ is not None and error.__traceback__.tb_next is None
         ) from error
 
 
@@ -145,8 +144,32 @@ def _named(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: x for name, x in inputs.items() if name not in ("query", "key", "value")}
 
 
+def _raised(error: BaseException, where: str = "", at_call: bool = False) -> Failure:
+    """Return the failure for what foreign code raised; ``at_call``: it refused our arguments before it ran."""
+    if isinstance(error, SystemExit):
+        return Failure("exited", f"{where}called exit({error.code!r})")
+    words = _first_line(error)
+    if at_call and isinstance(error, TypeError):
+        words += f"; want forward({_FORWARD}) and NotImplementedError, in words, for what is not supported"
+    return Failure("raised", f"{where}raised {type(error).__name__}" + (f": {words}" if words else ""))
+
+
+_FORWARD = "query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False"
+
+
+def _first_line(error: BaseException) -> str:
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # its own __str__ raises
+        lines = []
+    return lines[0][:300] if lines else ""
+
+
 def _not_implemented(implementation: Implementation, error: NotImplementedError) -> NoReturn:
-    words = str(error) or "no words given"
+    words = _first_line(error)
+    if not words:
+        want = 'NotImplementedError("what is not supported, in words")'
+        raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
     if implementation.binding == "adapter":
         raise Unsupported(words) from None
     raise Failure("raised", f"raised NotImplementedError: {words}") from None
@@ -155,8 +178,9 @@ def _not_implemented(implementation: Implementation, error: NotImplementedError)
 def _kind(x: Any) -> str:
     if x is None:
         return "None"
-    shape = f" of shape {tuple(x.shape)}" if hasattr(x, "shape") else ""
-    return f"a {type(x).__module__}.{type(x).__qualname__}{shape}".replace("builtins.", "")
+    shape = f" of shape {tuple(x.shape)}" if isinstance(getattr(x, "shape", None), tuple) else ""
+    name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}{shape}"
 
 
 def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
@@ -176,6 +200,8 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
         if not isinstance(x, Tensor):
             hint = " alone, as need_weights was not given" if isinstance(x, tuple) and not request.weights_shape else ""
             raise Failure("protocol", f"returned {_kind(x)} as {what}, want a torch.Tensor{hint}")
+        if x.is_nested or x.layout != torch.strided:
+            raise Failure("protocol", f"{what} is nested or sparse, want a dense tensor")
         if tuple(x.shape) not in shapes:
             raise Failure("shape", f"{what} has shape {tuple(x.shape)}, want {shapes[0]}")
         if x.device != request.inputs["query"].device:
@@ -190,10 +216,10 @@ def _pull_back(out: Tensor, request: Request, handed: dict[str, Tensor]) -> dict
         raise Failure("property", "out carries no gradient: the graph to inputs and weights is cut")
     try:
         return dict(zip(request.wrt, slopes([(out, request.cotangent.to(out.dtype))], wrt), strict=True))
-    except SystemExit as error:
-        raise Failure("exited", f"backward called exit({error.code!r})") from None
-    except Exception as error:
-        raise Failure("raised", f"backward raised {type(error).__name__}: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise _raised(error, "backward ") from error
 
 
 def slopes(pairs: Sequence[tuple[Tensor, Tensor]], wrt: Sequence[Tensor]) -> list[Tensor]:

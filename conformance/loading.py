@@ -9,10 +9,13 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.door import Implementation
@@ -47,6 +50,9 @@ def load(name: str) -> list[Implementation | Unjudgeable]:
         raise LoadError(f"--impl {name}: {target} has no variant {variant!r} (variants: {there})")
     if not isinstance(variants, dict):
         return [_describe(target, found, vars(found))]
+    if not variants or not all(isinstance(v, dict) for v in variants.values()):
+        wrong = "variants must be a non-empty dict: name -> dict of component functions"
+        return [Unjudgeable(name, _source(found), wrong)]
     chosen = [variant] if variant is not None else list(variants)
     return [_describe(f"{target}:{v}", found, variants[v]) for v in chosen]
 
@@ -57,7 +63,7 @@ def _split(name: str) -> tuple[str, str | None]:
 
 
 def _find(target: str) -> ModuleType | Unjudgeable:
-    if target.endswith(".py") or "/" in target or "\\" in target:
+    if target.endswith(".py") or "/" in target or "\\" in target or (Path(target).suffix and Path(target).is_file()):
         return _from_path(Path(target))
     if target in adapter_names():
         return _import(f"attnconf.adapters.{target}")
@@ -68,6 +74,8 @@ def _find(target: str) -> ModuleType | Unjudgeable:
         known = importlib.util.find_spec(target) is not None
     except (ImportError, ValueError):
         known = False
+    except (Exception, SystemExit):  # the package above it was run, and failed: importing says how
+        known = True
     if known:
         return _import(target)
     raise LoadError(_nothing(target))
@@ -82,56 +90,92 @@ def _nothing(target: str) -> str:
 
 
 def _from_path(path: Path) -> ModuleType | Unjudgeable:
+    if path.is_dir():
+        raise LoadError(f"{str(path)!r} is a folder, want a .py file or a dotted module")
     if not path.is_file():
         close = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.py")], n=1)
         raise LoadError(f"no file {str(path)!r}" + (f"; nearest: {path.with_name(close[0])}" if close else ""))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if path.suffix != ".py":
+        raise LoadError(f"{str(path)!r} is not a Python file: its name must end in .py")
+    return _run(lambda: _exec(path), str(path))
+
+
+def _exec(path: Path) -> ModuleType:
+    """Return the module in a file, registered under a name that no other module has: dataclasses look it up."""
+    name = path.stem
+    if name in sys.modules or name in sys.stdlib_module_names:
+        name = f"{name}_{len(sys.modules)}"
+    spec = importlib.util.spec_from_file_location(name, path.absolute())
     if spec is None or spec.loader is None:
-        raise LoadError(f"{str(path)!r} is not a Python file (its name must end in .py)")
+        raise ImportError(f"no way to load {str(path)!r}")
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules[name] = module
+    sys.path.insert(0, str(path.absolute().parent))
     try:
-        return _run(lambda: spec.loader.exec_module(module) or module, str(path))  # type: ignore[union-attr, func-returns-value]
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
     finally:
         sys.path.pop(0)
+    return module
 
 
 def _import(dotted: str) -> ModuleType | Unjudgeable:
     return _run(lambda: importlib.import_module(dotted), dotted)
 
 
-def _run(load_module, source: str) -> ModuleType | Unjudgeable:  # type: ignore[no-untyped-def]
+def _run(load_module: Callable[[], ModuleType], source: str) -> ModuleType | Unjudgeable:
     """Return the module, or why importing it failed: exception, text and line."""
     try:
-        return load_module()  # type: ignore[no-any-return]
+        return load_module()
+    except KeyboardInterrupt:  # the user's
+        raise
     except SystemExit as error:
-        return Unjudgeable(source, source, f"importing it called exit({error.code!r})")
+        return Unjudgeable(source, source, f"importing it called exit({error.code!r}){_line(error, source)}")
     except SyntaxError as error:
-        return Unjudgeable(source, source, f"line {error.lineno}: SyntaxError: {error.msg}")
-    except Exception as error:
-        frames = inspect.getinnerframes(error.__traceback__) if error.__traceback__ else []
-        ours = [f for f in frames if f.filename == source or Path(f.filename).stem == Path(source.split(".")[-1]).stem]
-        at = f" (line {ours[-1].lineno})" if ours else ""
-        return Unjudgeable(source, source, f"importing it raised {type(error).__name__}: {error}{at}")
+        where = (
+            f" in {Path(error.filename).name}"
+            if error.filename and Path(error.filename).name != Path(source).name
+            else ""
+        )
+        return Unjudgeable(source, source, f"line {error.lineno}{where}: {type(error).__name__}: {error.msg}")
+    except BaseException as error:
+        words = (str(error).strip() or "no words").splitlines()[0]
+        return Unjudgeable(source, source, f"importing it raised {type(error).__name__}: {words}{_line(error, source)}")
 
 
-def _describe(name: str, module: ModuleType, functions: dict[str, object]) -> Implementation | Unjudgeable:
-    source = str(getattr(module, "__file__", None) or module.__name__)
+def _line(error: BaseException, source: str) -> str:
+    """Return the line of the implementation's own file that an exception came through last."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f.lineno for f in frames if Path(f.filename).stem == Path(source).stem.split(".")[-1]]
+    return f" (line {ours[-1]})" if ours else ""
+
+
+def _source(module: ModuleType) -> str:
+    return str(getattr(module, "__file__", None) or module.__name__)
+
+
+def _describe(name: str, module: ModuleType, functions: dict[str, Any]) -> Implementation | Unjudgeable:
+    source = _source(module)
     components = {c: functions[c] for c in COMPONENTS if c in functions}
-    if not components:
-        return Unjudgeable(name, source, f"it defines none of the functions {', '.join(COMPONENTS)}(config, weights)")
-    for component, function in components.items():
-        problem = _wrong_signature(function)
-        if problem:
-            return Unjudgeable(name, source, f"{component} must be a function (config, weights), {problem}")
     declares = functions.get("declares", getattr(module, "declares", {}))
-    problem = _wrong_declaration(declares)
+    profile = functions.get("profile", getattr(module, "profile", None))
+    problem = _wrong_components(components) or _wrong_declaration(declares)
+    if profile is not None and not isinstance(profile, str):
+        problem = problem or f"profile must be a name, found {profile!r}"
     if problem:
         return Unjudgeable(name, source, problem)
     version = getattr(module, "__version__", None)
-    return Implementation(
-        name, components, dict(declares), getattr(module, "profile", None), source, version and str(version)  # type: ignore[arg-type, call-overload]
-    )  # fmt: skip
+    return Implementation(name, components, dict(declares), profile, source, None if version is None else str(version))
+
+
+def _wrong_components(components: dict[str, Any]) -> str | None:
+    if not components:
+        return f"it defines none of the functions {', '.join(COMPONENTS)}(config, weights)"
+    problems = ((name, _wrong_signature(function)) for name, function in components.items())
+    found = [f"{name} must be a function (config, weights), {problem}" for name, problem in problems if problem]
+    return found[0] if found else None
 
 
 def _wrong_signature(function: object) -> str | None:

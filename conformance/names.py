@@ -1,4 +1,4 @@
-"""Names that can be listed without importing torch: adapters and mutants, read off the files."""
+"""Names that can be listed without importing torch: adapters, mutants and checks, read off the files."""
 
 import ast
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def mutant_texts() -> dict[str, MutantText]:
     found = {}
     for chapter in registry.CHAPTERS.values():
         path = Path(__file__).parent / "mutants" / f"{chapter}.py"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(_parsed(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Mutant":
                 given = {k.arg: k.value for k in node.keywords if k.arg in ("story", "breaks", "hint", "source")}
                 values = {key: ast.literal_eval(value) for key, value in given.items()}
@@ -49,3 +49,38 @@ def mutant_texts() -> dict[str, MutantText]:
     return dict(
         sorted(found.items(), key=lambda item: (list(registry.CHAPTERS.values()).index(item[1].chapter), item[1].line))
     )
+
+
+@cache
+def adapter_texts() -> dict[str, str]:
+    """Return the first line of every shipped adapter's docstring, by name."""
+    folder = Path(str(attnconf.adapters.__file__)).parent
+    docs = {name: ast.get_docstring(_parsed(folder / f"{name}.py")) or "" for name in adapter_names()}
+    return {name: doc.partition("\n")[0] for name, doc in docs.items()}
+
+
+@dataclass(frozen=True)
+class CheckText:
+    """Where the check of a requirement stands."""
+
+    function: str
+    chapter: str
+    line: int
+
+
+@cache
+def check_texts() -> dict[str, CheckText]:
+    """Return the check of every requirement that has one: the functions marked ``@requirement("…")``."""
+    found = {}
+    for chapter in registry.CHAPTERS.values():
+        for node in _parsed(Path(__file__).parent / f"{chapter}.py").body:
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            for mark in node.decorator_list:
+                if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "requirement":
+                    found[ast.literal_eval(mark.args[0])] = CheckText(node.name, chapter, node.lineno)
+    return found
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))

@@ -10,6 +10,7 @@ import pytest
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:
+    from attnconf.conformance.loading import Unjudgeable
     from attnconf.conformance.session import Planned, Session
 
 SESSION: pytest.StashKey["Run"] = pytest.StashKey()
@@ -34,7 +35,14 @@ class Run:
         self.session = session
         self.results = results
         self.written = 0.0
+        self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
+
+    @property
+    def unjudgeable(self) -> "list[Unjudgeable]":
+        from attnconf.conformance.loading import Unjudgeable
+
+        return [i for i in self.session.implementations if isinstance(i, Unjudgeable)]
 
     def judge(self, planned: "Planned") -> Any:
         judged = self.session.run(planned)
@@ -43,11 +51,17 @@ class Run:
         return judged
 
     def save(self) -> None:
-        from attnconf.conformance import results
+        from attnconf.conformance.results import record
+        from attnconf.reports.record import write
 
-        if self.results:
-            results.write(self.results, results.record(self.session))
-            self.written = time.monotonic()
+        if not self.results:
+            return
+        try:
+            write(self.results, record(self.session))
+            self.unwritten = None
+        except OSError as error:  # a full disk is said at the end, and does not end the run
+            self.unwritten = f"--results {self.results}: {error.strerror or error}"
+        self.written = time.monotonic()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,18 +69,23 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread on small work, before torch is imported
         os.environ.setdefault(variable, "1")
-    _check_results(config.getoption("--results"))
+    path = _results(config.getoption("--results"))
     config.option.tbstyle = "no"  # failures are shown once, at the end, with their consequences folded
     config.option.reportchars = ""
-    config.stash[SESSION] = Run(_session(config), config.getoption("--results"))
-    config.stash[SESSION].save()
+    run = Run(_session(config), path)
+    run.save()
+    if run.unwritten:
+        raise pytest.UsageError(run.unwritten)
+    config.stash[SESSION] = run
 
 
-def _check_results(path: Path | None) -> None:
-    if path is not None and not path.resolve().parent.is_dir():
-        raise pytest.UsageError(f"--results {path}: there is no folder {str(path.resolve().parent)!r}")
+def _results(path: Path | None) -> Path | None:
+    """Return where to write, absolute: an implementation may change the working folder."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise pytest.UsageError(f"--results {path}: there is no folder {str(path.absolute().parent)!r}")
     if path is not None and path.is_dir():
         raise pytest.UsageError(f"--results {path} is a folder, want a file")
+    return path and path.absolute()
 
 
 def _session(config: pytest.Config) -> "Session":
@@ -79,21 +98,29 @@ def _session(config: pytest.Config) -> "Session":
 
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     gc.freeze()  # a collection would walk all of torch
+    device = config.getoption("--device")
+    _check_device(device)
     try:
-        device = config.getoption("--device")
-        torch.empty(0, device=device)
-        found = [i for name in dict.fromkeys(config.getoption("--impl")) for i in loading.load(name)]
+        profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
+        found = [i for name in config.getoption("--impl") for i in loading.load(name)]
         settings = Settings(
             config.getoption("--profile"), config.getoption("--seed"), device,
             bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
         )  # fmt: skip
-        session = Session(found, settings)
+        session = Session(list({i.name: i for i in found}.values()), settings)
         session.make_plan()
     except (loading.LoadError, registry.SpecError, deviations.DeviationError) as error:
         raise pytest.UsageError(str(error)) from None
-    except (RuntimeError, AssertionError) as error:
-        raise pytest.UsageError(f"--device {config.getoption('--device')}: {str(error).splitlines()[0]}") from None
     return session
+
+
+def _check_device(device: str) -> None:
+    import torch
+
+    try:
+        torch.ones(1, device=device).item()  # "meta" has no numbers
+    except Exception as error:
+        raise pytest.UsageError(f"--device {device}: {str(error).splitlines()[0]}") from None
 
 
 def pytest_report_header(config: pytest.Config) -> list[str] | None:
@@ -109,11 +136,8 @@ def pytest_report_header(config: pytest.Config) -> list[str] | None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "planned" not in metafunc.fixturenames:
         return
-    from attnconf.conformance.loading import Unjudgeable
-
     run = metafunc.config.stash.get(SESSION, None)
-    unjudgeable = [i for i in run.session.implementations if isinstance(i, Unjudgeable)] if run else []
-    params = [*unjudgeable, *(run.session.plan if run else [])]
+    params = [*run.unjudgeable, *run.session.plan] if run else []
     metafunc.parametrize("planned", params, ids=[getattr(p, "id", getattr(p, "name", "")) for p in params])
 
 
@@ -138,10 +162,13 @@ def _select(run: Run, config: pytest.Config) -> None:
         raise pytest.UsageError(f"-k {config.option.keyword!r}: {error}") from None
 
     def keep(item: str, case: str) -> bool:
-        return expression.evaluate(lambda name, **_: name.lower() in item.lower() or name.lower() == case.lower())
+        def fits(name: str, /, **_: object) -> bool:
+            return name.lower() in item.lower() or name.lower() == case.lower()
+
+        return expression.evaluate(fits)
 
     run.session.select(keep)
-    if not run.session.plan:
+    if not run.session.plan and not run.unjudgeable:
         raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing")
     config.option.keyword = ""
 
@@ -176,7 +203,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if run.session.outcomes:
         run.session.explain()
     run.save()
-    run.findings = run.session.stale()
+    run.findings = [*run.session.stale(), *([run.unwritten] if run.unwritten else [])]
     if exitstatus == 0 and (run.findings or not run.session.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -1,10 +1,8 @@
 """The record of a run, as reports/schema/results-1.json describes it. Everything people read is made from it."""
 
-import json
 import math
 import os
 import platform
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,8 @@ from attnconf.conformance.door import Implementation
 from attnconf.conformance.judge import CaseResult
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.session import Planned, Session
+from attnconf.reports.record import SCHEMA
 from attnconf.spec import profiles
-
-SCHEMA = "attnconf-results/1"
 
 
 def record(session: Session) -> dict[str, Any]:
@@ -189,30 +186,3 @@ def judge_component(results: list[dict[str, Any]], planned: int, selected: bool,
         words = sorted({r["message"] or "" for o in ("unsupported", "not-run") for r in by[o] if not r["optional"]})
         return "incomplete", f"{len(lacking)} required not supported ({'; '.join(words)})"
     return "conformant", ""
-
-
-def write(path: Path, content: dict[str, Any]) -> None:
-    """Write the record atomically: a reader sees the old file or the whole new one."""
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Return a record. Raises ValueError, saying what was wrong, if the file is none."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"no results file {str(path)!r}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{str(path)!r} is not JSON: {error}") from None
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if schema != SCHEMA:
-        raise ValueError(f"{str(path)!r} is no results file: its schema is {schema!r}, want {SCHEMA!r}")
-    return content  # type: ignore[no-any-return]

@@ -67,11 +67,17 @@ class Session:
             if isinstance(implementation, Unjudgeable):
                 continue
             self.known[implementation.name] = deviations.load(implementation)
-            for entry in self.profile_of(implementation).entries:
-                if entry.component in implementation.components:
-                    if entry.requirement not in checks:
-                        raise registry.SpecError(f"{entry.requirement} has no check")
-                    self.plan.append(Planned(implementation, entry, checks[entry.requirement]))
+            profile = self.profile_of(implementation)
+            entries = [e for e in profile.entries if e.component in implementation.components]
+            if not entries:
+                has = ", ".join(implementation.components)
+                raise registry.SpecError(
+                    f"the profile {profile.name} judges nothing that {implementation.name} has: {has}"
+                )
+            for entry in entries:
+                if entry.requirement not in checks:
+                    raise registry.SpecError(f"{entry.requirement} has no check")
+                self.plan.append(Planned(implementation, entry, checks[entry.requirement]))
 
     def cases(self, planned: Planned) -> list[str]:
         """Return the names of the cases of a planned check."""

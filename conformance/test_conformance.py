@@ -1,5 +1,8 @@
 """One pytest item for each implementation and requirement; the plugin makes them, the session judges them."""
 
+from collections.abc import Callable
+from typing import Any
 
-def test_conformance(planned, judge):
+
+def test_conformance(planned: Any, judge: Callable[[Any], None]) -> None:
     judge(planned)

@@ -36,7 +36,7 @@ def failures(record: Record) -> list[str]:
         if result["outcome"] == "error":
             lines += ["", f"{result['requirement']} on {result['implementation']}: {result['message']}"]
         elif result["outcome"] == "fail" and not result["follows_from"]:
-            lines += ["", *block(result, _consequences(record, result), _options(record))]
+            lines += ["", *block(result, consequences(record, result), _options(record))]
     return lines
 
 
@@ -50,7 +50,8 @@ def explored(record: Record) -> list[str]:
     ]
 
 
-def _consequences(record: Record, root: Result) -> list[str]:
+def consequences(record: Record, root: Result) -> list[str]:
+    """Return the failures that follow from one at the root."""
     return [
         r["requirement"]
         for r in record["results"]

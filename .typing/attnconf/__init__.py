@@ -1,0 +1,1 @@
+../../conformance/attnconf/__init__.py

@@ -1,0 +1,1 @@
+../../conformance/attnconf/__main__.py

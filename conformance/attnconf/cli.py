@@ -1,0 +1,198 @@
+"""The command line: ``attnconf run | list | explain | doctor | report``.
+
+Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
+"""
+
+import argparse
+import difflib
+import io
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import attnconf
+from attnconf import listing
+from attnconf.spec import registry
+
+OK, FAILED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+
+DESCRIPTION = "Judge implementations of attention, requirement by requirement."
+EXIT_CODES = "exit codes: 0 all is well, 1 a MUST does not hold, 2 bad input, 3 fault of the suite, 130 interrupted"
+
+
+class UsageError(Exception):
+    """The caller's mistake, in one line."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that answers a mistake in one line, with the nearest choice."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        close = difflib.get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
+        nearest = f"; nearest: {close[0]}" if close else ""
+        raise UsageError(f"{self.prog}: {message}{nearest}; {self.prog} --help tells more")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without √ is no reason to fail
+    try:
+        arguments = parser().parse_args(argv)
+        code: int = arguments.act(arguments)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # --help and --version
+        return int(stop.code or 0)
+    except (UsageError, registry.SpecError) as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        return USAGE
+    except BrokenPipeError:  # the reader went away: attnconf list | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def parser() -> Parser:
+    """Return the parser of all verbs; each sets ``act``, a function of the parsed arguments."""
+    top = Parser(prog="attnconf", description=DESCRIPTION, epilog=EXIT_CODES, allow_abbrev=False)
+    top.add_argument("--version", action="version", version=f"attnconf {attnconf.__version__}")
+    verbs = top.add_subparsers(metavar="verb", required=True, parser_class=Parser)
+    _add_run(verbs.add_parser("run", help="judge implementations", epilog=EXIT_CODES, allow_abbrev=False))
+    verb = verbs.add_parser("list", help="what there is: " + ", ".join(listing.KINDS), allow_abbrev=False)
+    verb.add_argument("kind", nargs="?", choices=listing.KINDS, help="only these (default: all)")
+    verb.set_defaults(act=_list)
+    verb = verbs.add_parser("explain", help="a requirement or a mutant, in full", allow_abbrev=False)
+    verb.add_argument("id", help="as in `attnconf list`, in any case")
+    verb.set_defaults(act=_explain)
+    verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
+    verb.set_defaults(act=_doctor)
+    verb = verbs.add_parser("report", help="a comparison from results files, in Markdown", allow_abbrev=False)
+    verb.add_argument("results", nargs="+", type=Path, help="files written by `attnconf run --results`")
+    verb.add_argument("-o", "--output", type=Path, metavar="FILE.md", help="write there instead of printing")
+    verb.set_defaults(act=_report)
+    return top
+
+
+def _add_run(verb: argparse.ArgumentParser) -> None:
+    verb.description = "Judge implementations; the same as `pytest conformance` in a checkout."
+    verb.add_argument("--impl", action="append", default=[], metavar="NAME", help=(
+        "an adapter's name, an entry point, a dotted module or a path to a .py file, each optionally with :variant; "
+        "may be given several times"))  # fmt: skip
+    verb.add_argument("--results", metavar="FILE.json", help="write everything to this file")
+    verb.add_argument("--profile", metavar="NAME", help="what a verdict requires")
+    verb.add_argument("--strict", action="store_true", help="let a SHOULD count like a MUST")
+    verb.add_argument("--thorough", action="store_true", help="also explore around the scored cases; never scored")
+    verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
+    verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
+    verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')
+    verb.add_argument("-q", action="store_true", help="less output")
+    verb.add_argument("-x", action="store_true", help="stop at the first failure")
+    verb.set_defaults(act=_run)
+
+
+def _run(given: argparse.Namespace) -> int:
+    if not given.impl:
+        raise UsageError(
+            "which implementation? give --impl NAME (attnconf list implementations shows the shipped ones)"
+        )
+    _user_folder_last()
+    for variable in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # meant for other runs of pytest
+        os.environ.pop(variable, None)
+    import pytest
+
+    code = pytest.main(pytest_arguments(given))
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED:
+        print("ERROR: nothing was judged", file=sys.stderr)
+    return {
+        pytest.ExitCode.OK: OK,
+        pytest.ExitCode.TESTS_FAILED: FAILED,
+        pytest.ExitCode.INTERRUPTED: INTERRUPTED,
+        pytest.ExitCode.USAGE_ERROR: USAGE,
+        pytest.ExitCode.NO_TESTS_COLLECTED: USAGE,
+    }.get(pytest.ExitCode(code), INTERNAL)
+
+
+def _user_folder_last() -> None:
+    """Let --impl name modules of the user's folder, without letting them stand in for what is installed."""
+    here = os.getcwd()
+    sys.path[:] = [*(path for path in sys.path if path not in ("", here)), here]
+
+
+def pytest_arguments(given: argparse.Namespace) -> list[str]:
+    """Return the command line of pytest that runs the packaged suite and reads no file of the user's folder."""
+    suite = Path(_conformance_folder())
+    fixed = [
+        "-c",
+        str(suite / "run.ini"),
+        f"--rootdir={suite.parent}",
+        "--pyargs",
+        "attnconf.conformance.test_conformance",
+    ]
+    valued = [(f"--{name}", getattr(given, name)) for name in ("results", "profile", "seed", "device")]
+    options = [f"{option}={value}" for option, value in valued if value is not None]
+    flags = [f"--{name}" for name in ("strict", "thorough") if getattr(given, name)]
+    flags += [f"-{name}" for name in ("q", "x") if getattr(given, name)]
+    select = ["-k", given.k] if given.k is not None else []
+    return [*fixed, *(f"--impl={name}" for name in given.impl), *options, *flags, *select]
+
+
+def _conformance_folder() -> str:
+    import attnconf.conformance
+
+    return attnconf.conformance.__path__[0]
+
+
+def _list(given: argparse.Namespace) -> int:
+    print("\n".join(listing.lines(given.kind)))
+    return OK
+
+
+def _explain(given: argparse.Namespace) -> int:
+    from attnconf import explaining
+
+    try:
+        print("\n".join(explaining.explain(given.id)))
+    except KeyError as error:
+        raise UsageError(str(error.args[0])) from None
+    return OK
+
+
+def _doctor(given: argparse.Namespace) -> int:
+    from attnconf import doctor
+
+    return OK if doctor.examine() else FAILED
+
+
+def _report(given: argparse.Namespace) -> int:
+    from attnconf.reports import markdown, record
+
+    paths = list({path.resolve(): path for path in given.results}.values())  # the same file twice is one
+    base = Counter(path.name for path in paths)
+    try:
+        records = [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
+        page = markdown.page(records, given.output and _way_to_spec(given.output))
+        if given.output is None:
+            print(page, end="")
+        else:
+            record.write_text(given.output, page)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"cannot write {str(given.output)!r}: {error.strerror or error}") from None
+    return OK
+
+
+def _way_to_spec(page: Path) -> str | None:
+    """Return the way from a page in a checkout to the checkout's top, or None for a page elsewhere."""
+    top, folder = registry.PAGES.parent.resolve(), page.absolute().parent.resolve()
+    if not (top / "pyproject.toml").is_file() or top not in (folder, *folder.parents):
+        return None
+    return "../" * len(folder.relative_to(top).parts)

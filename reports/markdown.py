@@ -1,0 +1,230 @@
+"""``attnconf report``: implementations side by side, as Markdown, made from any number of results records alone."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tabulate import tabulate
+
+from attnconf.reports import terminal
+
+Record = dict[str, Any]
+Result = dict[str, Any]
+
+OUTCOMES = ("pass", "fail", "unsupported", "not-applicable", "not-run", "error")
+
+
+def page(records: Sequence[tuple[str, Record]], root: str | None = None) -> str:
+    """Return the report on records, each with the name of its file.
+
+    ``root``: the way from the report to the folder that holds spec/, for links; None: name the place without a link.
+    """
+    merged = merge(records)
+    sections = [
+        ["# Conformance report"],
+        _warnings(records),
+        _section("Verdicts", _verdicts(merged)),
+        _section("Requirements", _requirements(merged, root)),
+        _section("Conventions", _conventions(merged)),
+        _section("Failures", _failures(merged, root)),
+        _section("Known deviations", _known(merged)),
+        _section("Recommendations not followed", _recommendations(merged, root)),
+        _section("Not supported", _unsupported(merged)),
+        _section("Faults of the suite", _faults(merged)),
+        _section("Environment", _environment(records)),
+    ]
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def merge(records: Sequence[tuple[str, Record]]) -> Record:
+    """Return one record of all implementations, those of equal names told apart by version or file."""
+    merged: Record = {"implementations": [], "results": [], "verdicts": []}
+    for (file, record), labels in zip(records, _labels(records), strict=True):
+        for i in record["implementations"]:
+            merged["implementations"].append({**i, "name": labels[i["name"]], "file": file})
+        for key in ("results", "verdicts"):
+            merged[key] += [{**r, "implementation": labels.get(r["implementation"], "?")} for r in record[key]]
+    return merged
+
+
+def _labels(records: Sequence[tuple[str, Record]]) -> list[dict[str, str]]:
+    """Return, for each file, what its implementations are called in the report."""
+    versions: dict[str, list[Any]] = {}
+    for _, record in records:
+        for i in record["implementations"]:
+            versions.setdefault(i["name"], []).append(i["version"])
+
+    def label(i: Mapping[str, Any], file: str) -> str:
+        found = versions[i["name"]]
+        if len(found) == 1:
+            return str(i["name"])
+        apart = len(set(found)) == len(found) and None not in found
+        return f"{i['name']} ({i['version'] if apart else file})"
+
+    return [{i["name"]: label(i, file) for i in record["implementations"]} for file, record in records]
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return [f"## {title}", "", *lines] if lines else []
+
+
+def _warnings(records: Sequence[tuple[str, Record]]) -> list[str]:
+    lines = []
+    for file, record in records:
+        if not record["complete"]:
+            done = f"{len(record['results'])} of {record['planned']} planned checks came to an outcome"
+            lines.append(f"> **INCOMPLETE: {_text(file)} is from a run that was cut short.** {done}.")
+        if record["suite"]["selected"]:
+            lines.append(f"> **A selection: {_text(file)} holds a part of the checks only.**")
+    for key, what in (("version", "versions of the suite"), ("seed", "seeds"), ("profile", "profiles")):
+        values = {record["suite"][key] for _, record in records}
+        if len(values) > 1:
+            lines.append(f"> **The files differ in their {what}:** {', '.join(sorted(map(str, values)))}.")
+    return [line for warning in lines for line in (warning, ">")][:-1]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the lines of a Markdown table, or none if it has no rows."""
+    content = [[_cell(cell) for cell in row] for row in rows]
+    if not content:
+        return []
+    return _tabulated(content, list(map(_cell, head)))
+
+
+def _tabulated(content: list[list[str]], head: list[str]) -> list[str]:
+    return str(tabulate(content, headers=head, tablefmt="github", disable_numparse=True)).splitlines()
+
+
+def _cell(content: object) -> str:
+    return _text(content).replace("|", "\\|")
+
+
+def _text(content: object) -> str:
+    """Return a text as it is to be read: on one line, and not taken for markup."""
+    text = " ".join(str("" if content is None else content).split())
+    return text.replace("<", "&lt;").replace("*", "\\*").replace("`", "\\`")
+
+
+def _verdicts(record: Record) -> list[str]:
+    used = [o for o in OUTCOMES if any(o in v["counts"] for v in record["verdicts"])]
+    return table(
+        ("implementation", "component", "verdict", *used, "reason"),
+        [
+            (v["implementation"], v["component"], v["verdict"], *(v["counts"].get(o, 0) for o in used), v["reason"])
+            for v in record["verdicts"]
+        ],
+    )
+
+
+def _requirements(record: Record, root: str | None) -> list[str]:
+    names = [i["name"] for i in record["implementations"] if i["components"]]
+    places = {r["requirement"]: r["spec"] for r in record["results"]}
+    rows = [[_linked(row[0], places[row[0]], root), *map(_cell, row[1:])] for row in terminal.rows(record)]
+    if not rows:
+        return []
+    lines = _tabulated(rows, ["requirement", "strength", *map(_cell, names)])
+    return [*lines, "", f"{terminal.LEGEND}; -: not applicable; empty: not judged."]
+
+
+def _linked(text: str, place: str, root: str | None) -> str:
+    return text if root is None else f"[{text}]({root}{place})"
+
+
+def _place(place: str, root: str | None) -> str:
+    return f"`{place}`" if root is None else f"[{place}]({root}{place})"
+
+
+def _conventions(record: Record) -> list[str]:
+    those = [i for i in record["implementations"] if i["components"]]
+    found = sorted({convention for i in those for convention in i["conventions"]})
+    return table(
+        ("convention", *(i["name"] for i in those)),
+        [(convention, *(i["conventions"].get(convention, "") for i in those)) for convention in found],
+    )
+
+
+def _failures(record: Record, root: str | None) -> list[str]:
+    """Return every MUST that fails at the root and is not known, with what explains it."""
+    lines = []
+    for r in _roots(record):
+        if r["strength"] == "MUST" and not r["deviation"]:
+            lines += ["", f"### {r['requirement']}: {_text(r['implementation'])} ({r['component']})", ""]
+            lines += [
+                f"> {_text(r['sentence'])}",
+                "",
+                *_bullets(r, record),
+                f"* Specification: {_place(r['spec'], root)}",
+            ]
+    return lines[1:]
+
+
+def _bullets(r: Result, record: Record) -> Iterable[str]:
+    cases = [case for case in r["cases"] if case["outcome"] == "fail"]
+    yield f"* Found: {_text(r['message'])} ({r['reason']}; on {len(cases)} of {len(r['cases'])} cases)"
+    if cases:
+        yield f"* First case: {_text(cases[0]['described'])}"
+        if cases[0]["error"] is not None and cases[0]["bound"] is not None:
+            yield f"* Error: {cases[0]['error']:.3g} > {cases[0]['bound']:.2g} ({_text(cases[0]['source'])})"
+    for found in r["diagnosis"]:
+        yield f"* Likely mistake: {_text(found['story'])} ({', '.join(found['mutants'])})"
+        yield f"* Hint: {_text(found['hint'])}"
+    follow = terminal.consequences(record, r)
+    if follow:
+        yield f"* Consequences: {', '.join(follow)}"
+
+
+def _roots(record: Record) -> list[Result]:
+    return [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
+
+
+def _known(record: Record) -> list[str]:
+    rows = [
+        (r["implementation"], r["component"], r["requirement"], r["deviation"]["reason"], r["deviation"]["link"])
+        for r in _roots(record)
+        if r["deviation"]
+    ]
+    return table(("implementation", "component", "requirement", "reason", "link"), rows)
+
+
+def _recommendations(record: Record, root: str | None) -> list[str]:
+    rows = [
+        (r["implementation"], r["component"], r["requirement"], r["sentence"], r["message"])
+        for r in _roots(record)
+        if r["strength"] != "MUST" and not r["deviation"]
+    ]
+    return table(("implementation", "component", "requirement", "sentence", "found"), rows)
+
+
+def _unsupported(record: Record) -> list[str]:
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for r in record["results"]:
+        if r["outcome"] in ("unsupported", "not-run"):
+            groups.setdefault((r["implementation"], r["component"], r["message"]), []).append(r["requirement"])
+    rows = [(*key, ", ".join(requirements)) for key, requirements in groups.items()]
+    return table(("implementation", "component", "in its words", "requirements"), rows)
+
+
+def _faults(record: Record) -> list[str]:
+    rows = [
+        (r["implementation"], r["component"], r["requirement"], r["message"])
+        for r in record["results"]
+        if r["outcome"] == "error"
+    ]
+    return table(("implementation", "component", "requirement", "fault"), rows)
+
+
+def _environment(records: Sequence[tuple[str, Record]]) -> list[str]:
+    rows: dict[str, list[object]] = {}
+    for _, record in records:
+        suite, env = record["suite"], record["environment"]
+        outcomes = Counter(r["outcome"] for r in record["results"])
+        rows.setdefault("attnconf", []).append(
+            suite["version"] + (f" ({suite['commit'][:12]})" if suite["commit"] else "")
+        )
+        for key in ("profile", "seed", "strict"):
+            rows.setdefault(key, []).append(suite[key])
+        for key in ("python", "torch", "platform", "device", "accelerator", "threads"):
+            rows.setdefault(key, []).append(env[key])
+        rows.setdefault("outcomes", []).append(", ".join(f"{outcomes[o]} {o}" for o in OUTCOMES if outcomes[o]))
+        rows.setdefault("complete", []).append("yes" if record["complete"] else "NO")
+    return table(("", *(file for file, _ in records)), [(name, *values) for name, values in rows.items()])

@@ -1,0 +1,65 @@
+"""Read and write results files (schema/results-1.json)."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from attnconf.reports.form import problem
+
+SCHEMA = "attnconf-results/1"
+PAGE = Path(__file__).parent / "schema" / "results-1.json"
+Record = dict[str, Any]
+
+
+def read(path: Path) -> Record:
+    """Return a record. Raises ValueError, saying what was wrong, if the file is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+    except FileNotFoundError:
+        raise ValueError(f"no results file {str(path)!r}") from None
+    except OSError as error:
+        raise ValueError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:  # JSONDecodeError and UnicodeDecodeError are ValueErrors
+        raise ValueError(f"{str(path)!r} is not JSON: {error}") from None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise ValueError(f"{str(path)!r} is no results file: its schema is {schema!r}, want {SCHEMA!r}")
+    wrong = problem(content, json.loads(PAGE.read_text(encoding="utf-8")))
+    if wrong:
+        raise ValueError(f"{str(path)!r} is no results file: {wrong}")
+    return content  # type: ignore[no-any-return]
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def write(path: Path, record: Record) -> None:
+    """Write a record atomically. Raises ValueError for NaN and infinity, OSError where the folder cannot be written."""
+    write_text(path, json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write atomically: a reader sees the old file or the whole new one. Raises OSError."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder, want a file")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{str(path)!r}: there is no folder {str(path.absolute().parent)!r}")
+    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+        os.chmod(temporary, _mode())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _mode() -> int:
+    """Return the permissions that open() would give a new file; mkstemp gives none to others."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,195 @@
+"""The verbs that read files only, the doctor, and where `attnconf run` may be started."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from command_line import attnconf
+
+from attnconf import cli, doctor
+from attnconf.conformance import names
+from attnconf.spec import profiles, registry
+
+
+@pytest.fixture
+def ask(capsys, monkeypatch):
+    """Return a function that runs the command line in this process: (exit code, output, errors)."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(*arguments):
+        code = cli.main(arguments)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_help_names_every_verb_and_the_exit_codes(ask):
+    code, out, _ = ask("--help")
+    assert code == 0
+    assert all(verb in out for verb in ("run", "list", "explain", "doctor", "report", "exit codes"))
+    for verb in ("run", "list", "explain", "doctor", "report"):
+        assert ask(verb, "--help")[0] == 0
+
+
+def test_version(ask):
+    assert ask("--version") == (0, "attnconf 0.1.0\n", "")
+
+
+def test_list_has_everything_under_headings(ask):
+    code, out, _ = ask("list")
+    assert code == 0
+    for name in ("implementations", "chapters", "requirements", "mutants", "profiles"):
+        assert f"\n{name}\n" in f"\n{out}"
+    for name in (*names.adapter_names(), *registry.requirements(), *names.mutant_texts(), *profiles.names()):
+        assert f"\n  {name} " in out, name
+    assert max(map(len, out.splitlines())) <= 120
+
+
+def test_list_of_one_kind_has_a_line_for_each(ask):
+    code, out, _ = ask("list", "requirements")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(registry.requirements())
+    assert "ATT-LINEAR-1   MUST    The output MUST be linear in V." in out
+    assert ask("list", "implementations")[1].startswith(names.adapter_names()[0])
+
+
+def test_explain_a_requirement_in_any_case(ask):
+    code, out, _ = ask("explain", "att-scale-1")
+    assert code == 0
+    assert out.startswith("ATT-SCALE-1  (MUST, chapter attention)\n  When no scale is given")
+    assert "Note. E is the width of one head" in out
+    for name in ("ATT-SCORE-1", "ATT-DUPL-1", "proportional to q·(k_i"):  # what it presupposes, and why
+        assert name in out
+    for field in (
+        "judged on    core-1: attention (direct)", "ATT-scaled-by-model-width",
+        "the_default_scale_is_one_over_root_e (conformance/attention.py:", "spec/attention.md#att-scale-1",
+        "attnconf run --impl NAME -k ATT-SCALE-1",
+    ):  # fmt: skip
+        assert field in out
+    assert "ATT-SCALE-2" not in out
+
+
+def test_explain_says_what_a_requirement_needs(ask):
+    assert "  needs        scale\n" in ask("explain", "ATT-SCALE-3")[1]
+
+
+def test_explain_a_mutant(ask):
+    code, out, _ = ask("explain", "ATT-SCALED-BY-E")
+    assert code == 0
+    assert out.startswith("ATT-scaled-by-E  (mutant, chapter attention)\n  the scores are divided by E instead of √E")
+    for field in ("breaks       ATT-SCALE-1", "hint         take the square root", "seen in      kornia#4165"):
+        assert field in out
+    assert "file         conformance/mutants/attention.py:" in out
+
+
+def test_everything_can_be_explained(ask):
+    for name in (*registry.requirements(), *names.mutant_texts()):
+        code, out, err = ask("explain", name)
+        assert (code, err) == (0, ""), name
+        assert name in out
+
+
+def test_every_requirement_has_a_check_that_explain_finds():
+    assert set(names.check_texts()) == set(registry.requirements())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["explain", "ATT-SCALE-9"], "'ATT-SCALE-9' is neither a requirement nor a mutant; nearest: ATT-SCALE-"),
+        (["explain", "scale"], "'scale' is neither a requirement nor a mutant"),
+        (["explain", "ATT-unscalde"], "nearest: ATT-unscaled"),
+        (["explain", "qqqq"], "attnconf list shows all"),
+        (["lst"], "invalid choice: 'lst'"),
+        (["list", "requirement"], "nearest: requirements"),
+        (["run"], "which implementation? give --impl NAME"),
+        (["run", "--implementation", "x"], "unrecognized arguments: --implementation"),
+        (["run", "--impl", "reference", "--seed", "many"], "argument --seed: invalid int value: 'many'"),
+        (["report"], "the following arguments are required: results"),
+        ([], "the following arguments are required: verb"),
+    ],
+)
+def test_a_mistake_is_answered_in_one_line(ask, arguments, message):
+    code, out, err = ask(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("ERROR: ")
+    assert len(err.splitlines()) == 1
+    assert message in err
+
+
+def test_nothing_heavy_is_imported_to_read_files():
+    code = (
+        "import sys\nfrom attnconf.cli import main\n"
+        "for verb in (['--help'], ['--version'], ['list'], ['explain', 'ATT-SCALE-1'], ['explain', 'x'], ['run']):\n"
+        "    main(verb)\n"
+        "print(sorted({'torch', 'numpy', 'pytest', 'hypothesis', 'tabulate'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_doctor_finds_the_suite_sound(ask):
+    code, out, _ = ask("doctor")
+    assert code == 0
+    for name in ("attnconf", "python", "torch", "numpy", "pytest", "devices", "threads"):
+        assert f"\n{name} " in f"\n{out}"
+    assert "suite      sound" in out
+
+
+def test_doctor_blames_the_suite(ask, monkeypatch):
+    monkeypatch.setattr(
+        doctor, "apply", lambda mutants: doctor.Implementation("blank", {"attention": lambda c, w: None})
+    )
+    code, out, _ = ask("doctor")
+    assert code == 1
+    assert "FAULT      the reference gives 'fail' on ATT-SCALE-1, want 'pass'" in out
+    assert "NOT SOUND" in out
+
+
+def test_doctor_sees_a_blind_check(ask, monkeypatch):
+    real = doctor.apply
+    monkeypatch.setattr(doctor, "apply", lambda mutants: real([]))
+    code, out, _ = ask("doctor")
+    assert code == 1
+    assert "FAULT      the mistake ATT-unscaled gives 'pass' on ATT-SCALE-1, want 'fail'" in out
+
+
+HOSTILE = {
+    "pytest.ini": "[pytest]\naddopts = --nonsense\n",
+    "conftest.py": "raise RuntimeError('a conftest that must not be read')\n",
+    "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--nonsense'\n",
+    "test_mine.py": "raise RuntimeError('a test that must not be collected')\n",
+    "random.py": "raise RuntimeError('a module that must not stand in for another')\n",
+    "numpy.py": "raise RuntimeError('a module that must not stand in for another')\n",
+}
+RIGHT = "from attnconf.adapters.reference import attention, declares\n"
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory):
+    """Return a run in a folder that is full of traps: the process, and what it wrote."""
+    folder = tmp_path_factory.mktemp("hostile")
+    for name, content in HOSTILE.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    (folder / "homework.py").write_text(RIGHT, encoding="utf-8")
+    done = attnconf(
+        "run", "--impl=homework.py", "--impl=homework", "--results=out.json", "-k", "ATT-SHAPE-1 or ATT-SCALE",
+        cwd=folder, PYTEST_ADDOPTS="--nonsense", PYTEST_PLUGINS="nonsense", PYTHONIOENCODING="ascii",
+    )  # fmt: skip
+    return done, json.loads((folder / "out.json").read_text(encoding="utf-8"))
+
+
+def test_run_works_in_a_folder_full_of_traps(hostile):
+    done, record = hostile
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "homework.py: attention (adapter; profile core-1)" in done.stdout
+    assert [i["name"] for i in record["implementations"]] == ["homework.py", "homework"]
+    assert {r["outcome"] for r in record["results"]} == {"pass"}
+
+
+def test_a_selection_is_never_conformant(hostile):
+    done, record = hostile
+    assert record["suite"]["selected"]
+    assert {(v["verdict"], v["reason"]) for v in record["verdicts"]} == {("incomplete", "only a selection was judged")}
+    assert "INCOMPLETE" in done.stdout

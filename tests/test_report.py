@@ -1,0 +1,273 @@
+"""`attnconf report`: Markdown from any number of results files."""
+
+import copy
+import json
+
+import pytest
+
+from attnconf import cli
+from attnconf.reports.markdown import page
+
+DEVIATION = {"reason": "as | published", "link": "https://example.org/why"}
+MISTAKE = {
+    "mutants": ["ATT-unscaled"],
+    "story": "the scores are not divided by √E",
+    "hint": "divide them",
+    "spec": "spec/attention.md#common-mistakes",
+    "cases": 1,
+}
+
+
+def result(name, requirement, outcome="pass", **changes):
+    failed = outcome == "fail"
+    case = {
+        "name": "peaked-3",
+        "described": "peaked-3: q(2, 3)",
+        "outcome": outcome if failed else "pass",
+        "message": None,
+        "error": 0.5,
+        "bound": 1e-6,
+        "source": "semantic gap",
+        "off": 50.0,
+    }
+    return {
+        "implementation": name,
+        "component": "attention",
+        "lens": "direct",
+        "requirement": requirement,
+        "strength": "MUST",
+        "sentence": f"It MUST hold {requirement}.",
+        "spec": f"spec/attention.md#{requirement.lower()}",
+        "optional": False,
+        "check": "it_holds",
+        "outcome": outcome,
+        "reason": "value" if failed else None,
+        "message": "out[0]: got 1, want 2" if failed else None,
+        "convention": {},
+        "follows_from": [],
+        "deviation": None,
+        "cases": [case],
+        "explored": None,
+        "diagnosis": [],
+        "seconds": 0.1,
+    } | changes
+
+
+def record(name, results, version=None, conventions=None, verdict="nonconformant", **changes):
+    counts = {o: sum(r["outcome"] == o for r in results) for o in sorted({r["outcome"] for r in results})}
+    return {
+        "schema": "attnconf-results/1",
+        "suite": {
+            "version": "0.1.0",
+            "spec": "0.1.0",
+            "commit": None,
+            "profile": "core-1",
+            "seed": 0,
+            "strict": False,
+            "selected": False,
+        },
+        "environment": {
+            "python": "3.11.7",
+            "torch": "2.13.0",
+            "platform": "Linux",
+            "cpus": 2,
+            "threads": 1,
+            "device": "cpu",
+            "accelerator": None,
+        },
+        "implementations": [
+            {
+                "name": name,
+                "source": f"{name}.py",
+                "version": version,
+                "binding": "adapter",
+                "components": ["attention"],
+                "conventions": conventions or {},
+                "profile": "core-1",
+                "isolation": [],
+            }
+        ],
+        "planned": len(results),
+        "results": results,
+        "verdicts": [
+            {"implementation": name, "component": "attention", "verdict": verdict, "reason": "r", "counts": counts}
+        ],
+        "complete": True,
+    } | changes
+
+
+WRONG = record(
+    "wrong",
+    [
+        result("wrong", "ATT-SCALE-1", "fail", diagnosis=[MISTAKE]),
+        result("wrong", "ATT-ORACLE-1", "fail", follows_from=["ATT-SCALE-1"]),
+        result("wrong", "ATT-ROWS-1", "fail", deviation=DEVIATION),
+        result("wrong", "ATT-PREC-2", "fail", strength="SHOULD", sentence="It SHOULD be precise."),
+        result("wrong", "ATT-DROP-1", "unsupported", message="no dropout <here>"),
+        result("wrong", "ATT-DROP-2", "unsupported", message="no dropout <here>"),
+        result("wrong", "ATT-HALF-1", "error", message="fault of the suite: KeyError"),
+    ],
+    conventions={"fully-masked-row": "nan"},
+)
+RIGHT = record("right", [result("right", "ATT-SCALE-1"), result("right", "ATT-GRAD-1")], verdict="conformant")
+
+
+def section(text, title):
+    assert f"\n## {title}\n" in text, text
+    return text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def cells(lines):
+    return [
+        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines.splitlines() if line.startswith("|")
+    ]
+
+
+@pytest.fixture(scope="module")
+def text():
+    return page([("a.json", WRONG), ("b.json", RIGHT)])
+
+
+def test_implementations_stand_side_by_side(text):
+    rows = {row[0]: row[1:] for row in cells(section(text, "Requirements"))}
+    assert rows["requirement"] == ["strength", "wrong", "right"]
+    assert rows["ATT-SCALE-1"] == ["MUST", "FAIL", "pass"]
+    assert rows["ATT-ORACLE-1"] == ["MUST", "follows", ""]
+    assert rows["ATT-ROWS-1"] == ["MUST", "FAIL, known", ""]
+    assert rows["ATT-GRAD-1"] == ["MUST", "", "pass"]
+
+
+def test_verdicts_have_counts_by_outcome(text):
+    head, _, wrong, right = cells(section(text, "Verdicts"))
+    assert head == ["implementation", "component", "verdict", "pass", "fail", "unsupported", "error", "reason"]
+    assert wrong[2:] == ["nonconformant", "0", "4", "2", "1", "r"]
+    assert right[2:] == ["conformant", "2", "0", "0", "0", "r"]
+
+
+def test_a_failure_is_explained_once_at_its_root(text):
+    failures = section(text, "Failures")
+    assert failures.count("### ") == 1
+    for part in (
+        "### ATT-SCALE-1: wrong (attention)",
+        "> It MUST hold ATT-SCALE-1.",
+        "* Found: out[0]: got 1, want 2 (value; on 1 of 1",
+        "* Likely mistake: the scores are not divided by √E (ATT-unscaled)",
+        "* Hint: divide them",
+        "* Error: 0.5 > 1e-06 (semantic gap)",
+        "* Consequences: ATT-ORACLE-1",
+        "* Specification: `spec/attention.md#att-scale-1`",
+    ):
+        assert part in failures
+
+
+def test_what_is_known_recommended_unsupported_or_our_fault_has_its_own_table(text):
+    known = section(text, "Known deviations")
+    assert "ATT-ROWS-1" in known
+    assert "as \\| published" in known
+    assert "https://example.org/why" in known
+    assert "It SHOULD be precise." in section(text, "Recommendations not followed")
+    assert "no dropout &lt;here>" in section(text, "Not supported")
+    assert "ATT-DROP-1, ATT-DROP-2" in section(text, "Not supported")
+    assert "fault of the suite: KeyError" in section(text, "Faults of the suite")
+
+
+def test_conventions_and_environments(text):
+    assert cells(section(text, "Conventions"))[2] == ["fully-masked-row", "nan", ""]
+    environment = {row[0]: row[1:] for row in cells(section(text, "Environment"))}
+    assert environment[""] == ["a.json", "b.json"]
+    assert environment["torch"] == ["2.13.0", "2.13.0"]
+    assert environment["outcomes"] == ["4 fail, 2 unsupported, 1 error", "2 pass"]
+
+
+def test_empty_sections_are_left_out():
+    text = page([("b.json", RIGHT)])
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## Verdicts",
+        "## Requirements",
+        "## Environment",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("versions", "names"),
+    [(("1", "2"), ["right (1)", "right (2)"]), ((None, None), ["right (a.json)", "right (b.json)"])],
+)
+def test_implementations_of_one_name_are_told_apart(versions, names):
+    one, other = (record("right", [result("right", "ATT-GRAD-1")], version) for version in versions)
+    text = page([("a.json", one), ("b.json", other)])
+    assert cells(section(text, "Requirements"))[0] == ["requirement", "strength", *names]
+    assert [row[0] for row in cells(section(text, "Verdicts"))[2:]] == names
+
+
+def test_what_is_not_whole_is_said_first_and_loudly():
+    cut = RIGHT | {"complete": False, "planned": 9}
+    chosen = copy.deepcopy(RIGHT)
+    chosen["suite"] |= {"selected": True, "seed": 5}
+    text = page([("a.json", cut), ("b.json", chosen)])
+    before = text.split("## Verdicts")[0]
+    assert "> **INCOMPLETE: a.json is from a run that was cut short.** 2 of 9 planned checks" in before
+    assert "> **A selection: b.json holds a part of the checks only.**" in before
+    assert "> **The files differ in their seeds:** 0, 5." in before
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, content in {
+        "wrong.json": json.dumps(WRONG),
+        "right.json": json.dumps(RIGHT),
+        "broken.json": '{"schema": ',
+        "list.json": "[]",
+        "other.json": '{"schema": "bowtie/1"}',
+        "hollow.json": json.dumps({**RIGHT, "results": 5}),
+        "nan.json": json.dumps({**RIGHT, "planned": float("nan")}),
+        "binary.json": "",
+    }.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "deep.json").write_text("[" * 100_000, encoding="utf-8")
+    return tmp_path
+
+
+def test_report_from_the_command_line(files, capsys):
+    assert cli.main(["report", str(files / "wrong.json"), str(files / "right.json"), str(files / "right.json")]) == 0
+    printed = capsys.readouterr().out
+    assert cells(section(printed, "Requirements"))[0] == ["requirement", "strength", "wrong", "right"]
+    assert cli.main(["report", str(files / "wrong.json"), str(files / "right.json"), "-o", str(files / "t.md")]) == 0
+    assert (files / "t.md").read_text(encoding="utf-8") == printed
+
+
+def test_a_report_inside_a_checkout_links_to_the_pages():
+    text = page([("a.json", WRONG)], "../")
+    assert "[ATT-SCALE-1](../spec/attention.md#att-scale-1)" in section(text, "Requirements")
+    assert "[spec/attention.md#att-scale-1](../spec/attention.md#att-scale-1)" in section(text, "Failures")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.json", "no results file "),
+        (".", "cannot read "),
+        ("broken.json", "is not JSON: "),
+        ("binary.json", "is not JSON: "),
+        ("deep.json", "is not JSON: "),
+        ("nan.json", "is not JSON: NaN is no JSON number"),
+        ("list.json", "is no results file: its schema is None, want 'attnconf-results/1'"),
+        ("other.json", "is no results file: its schema is 'bowtie/1', want 'attnconf-results/1'"),
+        ("hollow.json", "is no results file: results is 5, want array"),
+    ],
+)
+def test_what_is_no_results_file_is_refused_in_one_line(files, capsys, name, message):
+    (files / "t.md").write_text("as it was", encoding="utf-8")
+    assert cli.main(["report", str(files / "right.json"), str(files / name), "-o", str(files / "t.md")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("ERROR: ")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert (files / "t.md").read_text(encoding="utf-8") == "as it was"
+
+
+@pytest.mark.parametrize("output", [".", "nowhere/t.md"])
+def test_a_report_that_cannot_be_written(files, capsys, output):
+    assert cli.main(["report", str(files / "right.json"), "-o", str(files / output)]) == 2
+    assert capsys.readouterr().err.startswith("ERROR: cannot write ")

@@ -5,7 +5,7 @@ from torch import nn
 
 from attnconf.adapters import bind
 
-declares = {"inputs": "self", "causality": "always"}
+declares = {"inputs": "self", "causality": "always", "returned-weights": "none"}
 profile = "causal-self-attention-1"
 
 
@@ -39,17 +39,17 @@ class CausalAttention(nn.Module):
 def multi_head_attention(config, weights):
     if not config.causal:
         raise NotImplementedError("attention that is not causal")
-    if config.bias:
-        raise NotImplementedError("biases of query, key and value")
     d_out = config.num_heads * config.head_dim
     if config.embed_dim % config.num_heads and weights["q.weight"].shape[0] != d_out:
         d_out = config.embed_dim  # for the layer to refuse
     if config.out_dim != d_out:
         raise NotImplementedError("an output of another width than the heads together")
-    layer = CausalAttention(config.embed_dim, d_out, 256, config.dropout, config.num_heads)
+    layer = CausalAttention(config.embed_dim, d_out, 256, config.dropout, config.num_heads, qkv_bias=config.bias)
     out = weights["out.weight"]
-    state = {"W_query.weight": weights["q.weight"], "W_key.weight": weights["k.weight"]}
-    state |= {"W_value.weight": weights["v.weight"], "out_proj.weight": out, "out_proj.bias": out.new_zeros(d_out)}
+    state = {"out_proj.weight": out, "out_proj.bias": weights.get("out.bias", out.new_zeros(d_out))}
+    for ours, theirs in (("q", "W_query"), ("k", "W_key"), ("v", "W_value")):
+        for kind in ("weight", "bias") if config.bias else ("weight",):
+            state[f"{theirs}.{kind}"] = weights[f"{ours}.{kind}"]
     call = bind(layer.train(config.training).to(out.device), state)
 
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):

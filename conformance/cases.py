@@ -91,6 +91,10 @@ class Case:
 
     def __str__(self) -> str:
         dtype = str(self.dtype).removeprefix("torch.")
+        if self.embed:
+            key, value = (n or self.H * self.E for n in (self.key_dim, self.value_dim))
+            sizes = f"query({self.B}, {self.L}, {self.embed}) key({self.B}, {self.S}, {key})"
+            return f"{self.name}: {sizes} value({self.B}, {self.S}, {value}), {self.H} heads of {self.E} {dtype}"
         sizes = f"q({self.B}, {self.H}, {self.L}, {self.E}) k({self.B}, {self.H}, {self.S}, {self.E})"
         return f"{self.name}: {sizes} v({self.B}, {self.H}, {self.S}, {self.F}) {dtype}"
 
@@ -120,6 +124,16 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("square-1", B=2, H=3, L=5, S=5, E=7,  F=8),
         Case("square-2", B=3, H=2, L=7, S=7, E=11, F=13),
     ),
+    "one-square": (Case("square-1", B=2, H=3, L=5, S=5, E=7, F=8),),
+    # padding: queries as many as keys, and samples as many as queries, heads or keys
+    "padded": (
+        Case("padded-square-1",     B=3, H=2, L=5, S=5, E=7, F=8),
+        Case("padded-batch-is-L-2", B=4, H=3, L=4, S=5, E=7, F=6),
+        Case("padded-batch-is-H-3", B=3, H=3, L=4, S=5, E=7, F=6),
+    ),
+    "batch-is-H": (Case("batch-is-H-1", B=3, H=3, L=4, S=5, E=7, F=6),),
+    # values as wide as keys, at sizes that fused kernels like
+    "fused": (Case("fused-1", B=2, H=4, L=6, S=10, E=8, F=8),),
     "edges": (
         Case("one-query-1",  B=2, H=3, L=1, S=5, E=7, F=4),
         Case("one-key-2",    B=2, H=3, L=5, S=1, E=7, F=4),
@@ -129,6 +143,23 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # off every tile size, longer than 64 and 128
     "long": (Case("long-1", B=1, H=2, L=67, S=131, E=5, F=3),),
+    "long-square": (Case("long-square-1", B=1, H=2, L=131, S=131, E=5, F=3),),
+    # layers with projections: embed is H·E, as most implementations want it, and all widths equal, so that an
+    # input or a weight in the wrong place is wrong instead of refused
+    "layers": (
+        Case("layer-1", B=2, H=3, L=4, S=5, E=7, F=7, embed=21),
+        Case("layer-2", B=3, H=2, L=6, S=4, E=5, F=5, embed=10),
+    ),
+    "layer": (Case("layer-1", B=2, H=3, L=4, S=5, E=7, F=7, embed=21),),
+    "widths": (Case("widths-1", B=2, H=3, L=4, S=5, E=7, F=7, embed=21, key_dim=13, value_dim=26),),
+    "one-head": (Case("one-head-1", B=2, H=1, L=4, S=5, E=7, F=7, embed=7),),
+    "many-heads": (Case("many-heads-1", B=2, H=16, L=4, S=5, E=3, F=3, embed=48),),
+    # an even number of heads and more than one sample, or PyTorch's fast path is not taken
+    "self": (Case("self-1", B=3, H=4, L=5, S=5, E=7, F=7, embed=28),),
+    "realistic": (
+        Case("realistic-1", B=2, H=4, L=33, S=47, E=16, F=16, embed=64),
+        Case("realistic-2", B=2, H=4, L=33, S=47, E=16, F=16, embed=64, key_dim=40, value_dim=56, bias=False),
+    ),
 }
 # fmt: on
 

@@ -29,14 +29,18 @@ class Diagnosis:
     cases: int
 
 
-def diagnose(failed: Judged, others: Iterable[Judged] = ()) -> Diagnosis | None:
-    """Return the mistake that reproduces a failure, or None if none does or too many do."""
+def diagnose(failed: Judged, others: Iterable[Judged] = (), passed: frozenset[str] = frozenset()) -> Diagnosis | None:
+    """Return the mistake that reproduces a failure, or None if none does or too many do.
+
+    ``others``: the other failures. ``passed``: requirements that hold; a mistake that would break one is less likely.
+    """
     fitting = [mutant for mutant in all_mutants().values() if _fits(mutant, failed.log)]
     fitting = [mutant for mutant in fitting if not _silent(mutant, failed.log)]
     if len(fitting) > 1:
         logs = [other.log for other in others]
         also = [mutant for mutant in fitting if all(_fits(mutant, log) for log in logs)]
         fitting = also or fitting
+        fitting = [mutant for mutant in fitting if not passed & set(mutant.breaks)] or fitting
     if not 1 <= len(fitting) <= AT_MOST:
         return None
     return Diagnosis(tuple(fitting), len(failed.cases))

@@ -63,9 +63,11 @@ def call(implementation: Implementation, request: Request) -> Reply:
     """Return the implementation's reply. Raises Failure or Unsupported."""
     weights = {name: hand_over(w, request, name, "contiguous") for name, w in request.weights.items()}
     inputs = {name: hand_over(x, request, name, request.layout) for name, x in request.inputs.items()}
-    with _grad_mode(request.mode), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a warning is no failure, however pytest is set
-        returned = _enter(implementation, request, weights, inputs)
+    before = [
+        {name: hand_over(x, request, name, "contiguous") for name, x in given.items()} for given in request.before
+    ]
+    with _grad_mode(request.mode), warnings.catch_warnings(action="ignore"):  # its warnings are its own affair
+        returned = _enter(implementation, request, weights, inputs, before)
         out, attention = _validate(returned, request)
         changed = tuple(
             name
@@ -74,7 +76,8 @@ def call(implementation: Implementation, request: Request) -> Reply:
             if not same_values(given[name], taken[name].detach())
         )
         grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
-    return Reply(out.detach(), attention, grads, changed)
+    # copies: an implementation may use its buffers again, and one reply must not become another
+    return Reply(out.detach().clone(), None if attention is None else attention.detach().clone(), grads, changed)
 
 
 def hand_over(x: Tensor, request: Request, name: str, layout: str) -> Tensor:
@@ -82,7 +85,7 @@ def hand_over(x: Tensor, request: Request, name: str, layout: str) -> Tensor:
     if layout == "contiguous":
         copy = x.clone(memory_format=torch.contiguous_format)
     elif layout == "transposed":
-        copy = x.transpose(-1, -2).contiguous().transpose(-1, -2)
+        copy = x.transpose(-1, -2).clone(memory_format=torch.contiguous_format).transpose(-1, -2)
     elif layout == "offset":  # every other element of a larger buffer, from the third on
         buffer = x.new_zeros((*x.shape[:-1], 2 * x.shape[-1] + 3))
         buffer[..., 3::2] = x
@@ -105,8 +108,9 @@ def _grad_mode(mode: str) -> Any:
 
 
 def _enter(
-    implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Tensor]
-) -> Any:
+    implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Tensor],
+    before: Sequence[dict[str, Tensor]],
+) -> Any:  # fmt: skip
     """Build and call. Nothing else in the suite runs foreign code."""
     ask = {"need_weights": True} if request.weights_shape else {}
     try:
@@ -117,7 +121,7 @@ def _enter(
             raise Failure(
                 "protocol", f"{request.component}(config, weights) returned {_kind(forward)}, want a callable"
             )
-        for earlier in request.before:
+        for earlier in before:
             forward(*_positional(earlier, request.same), **_named(earlier))
         return forward(*_positional(inputs, request.same), **_named(inputs), **ask)
     except Failure:

@@ -150,6 +150,9 @@ LENSES = {
     ("multi_head_attention", "heads"): Lens("heads", "multi_head_attention", _ALL, place_heads),
     ("multi_head_attention", "self"): Lens("self", "multi_head_attention", _ALL - {"cross"}, place_self),
     ("multi_head_attention", "direct"): Lens(
-        "direct", "multi_head_attention", _ALL | {"value-width", "projections"}, place_heads
+        "direct", "multi_head_attention", _ALL | {"value-width", "projections", "free-width"}, place_heads
+    ),
+    ("multi_head_attention", "direct-self"): Lens(
+        "direct-self", "multi_head_attention", (_ALL - {"cross"}) | {"value-width", "projections"}, place_self
     ),
 }

@@ -4,6 +4,7 @@ import ast
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import attnconf.adapters
 from attnconf.spec import registry
@@ -39,8 +40,11 @@ def mutant_texts() -> dict[str, MutantText]:
         path = Path(__file__).parent / "mutants" / f"{chapter}.py"
         for node in ast.walk(_parsed(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Mutant":
-                given = {k.arg: k.value for k in node.keywords if k.arg in ("story", "breaks", "hint", "source")}
-                values = {key: ast.literal_eval(value) for key, value in given.items()}
+                given = {k.arg: k.value for k in node.keywords}
+                values: dict[str, Any] = {
+                    key: ast.literal_eval(given[key]) for key in ("story", "hint", "source") if key in given
+                }
+                values["breaks"] = [n.value for n in ast.walk(given["breaks"]) if isinstance(n, ast.Constant)]
                 name = ast.literal_eval(node.args[0])
                 found[name] = MutantText(
                     name, chapter, values["story"], tuple(sorted(values["breaks"])), values["hint"],

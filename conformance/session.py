@@ -136,7 +136,8 @@ class Session:
             if judged is None or judged.outcome != "fail" or self.follows_from(planned) or self.deviation(planned):
                 continue
             others = [j for p, j in self._group(planned) if j.outcome == "fail" and p is not planned]
-            diagnosis = diagnose(judged, others)
+            passed = frozenset(p.entry.requirement for p, j in self._group(planned) if j.outcome == "pass")
+            diagnosis = diagnose(judged, others, passed)
             if diagnosis:
                 self.diagnoses[planned.id] = diagnosis
 

@@ -23,6 +23,8 @@ class Subject:
 
     def offers(self, what: str) -> bool:
         """Return whether the lens can express ``what``."""
+        if what == "value-width" and self.declares.get("value-width") == "key":
+            return False
         return what in self.lens.offers
 
     def call(self, request: Request) -> Reply:

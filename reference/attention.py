@@ -7,7 +7,27 @@ or key, F width of a value.
 import torch
 from torch import Tensor, einsum
 
-from attnconf.reference.masks import add_bias, hide
+from attnconf.reference.masks import add_bias, blank, hide
+
+
+def refuse_misfits(q: Tensor, k: Tensor, v: Tensor) -> None:
+    """Raise ValueError unless queries, keys and values fit together.
+
+    Shapes:
+        q  (..., L, E)
+        k  (..., S, E)
+        v  (..., S, F)
+
+    Said explicitly because einsum would stretch an axis of size 1 to fit, silently.
+
+    Requirements: ATT-ERROR-1.
+    """
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(f"queries are {q.shape[-1]} wide, keys {k.shape[-1]}")
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"there are {k.shape[-2]} keys, but {v.shape[-2]} values")
+    if not q.shape[:-2] == k.shape[:-2] == v.shape[:-2]:
+        raise ValueError(f"leading axes differ: {list(q.shape[:-2])}, {list(k.shape[:-2])} and {list(v.shape[:-2])}")
 
 
 def default_scale(q: Tensor) -> float:
@@ -101,11 +121,13 @@ def attend(
         weights  (..., L, S)   as they multiply v, so after dropout
 
     ``scale`` None means 1/√E. ``dropout`` is a probability; pass 0 outside training.
-    Raises RuntimeError where the shapes do not fit.
+    Raises ValueError where q, k and v do not fit, RuntimeError where mask or bias do not.
 
     Requirements: the whole chapter (ATT-ORACLE-1).
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.1, eq. (1).
     """
+    refuse_misfits(q, k, v)
+    k, v = blank(k, mask), blank(v, mask)
     scores = score(q, k, default_scale(q) if scale is None else scale)
     weights = drop(weigh(hide(add_bias(scores, bias), mask)), dropout)
     return mix(weights, v), weights

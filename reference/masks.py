@@ -39,6 +39,10 @@ def causal(queries: int, keys: int, offset: int = 0) -> Tensor:
 def intersect(first: Tensor | None, second: Tensor | None) -> Tensor | None:
     """Return the mask that allows what both allow; None allows everything.
 
+    Shapes:
+        first, second  broadcastable to (..., L, S), bool, or None
+        out            what the two broadcast to, or None
+
     Requirements: MASK-AND-1.
     """
     if first is None:
@@ -57,7 +61,7 @@ def add_bias(scores: Tensor, bias: Tensor | None) -> Tensor:
 
     Requirements: MASK-BIAS-1, MASK-BIAS-2.
     """
-    return scores if bias is None else scores + bias
+    return scores if bias is None else scores + bias.expand_as(scores)
 
 
 def hide(scores: Tensor, mask: Tensor | None) -> Tensor:
@@ -70,4 +74,19 @@ def hide(scores: Tensor, mask: Tensor | None) -> Tensor:
     Requirements: MASK-BOOL-1, MASK-ZERO-1.
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.3.
     """
-    return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+    return scores if mask is None else scores.masked_fill(~mask.expand_as(scores), float("-inf"))
+
+
+def blank(x: Tensor, mask: Tensor | None) -> Tensor:
+    """Return keys or values with 0 for NaN and infinity where no query may look: 0·NaN would be NaN.
+
+    Shapes:
+        x     (..., S, E) or (..., S, F)
+        mask  broadcastable to (..., L, S), or None
+
+    Requirements: MASK-NAN-1.
+    """
+    if mask is None:
+        return x
+    hidden = ~torch.atleast_2d(mask).any(dim=-2)  # (..., S)
+    return x.masked_fill(hidden[..., None].expand_as(x) & ~x.isfinite(), 0.0)

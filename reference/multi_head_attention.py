@@ -6,7 +6,7 @@ E width of the queries' input, Ek and Ev of the keys' and values', O of the outp
 
 from collections.abc import Mapping
 
-from torch import Tensor, einsum
+from torch import Tensor
 
 from attnconf.reference.attention import attend
 
@@ -20,7 +20,7 @@ def project(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         bias    (O,) or None
         out     (B, T, O)
     """
-    y = einsum("bti,oi->bto", x, weight)
+    y = x @ weight.T
     return y if bias is None else y + bias
 
 

@@ -245,9 +245,10 @@ def test_a_malformed_deviations_file(refuse, folder, content, message):
     assert message in refuse("run", "--impl=known.py")
 
 
-def test_a_stale_deviation_fails_the_run(folder):
+def test_a_stale_deviation_fails_the_run(folder, capfd, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", list(sys.path))
     (folder / "stale.py").write_text((folder / "right.py").read_text(encoding="utf-8"), encoding="utf-8")
     (folder / "stale.deviations.toml").write_text(ENTRY, encoding="utf-8")
-    done = attnconf("run", "--impl=stale.py", "-q", cwd=folder)
-    assert done.returncode == 1
-    assert "stale.py: the known deviation ATT-SCALE-1 on attention does not fail any more" in done.stdout
+    assert cli.main(["run", "--impl=stale.py", "-q"]) == 1
+    assert "stale.py: the known deviation ATT-SCALE-1 on attention does not fail any more" in capfd.readouterr().out

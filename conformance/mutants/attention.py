@@ -509,7 +509,8 @@ def attend_in(dtype):
     def attend(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
         if q.dtype not in (torch.float32, torch.float64):
             return attention.attend(q, k, v, mask, bias, scale, dropout)
-        low = attention.attend(q.to(dtype), k.to(dtype), v.to(dtype), mask, bias, scale, dropout)
+        low_bias = None if bias is None else bias.to(dtype)
+        low = attention.attend(q.to(dtype), k.to(dtype), v.to(dtype), mask, low_bias, scale, dropout)
         return low[0].to(q.dtype), low[1].to(q.dtype)
 
     return attend
@@ -795,6 +796,15 @@ lengths_cut = Mutant(
     breaks={"ATT-ERROR-1"},
     hint="raise an error where keys and values differ in number",
     replace={attention.attend: attend_on_common_keys},
+)
+
+
+sizes_stretched = Mutant(
+    "ATT-sizes-stretched",
+    story="an axis of size 1 is stretched to fit: one value serves all keys",
+    breaks={"ATT-ERROR-1"},
+    hint="compare the sizes before an einsum or a product that broadcasts",
+    replace={attention.refuse_misfits: lambda q, k, v: None},
 )
 
 

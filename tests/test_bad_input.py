@@ -206,6 +206,11 @@ def test_an_option_that_makes_no_sense(refuse, options, message):
     assert message in refuse("run", "--impl=right.py", *options)
 
 
+def test_an_implementation_that_claims_an_unknown_profile(refuse, folder):
+    (folder / "claims.py").write_text("profile = 'core-0'\ndef attention(config, weights): ...\n", encoding="utf-8")
+    assert refuse("run", "--impl=claims.py").startswith("claims.py claims an unknown profile 'core-0': there are ")
+
+
 def test_a_profile_that_judges_nothing_of_an_implementation(refuse, tmp_path, monkeypatch):
     (tmp_path / "narrow-1.toml").write_text(
         'title = "heads only"\n[multi_head_attention.heads]\nrequired = ["ATT-SHAPE-1"]\n', encoding="utf-8"

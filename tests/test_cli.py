@@ -9,6 +9,7 @@ from command_line import attnconf
 
 from attnconf import cli, doctor
 from attnconf.conformance import names
+from attnconf.conformance.mutation import all_mutants
 from attnconf.spec import profiles, registry
 
 
@@ -93,7 +94,14 @@ def test_everything_can_be_explained(ask):
 
 
 def test_every_requirement_has_a_check_that_explain_finds():
-    assert set(names.check_texts()) == set(registry.requirements())
+    found = {name for chapter in registry.CHAPTERS.values() for name in names.check_texts(chapter)}
+    assert found == set(registry.requirements())
+
+
+def test_every_mutant_is_listed_as_it_is():
+    listed = {m.id: (m.chapter, m.story, set(m.breaks), m.hint, m.source) for m in names.mutant_texts().values()}
+    mutants = all_mutants().values()
+    assert listed == {m.id: (m.chapter, m.story, set(m.breaks), m.hint, m.source) for m in mutants}
 
 
 @pytest.mark.parametrize(

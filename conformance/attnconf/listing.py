@@ -86,4 +86,3 @@ _ROWS: dict[str, Callable[[], Rows]] = {
     "mutants": _mutants,
     "profiles": _profiles,
 }
-KINDS = tuple(_ROWS)

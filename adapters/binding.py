@@ -1,154 +1,219 @@
 """``bind(module, state)``: run an nn.Module on given weights, with gradients to them, without touching the module.
 
-The module's parameters are swapped for the call (torch.func.functional_call). A module that computed tensors from its
-parameters when it was built would not notice; for such a one the weights are written in place instead.
+The module's parameters are replaced for the call (torch.func.functional_call). A module that derived tensors from its
+parameters when it was built, ``self.turned = self.layer.weight.t()``, would not notice: into such a one the weights are
+written in place, and the gradients handed on.
 """
 
 import difflib
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.func import functional_call
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 State = Mapping[str, Tensor]
 
-# What is known of a class of modules: names that were seen to take effect when swapped, those that only take effect
-# when written in place, and how often each was tried (a key bias has no effect at all, which is no mistake).
-_effective: set[tuple[type, str]] = set()
-_derived: set[type] = set()
-_tries: Counter[tuple[type, str]] = Counter()
-_MOST_TRIES = 3
+# By what a module is made of (_make): whether such modules derive tensors from their parameters when they are built.
+_derives: dict[tuple[Any, ...], bool] = {}
 
 
 def bind(module: nn.Module, state: State) -> Callable[..., Any]:
     """Return a callable that runs ``module`` with the tensors of ``state`` as its parameters.
 
-    Gradients flow to the inputs and to the tensors of ``state``. Buffers are cloned for every call, so that caches and
-    counters do not outlive it.
+    Gradients flow to the inputs and to the tensors of ``state``. Every call sees fresh copies of the buffers, so that
+    caches and counters in them do not outlive it. Dtype and device are those of ``state``, whatever the module's (its
+    parameters may be on meta); only a module that derives tensors from them must have been built in these.
     Raises ValueError where names or shapes are not those of the module's parameters.
     """
-    _check(module, state)
+    state = _check(module, state)
+    make = _make(module)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if _writes_in_place(module, state, args, kwargs):
-            return _in_place(module, state, args, kwargs)
-        return _swapped(module, state, args, kwargs)
+        if make in _derives:
+            derives = _derives[make]
+        else:
+            derives, certain = _compare(module, args, kwargs)
+            if certain:
+                _derives[make] = derives
+        return (_run_in_place if derives else _run)(module, state, args, kwargs)
 
     return call
 
 
-def _check(module: nn.Module, state: State) -> None:
-    parameters = dict(module.named_parameters())
+def _check(module: nn.Module, state: State) -> State:
+    """Return ``state`` with tied parameters by their first name, or raise ValueError."""
+    kind = type(module).__name__
+    parameters = dict(module.named_parameters(remove_duplicate=False))
+    first = {id(parameter): name for name, parameter in module.named_parameters()}
     for name, tensor in state.items():
         if name not in parameters:
             close = difflib.get_close_matches(name, parameters, n=1)
-            hint = f"; nearest: {close[0]}" if close else ""
-            raise ValueError(f"{type(module).__name__} has no parameter {name!r}{hint}")
-        if tensor.shape != parameters[name].shape:
-            got, want = tuple(tensor.shape), tuple(parameters[name].shape)
-            raise ValueError(f"{type(module).__name__}.{name} has shape {want}, but a tensor of shape {got} was given")
-    missing = [name for name in parameters if name not in state]
+            raise ValueError(f"{kind} has no parameter {name!r}" + (f"; nearest: {close[0]}" if close else ""))
+        got, want = tuple(tensor.shape), tuple(parameters[name].shape)
+        if got != want:
+            raise ValueError(f"{kind}.{name} has shape {want}, but a tensor of shape {got} was given")
+    given = {first[id(parameters[name])]: tensor for name, tensor in state.items()}
+    missing = [name for name in first.values() if name not in given]
     if missing:
-        raise ValueError(f"no tensor was given for {', '.join(missing)} of {type(module).__name__}")
+        raise ValueError(f"no tensor was given for {', '.join(missing)} of {kind}")
+    empty = [name for name, buffer in module.named_buffers() if buffer.is_meta]
+    if empty:
+        raise ValueError(f"the buffers {', '.join(empty)} of {kind} have no values on meta: build it on another device")
+    return given
 
 
-def _swapped(module: nn.Module, state: State, args: Any, kwargs: Any) -> Any:
-    buffers = {name: buffer.clone() for name, buffer in module.named_buffers()}
+def _make(module: nn.Module) -> tuple[Any, ...]:
+    """Return what tells modules apart that may treat their parameters differently: classes, options, shapes."""
+    plain = (bool, int, float, str)
+    parts = [(type(m), *((k, v) for k, v in vars(m).items() if isinstance(v, plain))) for m in module.modules()]
+    return (*parts, *((name, p.shape, p.dtype, p.device) for name, p in module.named_parameters()))
+
+
+def _run(module: nn.Module, state: State, args: Any, kwargs: Any) -> Any:
+    """Return the module's output with parameters replaced, and with copies of its buffers, converted as by ``to``."""
+    like = next(iter(state.values()), torch.empty(0))
+    buffers = {name: _copy(buffer, like) for name, buffer in module.named_buffers()}
     return functional_call(module, {**state, **buffers}, args, kwargs)
 
 
-def _writes_in_place(module: nn.Module, state: State, args: Any, kwargs: Any) -> bool:
-    """Return whether some tensor of ``state`` only takes effect when it is written into the module."""
-    kind = type(module)
-    if kind in _derived:
-        return True
-    untested = [n for n in state if (kind, n) not in _effective and _tries[kind, n] < _MOST_TRIES]
-    if not untested or any(p.is_meta for p in module.parameters()):
-        return False
-    with _quietly(module), torch.no_grad():
-        plain = _tensors(_swapped(module, state, args, kwargs))
-        for name in untested:
-            _tries[kind, name] += 1
-            other = {**state, name: state[name].detach() + _ramp(state[name])}
-            if _differ(plain, _tensors(_swapped(module, other, args, kwargs))):
-                _effective.add((kind, name))
-            elif _differ(_written(module, state, args, kwargs), _written(module, other, args, kwargs)):
-                _derived.add(kind)
-                return True
-    return False
+def _copy(x: Tensor, like: Tensor) -> Tensor:
+    return x.detach().to(like.device, like.dtype if x.is_floating_point() else x.dtype, copy=True)
 
 
-def _ramp(x: Tensor) -> Tensor:
-    """Return what is added to a tensor to see whether it matters: different for every element."""
-    return torch.linspace(0.5, 1.5, x.numel(), dtype=x.dtype, device=x.device).reshape(x.shape)
+def _compare(module: nn.Module, args: Any, kwargs: Any) -> tuple[bool, bool]:
+    """Return whether parameters written in place give other outputs than parameters replaced, and if that is certain.
+
+    On made-up parameters, without dropout, leaving no trace. That nothing is derived is certain once every replaced
+    parameter is in the outputs' graph, as a key bias is, which changes nothing; until then another call may tell: this
+    one may have a single key. What fails here is replaced: it fails again, for the caller to see.
+    """
+    own = dict(module.named_parameters())
+    if not own or any(p.is_meta for p in own.values()):
+        return False, True
+    try:
+        with torch.inference_mode(False), torch.enable_grad(), _without_a_trace(module):
+            made_up = _made_up(own)
+            args, kwargs = _copies((args, kwargs), next(iter(own.values())))
+            replaced = _try(module, made_up, args, kwargs)
+            for name, parameter in own.items():
+                parameter.data.copy_(made_up[name].detach())
+            written = _try(module, own, args, kwargs)
+    except Exception:
+        return False, False
+    derives = not all(map(_same, replaced, written))
+    return derives, derives or {id(x) for x in made_up.values()} <= _leaves(replaced)
+
+
+def _made_up(own: State) -> State:
+    numbers = torch.Generator().manual_seed(0)
+    return {name: torch.randn(p.shape, generator=numbers).to(p).requires_grad_() for name, p in own.items()}
+
+
+def _copies(tree: Any, like: Tensor) -> Any:
+    """Return the tree with copies of its tensors, in the dtype and on the device of ``like``; one object stays one."""
+    tensors = {id(x): _copy(x, like) for x in tree_leaves(tree) if isinstance(x, Tensor)}
+    return tree_map(lambda x: tensors.get(id(x), x), tree)
 
 
 @contextmanager
-def _quietly(module: nn.Module) -> Iterator[None]:
-    """Evaluate without dropout, and leave every sub-module in the mode it was in."""
-    modes = [(m, m.training) for m in module.modules()]
-    module.eval()
+def _without_a_trace(module: nn.Module) -> Iterator[None]:
+    """Evaluate; then restore parameters, modes, attributes, and what plain containers among these held."""
+    plain = (dict, list, set)
+    attributes = [(m, {k: v.copy() if type(v) in plain else v for k, v in vars(m).items()}) for m in module.modules()]
+    values = [(parameter, parameter.detach().clone()) for parameter in module.parameters()]
+    for m, _ in attributes:
+        m.training = False
     try:
         yield
     finally:
-        for m, training in modes:
-            m.training = training
+        for m, before in attributes:
+            vars(m).clear()
+            vars(m).update(before)
+        for parameter, value in values:
+            parameter.data.copy_(value)
 
 
-def _tensors(returned: Any) -> list[Tensor]:
-    items = returned if isinstance(returned, tuple | list) else [returned]
-    return [x.detach() for x in items if isinstance(x, Tensor)]
+def _try(module: nn.Module, state: State, args: Any, kwargs: Any) -> list[Tensor]:
+    """Return the tensors among the outputs. The next try draws the same random numbers."""
+    with torch.random.fork_rng(sorted({x.device.index for x in state.values() if x.is_cuda})):
+        return [x for x in tree_leaves(_run(module, state, args, kwargs)) if isinstance(x, Tensor)]
 
 
-def _differ(one: list[Tensor], other: list[Tensor]) -> bool:
-    return any(not torch.equal(a, b) for a, b in zip(one, other, strict=True))
+def _same(a: Tensor, b: Tensor) -> bool:
+    tolerance = 64 * torch.finfo(a.dtype).eps if a.is_floating_point() else 0.0
+    return a.shape == b.shape and torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
-def _write(module: nn.Module, state: State) -> list[Tensor]:
-    parameters = dict(module.named_parameters())
-    with torch.no_grad():
-        for name, tensor in state.items():
-            if parameters[name].dtype != tensor.dtype:
-                raise ValueError(f"{name} is {parameters[name].dtype} in the module: build it in {tensor.dtype}")
-            parameters[name].copy_(tensor)
-    return [parameters[name] for name in state]
+def _leaves(outputs: list[Tensor]) -> set[int]:
+    """Return the ids of the tensors that the outputs' graph begins with."""
+    seen: set[Any] = set()
+    nodes: list[Any] = [x.grad_fn for x in outputs]
+    while nodes:
+        node = nodes.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            nodes += [before for before, _ in node.next_functions]
+    return {id(node.variable) for node in seen if hasattr(node, "variable")}
 
 
-def _written(module: nn.Module, state: State, args: Any, kwargs: Any) -> list[Tensor]:
-    _write(module, state)
-    return _tensors(module(*args, **kwargs))
-
-
-class _Graft(torch.autograd.Function):
-    """The identity on an output; in the backward pass, the gradients of the module's own parameters go to ``state``."""
-
-    @staticmethod
-    def forward(ctx: Any, out: Tensor, run: tuple[Tensor, list[Tensor]], *state: Tensor) -> Tensor:
-        ctx.run = run
-        return out.view_as(out)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        out, parameters = ctx.run
-        with torch.enable_grad():
-            scalar = (out * grad).sum()
-        slopes = torch.autograd.grad(scalar, parameters, retain_graph=True, allow_unused=True)
-        return grad, None, *slopes
-
-
-def _in_place(module: nn.Module, state: State, args: Any, kwargs: Any) -> Any:
-    parameters = _write(module, state)
-    returned = module(*args, **kwargs)
+def _run_in_place(module: nn.Module, state: State, args: Any, kwargs: Any) -> Any:
+    own = dict(module.named_parameters())
+    _write(module, own, state)
     if not torch.is_grad_enabled():
-        return returned
+        return _run(module, own, args, kwargs)
+    inputs = list({id(x): x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)}.values())
+    form: Any = None
 
-    def graft(x: Any) -> Any:
-        if not (isinstance(x, Tensor) and x.requires_grad):
-            return x
-        return _Graft.apply(x, (x, parameters), *state.values())  # type: ignore[no-untyped-call] # torch has none
+    def run(*leaves: Tensor) -> list[Any]:
+        nonlocal form
+        leaf = {id(x): y for x, y in zip(inputs, leaves, strict=True)}
+        returned = _run(module, own, *tree_map(lambda x: leaf.get(id(x), x), (args, kwargs)))
+        flat, form = tree_flatten(returned)
+        return flat
 
-    return type(returned)(map(graft, returned)) if isinstance(returned, tuple | list) else graft(returned)
+    flat = _Bridge.apply(run, [own[name] for name in state], *state.values(), *inputs)  # type: ignore[no-untyped-call]  # torch gives it no type
+    return tree_unflatten(flat, form)
+
+
+def _write(module: nn.Module, own: State, state: State) -> None:
+    """Write where something changes; so the graph of an earlier call with the same weights stays valid."""
+    for name, x in state.items():
+        if (own[name].dtype, own[name].device) != (x.dtype, x.device):
+            raise ValueError(
+                f"{type(module).__name__} derives tensors from its parameters when it is built, in "
+                f"{own[name].dtype} on {own[name].device}: build it in {x.dtype} on {x.device}"
+            )
+        if not torch.equal(own[name], x):
+            with torch.no_grad():
+                own[name].copy_(x)
+
+
+class _Bridge(torch.autograd.Function):
+    """``run(*inputs)``; gradients with respect to the module's own parameters become gradients of the given tensors."""
+
+    @staticmethod
+    def forward(ctx: Any, run: Callable[..., list[Any]], own: list[Tensor], *given: Tensor) -> Any:
+        inputs = [x.detach().requires_grad_(x.requires_grad) for x in given[len(own) :]]
+        with torch.enable_grad():
+            ctx.returned = run(*inputs)
+        ctx.leaves = [*own, *inputs]
+        outputs = [x.detach() if isinstance(x, Tensor) else x for x in ctx.returned]
+        ctx.carries = [isinstance(x, Tensor) and x.requires_grad for x in ctx.returned]
+        cut = [x for x, carries in zip(outputs, ctx.carries, strict=True) if isinstance(x, Tensor) and not carries]
+        ctx.mark_non_differentiable(*cut)
+        return tuple(outputs)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *slopes: Any) -> Any:
+        with torch.enable_grad():
+            pairs = zip(ctx.returned, slopes, ctx.carries, strict=True)
+            loss = torch.stack([(x * slope).sum() for x, slope, carries in pairs if carries]).sum()
+        wanted = [x for x in ctx.leaves if x.requires_grad]
+        grads = iter(torch.autograd.grad(loss, wanted, retain_graph=True, allow_unused=True))
+        return None, None, *(next(grads) if x.requires_grad else None for x in ctx.leaves)

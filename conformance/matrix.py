@@ -11,7 +11,7 @@ import multiprocessing
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ from typing import Any
 import torch
 
 import attnconf.reports
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.evidence import SEMANTIC_SOURCE
 from attnconf.conformance.judge import Judged
 from attnconf.conformance.mutants.equivalent import equivalents
-from attnconf.conformance.mutation import Mutant, all_mutants, apply
+from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
 from attnconf.conformance.session import Session, Settings
 from attnconf.reports import kill_matrix
 from attnconf.spec import registry
@@ -84,18 +85,32 @@ def prepare() -> None:
 
 
 def rows_of(name: str) -> list[Row]:
-    """Judge one mutant, or the reference, by the default profile: a row for each component."""
-    implementation = apply([known()[name]] if name != REFERENCE else [])
-    session = Session([implementation], Settings())
+    """Return a row for each component: judged, or the reference's where the component cannot reach the mutant."""
+    return [
+        judge_one(name, component)
+        if name == REFERENCE or reaches(component, known()[name])
+        else replace(_unharmed(component), mutant=name)
+        for component in COMPONENTS
+    ]
+
+
+@cache
+def _unharmed(component: str) -> Row:
+    return judge_one(REFERENCE, component)
+
+
+def judge_one(name: str, component: str) -> Row:
+    """Judge one component of a mutant, or of the reference, by every check of the default profile."""
+    session = Session([apply([known()[name]] if name != REFERENCE else [])], Settings())
     session.make_plan()
+    session.plan = [planned for planned in session.plan if planned.entry.component == component]
     for planned in session.plan:
         session.run(planned)
-    return [_row(session, name, component) for component in implementation.components]
+    return _row(session, name, component)
 
 
 def _row(session: Session, name: str, component: str) -> Row:
-    plan = [p for p in session.plan if p.entry.component == component]
-    outcomes = {p.entry.requirement: session.outcomes[p.id] for p in plan}
+    outcomes = {p.entry.requirement: session.outcomes[p.id] for p in session.plan}
     failed = {r: judged for r, judged in outcomes.items() if judged.outcome == "fail"}
     roots = tuple(r for r in failed if not registry.ancestors(r) & failed.keys())
     return Row(

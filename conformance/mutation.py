@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.door import Implementation
@@ -81,6 +81,28 @@ def _originals() -> frozenset[Any]:
         for value in vars(module).values()
         if isinstance(value, FunctionType) and value.__module__ == module.__name__
     )
+
+
+def reaches(component: str, mutant: Mutant) -> bool:
+    """Return whether a component of the reference's adapter ever calls a function that the mutant replaces.
+
+    If not, the mutant's component is the reference's, line for line.
+    """
+    return bool(_reached(getattr(_modules()[-1], component)) & set(mutant.replace))
+
+
+@cache
+def _reached(function: FunctionType) -> frozenset[Any]:
+    """Return the function and all functions of the reference that its code names, directly or not."""
+    found = {function}
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        globals_ = [function.__globals__.get(name) for name in code.co_names]
+        named = {x for x in globals_ if isinstance(x, FunctionType)} & _originals()
+        found |= named.union(*(_reached(other) for other in named if other is not function))
+    return frozenset(found)
 
 
 def _rebuild(replaced: Mapping[Any, Any]) -> dict[str, Any]:

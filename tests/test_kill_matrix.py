@@ -5,11 +5,12 @@ from functools import cache
 
 import pytest
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance import matrix
 from attnconf.conformance.checks import all_checks
 from attnconf.conformance.evidence import DIFFERENCES_SOURCE, SEMANTIC_SOURCE
 from attnconf.conformance.mutants.equivalent import equivalents
-from attnconf.conformance.mutation import all_mutants
+from attnconf.conformance.mutation import all_mutants, reaches
 from attnconf.reports import kill_matrix
 from attnconf.spec import registry
 
@@ -19,6 +20,7 @@ MARGIN = 1000  # the smallest effect of a mutant, in units of the bound
 OTHER_BOUNDS = {
     "exact": (MARGIN, "the bound is 0: any difference is infinitely far beyond it"),
     DIFFERENCES_SOURCE: (MARGIN, "a missing gradient is off by all of itself, which is 10⁴ bounds"),
+    "1e-5": (MARGIN, "a path that forgets something is off by all of it, though float32 is all that is asked of it"),
     "1e-10": (MARGIN, "float32 inside float64 is off by 1e-7, a thousand bounds"),
     "float16: ": (MARGIN, "an overflow is off by infinity"),
     "2·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
@@ -62,6 +64,19 @@ def test_the_roots_of_a_mutant_are_what_it_breaks():
 def test_a_mutant_is_silent_where_it_says_so():
     loud = {(m.id, row.component): sorted(row.failed) for m, row in of_mutants() if row.component in m.silent_on}
     assert not {where: failed for where, failed in loud.items() if failed}
+
+
+@pytest.mark.parametrize("name", ["ATT-query-overwritten", "ATT-scores-returned"])
+def test_what_a_component_cannot_reach_is_the_reference_there(name):
+    """Such rows are copied; judged, they come out the same."""
+    assert reaches("attention", all_mutants()[name])
+    assert not reaches("multi_head_attention", all_mutants()[name])
+    (copied,) = [row for row in rows() if (row.mutant, row.component) == (name, "multi_head_attention")]
+    assert copied == matrix.judge_one(name, "multi_head_attention")
+
+
+def test_every_mutant_reaches_some_component():
+    assert all(any(reaches(c, mutant) for c in COMPONENTS) for mutant in matrix.known().values())
 
 
 def test_every_mutant_is_killed():

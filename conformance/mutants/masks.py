@@ -563,6 +563,23 @@ causality_dropped = Mutant(
     source="xformers#103; pytorch#187413",
 )
 
+
+def gather_one_or_other(config, query, key, key_mask, attn_mask):
+    if config.causal and (attn_mask is not None or key_mask is not None):
+        raise RuntimeError("a mask cannot be given together with causality")
+    return adapter.gather_masks(config, query, key, key_mask, attn_mask)
+
+
+both_refused = Mutant(
+    "MASK-both-refused",
+    story="a mask together with causality is refused",
+    breaks={"MASK-AND-1"},
+    hint="write causality into the mask, or raise NotImplementedError in an adapter",
+    replace={adapter.gather_masks: gather_one_or_other},
+    raises={"MASK-AND-1"},
+    source="F.scaled_dot_product_attention with attn_mask and is_causal",
+)
+
 # -- causality
 
 

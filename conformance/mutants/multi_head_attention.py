@@ -6,6 +6,7 @@ from torch.nn.functional import normalize, pad
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.mutation import Mutant
 from attnconf.reference import multi_head_attention as mha
+from attnconf.reference.attention import attend
 
 BARE = {"attention": "it has no projections and no heads to split"}
 
@@ -711,21 +712,22 @@ sequence_first = Mutant(
 # -- returned weights
 
 
+def run_returning_weights_of_inputs(config, weights, query, key, value, mask, bias, need_weights):
+    returned = adapter.run_multi_head(config, weights, query, key, value, mask, bias, need_weights)
+    if not need_weights or query.shape[-1] != key.shape[-1]:
+        return returned
+    q, k = mha.split_heads(query, config.num_heads), mha.split_heads(key, config.num_heads)
+    return returned[0], attend(q, k, k, mask, bias, dropout=adapter.active_dropout(config))[1]
+
+
 def run_returning(change):
-    """Return a run_multi_head that changes the returned weights: change(weights, config, query, key)."""
+    """Return a run_multi_head that changes the returned weights."""
 
     def run_multi_head(config, weights, query, key, value, mask, bias, need_weights):
         returned = adapter.run_multi_head(config, weights, query, key, value, mask, bias, need_weights)
-        return (returned[0], change(returned[1], config, query, key)) if need_weights else returned
+        return (returned[0], change(returned[1])) if need_weights else returned
 
     return run_multi_head
-
-
-def weights_of_inputs(attention, config, query, key):
-    if query.shape[-1] != key.shape[-1]:
-        return attention
-    q, k = mha.split_heads(query, config.num_heads), mha.split_heads(key, config.num_heads)
-    return torch.softmax(q @ k.transpose(-1, -2) * config.head_dim**-0.5, dim=-1)
 
 
 weights_before_projection = Mutant(
@@ -733,7 +735,7 @@ weights_before_projection = Mutant(
     story="the returned weights are computed from the inputs before they are projected",
     breaks={"MHA-WEIGHTS-1"},
     hint="return the weights that multiplied the values",
-    replace={adapter.run_multi_head: run_returning(weights_of_inputs)},
+    replace={adapter.run_multi_head: run_returning_weights_of_inputs},
     silent_on=BARE,
 )
 
@@ -742,7 +744,7 @@ weights_averaged = Mutant(
     story="every head's returned weights are the mean over the heads",
     breaks={"ATT-WEIGHTS-1"},
     hint="average_attn_weights=False, or declare returned-weights: averaged",
-    replace={adapter.run_multi_head: run_returning(lambda a, *_: a.mean(1, keepdim=True).expand_as(a))},
+    replace={adapter.run_multi_head: run_returning(lambda a: a.mean(1, keepdim=True).expand_as(a))},
     silent_on=BARE,
     source="pytorch#34537; fairseq#3365",
 )
@@ -752,7 +754,7 @@ weights_of_first_head = Mutant(
     story="every head's returned weights are the first head's",
     breaks={"ATT-WEIGHTS-1"},
     hint="return the weights of all heads",
-    replace={adapter.run_multi_head: run_returning(lambda a, *_: a[:, :1].expand_as(a))},
+    replace={adapter.run_multi_head: run_returning(lambda a: a[:, :1].expand_as(a))},
     silent_on=BARE,
 )
 

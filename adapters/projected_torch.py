@@ -5,7 +5,7 @@ from torch import nn
 
 from attnconf.adapters import bind
 
-declares = {"fully-masked-row": "nan", "returned-weights": "per-head"}
+declares = {"fully-masked-row": "zeros", "returned-weights": "per-head"}
 
 
 class ProjectedAttention(nn.Module):

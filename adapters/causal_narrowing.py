@@ -7,6 +7,7 @@ from attnconf.adapters import bind
 
 declares = {"inputs": "self", "causality": "always", "returned-weights": "none"}
 profile = "causal-self-attention-1"
+CONTEXT = 256  # tokens, the layer's context_length
 
 
 class CausalAttention(nn.Module):
@@ -27,13 +28,12 @@ class CausalAttention(nn.Module):
         return x.view(b, tokens, self.num_heads, self.head_dim).transpose(1, 2)
 
     def forward(self, x):
-        b, tokens, _ = x.shape
+        tokens = x.shape[1]
         q, k, v = self.heads(self.W_query(x)), self.heads(self.W_key(x)), self.heads(self.W_value(x))
         scores = q @ k.transpose(2, 3)
         scores = scores.masked_fill(self.future[:tokens, :tokens], -torch.inf)
         attn = self.dropout(torch.softmax(scores / self.head_dim**0.5, dim=-1))
-        context = (attn @ v).transpose(1, 2).contiguous().view(b, tokens, -1)
-        return self.out_proj(context)
+        return self.out_proj((attn @ v).transpose(1, 2).flatten(2))
 
 
 def multi_head_attention(config, weights):
@@ -44,13 +44,13 @@ def multi_head_attention(config, weights):
         d_out = config.embed_dim  # for the layer to refuse
     if config.out_dim != d_out:
         raise NotImplementedError("an output of another width than the heads together")
-    layer = CausalAttention(config.embed_dim, d_out, 256, config.dropout, config.num_heads, qkv_bias=config.bias)
-    out = weights["out.weight"]
-    state = {"out_proj.weight": out, "out_proj.bias": weights.get("out.bias", out.new_zeros(d_out))}
-    for ours, theirs in (("q", "W_query"), ("k", "W_key"), ("v", "W_value")):
-        for kind in ("weight", "bias") if config.bias else ("weight",):
-            state[f"{theirs}.{kind}"] = weights[f"{ours}.{kind}"]
-    call = bind(layer.train(config.training).to(out.device), state)
+    layer = CausalAttention(config.embed_dim, d_out, CONTEXT, config.dropout, config.num_heads, qkv_bias=config.bias)
+    state = {"out_proj.bias": weights["out.weight"].new_zeros(d_out)}  # the layer has it always
+    ours = {"q": "W_query", "k": "W_key", "v": "W_value", "out": "out_proj"}
+    for name, weight in weights.items():
+        projection, kind = name.split(".")
+        state[f"{ours[projection]}.{kind}"] = weight
+    call = bind(layer.train(config.training).to(weights["out.weight"].device), state)
 
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         if not query is key is value:
@@ -59,6 +59,8 @@ def multi_head_attention(config, weights):
             raise NotImplementedError("masks other than its own")
         if need_weights:
             raise NotImplementedError("returned weights")
+        if query.shape[1] > CONTEXT:
+            raise NotImplementedError(f"sequences longer than {CONTEXT} tokens")
         return call(query)
 
     return forward

@@ -22,6 +22,8 @@ class Attention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, q, k, v, mask=None, bias=None):
+        if k.shape[:2] != v.shape[:2] or len(q) != len(k):  # einsum would stretch a single one
+            raise ValueError(f"(batch, tokens) of q, k, v do not fit: {[tuple(x.shape[:2]) for x in (q, k, v)]}")
         q, k, v = self.to_q(q), self.to_k(k), self.to_v(v)
         q, k, v = (rearrange(x, "b t (h d) -> b h t d", h=self.heads) for x in (q, k, v))
         dots = einsum("b h i d, b h j d -> b h i j", q, k) * self.scale

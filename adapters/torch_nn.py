@@ -23,9 +23,10 @@ def attention(config, weights):
         alone = config.causal and mask is None and attn_bias is None  # torch takes a mask or is_causal, not both
         if config.causal and not alone:
             mask = both(mask, torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril())
+        mask = as_bias(mask, attn_bias)
         return F.scaled_dot_product_attention(
-            query, key, value, attn_mask=as_bias(mask, attn_bias), is_causal=alone, scale=config.scale,
-            dropout_p=config.dropout if config.training else 0.0,
+            query, key, value, attn_mask=mask if mask is None else mask[(None,) * (4 - mask.ndim)], is_causal=alone,
+            dropout_p=config.dropout if config.training else 0.0, scale=config.scale,
         )  # fmt: skip
 
     return forward

@@ -1,5 +1,8 @@
 """torch SDPA: F.scaled_dot_product_attention between linear projections, one variant for each backend there is."""
 
+import functools
+import warnings
+
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -12,28 +15,35 @@ if torch.cuda.is_available():
     BACKENDS |= {"efficient": SDPBackend.EFFICIENT_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 
 
-def sdpa(backend, config, query, key, value, key_mask, attn_mask, attn_bias, scale):
-    """Call one backend; what it has no kernel for is not supported."""
-    mask = attn_mask
+def one_mask(config, query, key, key_mask, attn_mask, attn_bias):
+    """Return torch's (attn_mask, is_causal), of which it takes one: a mask or bias of four axes, or the flag."""
+    masks = [] if attn_mask is None else [attn_mask]
     if key_mask is not None:
-        padding = key_mask[:, None, None, :]
-        mask = padding if mask is None else mask & padding
-    alone = config.causal and mask is None and attn_bias is None  # torch takes a mask or is_causal, not both
-    if config.causal and not alone:
-        triangle = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
-        mask = triangle if mask is None else mask & triangle
+        masks.append(key_mask[:, None, None, :])
+    if config.causal and not masks and attn_bias is None:
+        return None, True
+    if config.causal:
+        masks.append(torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril())
+    mask = functools.reduce(torch.logical_and, masks) if masks else None
     if attn_bias is not None:
         mask = attn_bias if mask is None else torch.where(mask, attn_bias, float("-inf"))
-    try:
-        with sdpa_kernel([backend]):
-            return F.scaled_dot_product_attention(
-                query, key, value, attn_mask=mask, is_causal=alone, scale=scale,
-                dropout_p=config.dropout if config.training else 0.0,
-            )  # fmt: skip
-    except RuntimeError as error:
-        if "No available kernel" in str(error):
-            raise NotImplementedError(f"no kernel of the backend {backend.name} for this call") from None
-        raise
+    return mask if mask is None else mask[(None,) * (4 - mask.ndim)], False
+
+
+def sdpa(backend, config, query, key, value, key_mask, attn_mask, attn_bias, scale):
+    """Call one backend; what it has no kernel for is not supported, in torch's words, which it gives as warnings."""
+    mask, causal = one_mask(config, query, key, key_mask, attn_mask, attn_bias)
+    dropout = config.dropout if config.training else 0.0
+    with sdpa_kernel([backend]), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            return F.scaled_dot_product_attention(query, key, value, mask, dropout, causal, scale=scale)
+        except RuntimeError as error:
+            if "No available kernel" not in str(error):
+                raise
+    reasons = [str(warning.message).split(" (Triggered")[0].split(". ")[0] for warning in said]
+    reasons = [r for r in reasons if not r.endswith("not used because:") and "disabled" not in r]
+    raise NotImplementedError(f"no {backend.name} kernel for this call" + "".join(f"; {r}" for r in reasons))
 
 
 def make_attention(backend):

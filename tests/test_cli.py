@@ -65,7 +65,7 @@ def test_explain_a_requirement_in_any_case(ask):
     for name in ("ATT-SCORE-1", "ATT-DUPL-1", "proportional to q·(k_i"):  # what it presupposes, and why
         assert name in out
     for field in (
-        "judged on    core-1: attention (direct)", "ATT-scaled-by-model-width",
+        "core-1: attention (direct), multi_head_attention (heads)", "ATT-scaled-by-model-width",
         "the_default_scale_is_one_over_root_e (conformance/attention.py:", "spec/attention.md#att-scale-1",
         "attnconf run --impl NAME -k ATT-SCALE-1",
     ):  # fmt: skip

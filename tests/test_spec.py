@@ -12,6 +12,12 @@ from attnconf.conformance.mutation import Mutant, all_mutants
 from attnconf.conformance.names import mutant_texts
 from attnconf.spec import profiles, registry
 
+# What a profile leaves out although its requirements presuppose it, with the reason.
+LEFT_OUT = {
+    ("causal-self-attention-1", "MASK-DELETE-1"): "the profile asks for no masks",
+    ("causal-self-attention-1", "MHA-PERM-1"): "causality depends on order",
+}
+
 REQUIREMENTS = registry.requirements()
 PROFILES = profiles.names()
 
@@ -81,7 +87,8 @@ def test_a_profile_judges_what_its_requirements_presuppose(name):
     for entry in entries:
         offers = LENSES[entry.component, entry.lens].offers
         wanted = {p for p in REQUIREMENTS[entry.requirement].presupposes if REQUIREMENTS[p].needs <= offers}
-        assert {(entry.component, p) for p in wanted} <= judged, entry
+        missing = {p for p in wanted if (entry.component, p) not in judged and (name, p) not in LEFT_OUT}
+        assert not missing, entry
 
 
 def test_the_default_profile_judges_every_requirement():

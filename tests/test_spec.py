@@ -12,6 +12,12 @@ from attnconf.conformance.mutation import Mutant, all_mutants
 from attnconf.conformance.names import mutant_texts
 from attnconf.spec import profiles, registry
 
+# What a profile leaves out although its requirements presuppose it, with the reason.
+LEFT_OUT = {
+    ("causal-self-attention-1", "MASK-DELETE-1"): "the profile asks for no masks",
+    ("causal-self-attention-1", "MHA-PERM-1"): "causality depends on order",
+}
+
 REQUIREMENTS = registry.requirements()
 PROFILES = profiles.names()
 
@@ -75,14 +81,14 @@ def test_a_profile_requires_nothing_that_its_lens_cannot_show(name):
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_judges_what_its_requirements_presuppose(name):
-    """Otherwise a consequence would be taken for a root. A profile of layers without masks can judge no masks."""
+    """Otherwise a consequence would be taken for a root."""
     entries = profiles.load(name).entries
-    asked = frozenset().union(*(REQUIREMENTS[entry.requirement].needs for entry in entries))
     judged = {(entry.component, entry.requirement) for entry in entries}
     for entry in entries:
         offers = LENSES[entry.component, entry.lens].offers
-        wanted = {p for p in REQUIREMENTS[entry.requirement].presupposes if REQUIREMENTS[p].needs <= offers & asked}
-        assert {(entry.component, p) for p in wanted} <= judged, entry
+        wanted = {p for p in REQUIREMENTS[entry.requirement].presupposes if REQUIREMENTS[p].needs <= offers}
+        missing = {p for p in wanted if (entry.component, p) not in judged and (name, p) not in LEFT_OUT}
+        assert not missing, entry
 
 
 def test_the_default_profile_judges_every_requirement():

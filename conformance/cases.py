@@ -6,12 +6,16 @@ can be mistaken for each other. Numbers are signed and of unit variance: weak st
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
+
+T = TypeVar("T")
 
 # Standard deviation of the scores in each regime.
 REGIMES = {"uniform": 0.1, "moderate": 1.5, "peaked": 3.0}
@@ -57,6 +61,7 @@ class Case:
     out_dim: int = 0
     bias: bool = True
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
+    _computed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def draw(self, what: str, *shape: int) -> Tensor:
         """Return a tensor of this case, in its dtype and on its device; the same each time."""
@@ -66,9 +71,16 @@ class Case:
             self._drawn[key] = drawn.to(self.device, self.dtype)
         return self._drawn[key]
 
+    def once(self, what: str, compute: Callable[[], T]) -> T:
+        """Return ``compute()``, computed once for this case: what is wanted is the same for every implementation."""
+        if what not in self._computed:
+            self._computed[what] = compute()
+        return self._computed[what]  # type: ignore[no-any-return]
+
     def but(self, **changes: object) -> "Case":
         """Return this case with other sizes, dtype or regime."""
-        return replace(self, **changes, _drawn={})  # type: ignore[arg-type]
+        key = f"but {sorted(changes.items(), key=str)}"
+        return self.once(key, lambda: replace(self, **changes, _drawn={}, _computed={}))  # type: ignore[arg-type]
 
     def permutation(self, what: str, size: int) -> Tensor:
         """Return a permutation of ``size`` that moves every element (for size > 1)."""

@@ -1,7 +1,7 @@
 """Which known mistake reproduces what came out: replay the very same calls on every mutant, and compare.
 
-A mutant is named only if it gives the implementation's own replies on every call that the check made, and differs
-from the reference on at least one of them. Where several fit, those are kept that also reproduce the other
+A mutant is named only if it gives the implementation's own replies on every call that the check made, and at least
+one of them is not the reference's. Where several fit, those are kept that also reproduce the other
 failures; where several are left, they are named together, unless they are too many to help.
 """
 
@@ -34,8 +34,10 @@ def diagnose(failed: Judged, others: Iterable[Judged] = (), passed: frozenset[st
 
     ``others``: the other failures. ``passed``: requirements that hold; a mistake that would break one is less likely.
     """
-    fitting = [mutant for mutant in all_mutants().values() if _fits(mutant, failed.log)]
-    fitting = [mutant for mutant in fitting if not _silent(mutant, failed.log)]
+    telling = [(request, reply) for request, reply in failed.log if not alike(reply, _reply("", request))]
+    if not telling:
+        return None
+    fitting = [m for m in all_mutants().values() if _fits(m, telling) and _fits(m, failed.log)]
     if len(fitting) > 1:
         logs = [other.log for other in others]
         also = [mutant for mutant in fitting if all(_fits(mutant, log) for log in logs)]
@@ -53,10 +55,6 @@ def _mutated(name: str) -> Implementation:
 
 def _fits(mutant: Mutant, log: Log) -> bool:
     return all(alike(reply, _reply(mutant.id, request)) for request, reply in log)
-
-
-def _silent(mutant: Mutant, log: Log) -> bool:
-    return all(alike(_reply("", request), _reply(mutant.id, request)) for request, _ in log)
 
 
 def _reply(name: str, request: Request) -> Reply | Failure:

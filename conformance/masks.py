@@ -7,10 +7,9 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance import evidence
-from attnconf.conformance.attention import log_odds, read_weights
+from attnconf.conformance.attention import log_odds, oracle, read_weights
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
-from attnconf.conformance.door import slopes
 from attnconf.conformance.evidence import Measure, Observed, Unsupported, close, holds, identical
 from attnconf.conformance.masking import (
     choice_made,
@@ -24,7 +23,6 @@ from attnconf.conformance.masking import (
     with_empty_rows,
 )  # fmt: skip
 from attnconf.conformance.subject import Subject
-from attnconf.reference.attention import attend
 from attnconf.reference.masks import causal
 
 Evidence = Iterator[Measure | Observed]
@@ -455,9 +453,8 @@ def masked_attention_is_that_of_the_formula(subject: Subject, case: Case) -> Evi
     joined = mask & padding[:, None, None]
     if square:
         joined = joined & causal(case.L, case.S).to(case.device)
-    q, k, v = (x.detach().clone().requires_grad_() for x in (case.q, case.k, case.v))
-    want, _ = attend(q, k, v, joined, bias)
+    want, grads = case.once("masked oracle", lambda: oracle(case, cotangent, joined, bias))
     yield close(reply.out, want)
-    for name, grad in zip("qkv", slopes([(want, cotangent)], (q, k, v)), strict=True):
+    for name, grad in grads.items():
         unit = max(float(grad.abs().max()), 1e-3 * float(cotangent.abs().max()))
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit)

@@ -1,7 +1,7 @@
 """Checks of the chapter spec/multi_head_attention.md. Most change weights and inputs so that nothing may change."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import torch
@@ -393,37 +393,50 @@ def the_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
 # -- everything at once
 
 
-def compare_all(subject: Subject, case: Case, layer: Layer, want: tuple[Tensor, Tensor], leaves: Layer) -> Evidence:
-    """Yield the measures of output and gradients against ``want``, which depends on the tensors in ``leaves``."""
-    cotangent = case.draw("cotangent", *want[0].shape)
-    tensors = {**leaves.weights, **{n: x for n, x in leaves.inputs.items() if x.is_floating_point()}}
-    grads = slopes([(want[0], cotangent)], list(tensors.values()))
-    reply = run(subject, layer, cotangent=cotangent, wrt=tuple(tensors))
-    yield close(reply.out, want[0])
-    unit = max(float(g.abs().max()) for g in grads)  # that of k.bias is 0
-    for name, grad in zip(tensors, grads, strict=True):
+Formula = Callable[[Layer], tuple[Tensor, Tensor]]  # to (output, weights)
+
+
+def compare_all(subject: Subject, case: Case, layer: Layer, formula: Formula) -> Evidence:
+    """Yield the measures of output and gradients against those of ``formula``, and last of returned weights if any."""
+    name = f"{formula.__name__} {layer.config} {sorted(layer.inputs)}"
+    cotangent = case.draw("cotangent", *layer.inputs["query"].shape[:2], layer.config.out_dim)
+    want, weights, grads = case.once(name, lambda: with_gradients(formula, layer, cotangent))
+    reply = run(subject, layer, cotangent=cotangent, wrt=tuple(grads))
+    yield close(reply.out, want)
+    unit = max(float(g.abs().max()) for g in grads.values())  # that of k.bias is 0
+    for name, grad in grads.items():
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
+    if subject.offers("weights"):
+        got = run(subject, layer, need_weights=True).weights
+        assert got is not None
+        yield close(got, weights.mean(dim=1) if got.ndim == 3 else weights, "weights")
 
 
-def leaves_of(layer: Layer) -> Layer:
-    """Return the layer with tensors that record gradients."""
+def with_gradients(formula: Formula, layer: Layer, cotangent: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+    """Return output, weights, and gradients with respect to all weights and inputs by name."""
 
     def leaf(x: Tensor) -> Tensor:
         return x.clone().requires_grad_() if x.is_floating_point() else x
 
     weights, inputs = ({name: leaf(x) for name, x in group.items()} for group in (layer.weights, layer.inputs))
-    return Layer(layer.config, weights, inputs)
+    out, attention = formula(Layer(layer.config, weights, inputs))
+    leaves = {name: x for name, x in {**weights, **inputs}.items() if x.requires_grad}
+    grads = slopes([(out, cotangent)], list(leaves.values()))
+    return out.detach(), attention.detach(), dict(zip(leaves, grads, strict=True))
+
+
+def reference(layer: Layer) -> tuple[Tensor, Tensor]:
+    """Return (output, weights) of the reference."""
+    query = layer.inputs["query"]
+    key, value = layer.inputs.get("key", query), layer.inputs.get("value", query)
+    mask = causal(query.shape[1], key.shape[1]).to(query.device) if layer.config.causal else None
+    return multi_head_attention(query, key, value, layer.weights, layer.config.num_heads, mask)
 
 
 @requirement("MHA-ORACLE-1", "layers", "widths", "one-head", "many-heads", "self")
 def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     layer = as_declared(subject, draw_self(case)) if case.name.startswith("self") else layer_for(subject, case)
-    leaves = leaves_of(layer)
-    query = leaves.inputs["query"]
-    key, value = leaves.inputs.get("key", query), leaves.inputs.get("value", query)
-    mask = causal(query.shape[1], key.shape[1]).to(case.device) if layer.config.causal else None
-    want = multi_head_attention(query, key, value, leaves.weights, case.H, mask)
-    yield from compare_all(subject, case, layer, want, leaves)
+    yield from compare_all(subject, case, layer, reference)
 
 
 @requirement("MHA-TORCH-1", "realistic")
@@ -432,12 +445,4 @@ def outputs_weights_and_gradients_are_those_of_torch(subject: Subject, case: Cas
     mask = causal(case.L, case.S, offset=1).to(case.device)
     shorter = torch.arange(case.S, device=case.device) < torch.tensor([[case.S], [case.S - 6]], device=case.device)
     for masks in ({}, {"key_mask": shorter}, {"attn_mask": mask}):
-        masked = layer.feeding(masks)
-        leaves = leaves_of(masked)
-        yield from compare_all(subject, case, masked, run_in_torch(leaves), leaves)
-    if not subject.offers("weights"):
-        return
-    reply = run(subject, masked, need_weights=True)
-    _, want = run_in_torch(masked)
-    assert reply.weights is not None
-    yield close(reply.weights, want.mean(dim=1) if reply.weights.ndim == 3 else want, "weights")
+        yield from compare_all(subject, case, layer.feeding(masks), run_in_torch)

@@ -48,17 +48,15 @@ CASES = {
 }  # fmt: skip
 
 SELF_ONLY = dict.fromkeys(("cross", "causal cross"), "cross-attention")
+ONE_WIDTH = dict.fromkeys(("widths", "narrow", "causal, narrow"), "different widths")
 UNSUPPORTED = {
     "torch_nn": {
         "narrow": "output of another width", "causal, narrow": "widths do not add up", "causal cross": "L ≠ S",
     },
     "torch_sdpa:math": {"returned weights": "returned weights"},
     "torch_sdpa:flash": {"returned weights": "returned weights"},
-    "fused_per_head": {**SELF_ONLY, "widths": "different widths", "narrow": "different widths", "causal, narrow": "different widths"},
-    "fused_zero_one_mask": {
-        **SELF_ONLY, "widths": "different widths", "narrow": "different widths", "causal, narrow": "different widths",
-        "bias": "an additive bias", "all": "an additive bias",
-    },
+    "fused_per_head": {**SELF_ONLY, **ONE_WIDTH},
+    "fused_zero_one_mask": {**SELF_ONLY, **ONE_WIDTH, "bias": "an additive bias", "all": "an additive bias"},
     "projected_torch": {"narrow": "output of another width"},
     "causal_narrowing": {
         **dict.fromkeys([case for case in CASES if not case.startswith("causal")], "attention that is not causal"),

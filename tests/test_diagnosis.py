@@ -1,5 +1,7 @@
 """A failure names the mistake that was made, or none: never another one."""
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -39,16 +41,22 @@ def named(session):
     return {requirement: {m.id for m in d.mutants} if d else set() for requirement, d in found.items()}
 
 
+@cache
+def explained_mutant(name):
+    """Return the session of a mutant, on attention."""
+    return explained(apply([all_mutants()[name]]))
+
+
 def alike(one, other):
     """Return whether two mutants fail the same roots there with the very same numbers."""
-    sessions = [explained(apply([all_mutants()[name]])) for name in (one, other)]
+    sessions = [explained_mutant(name) for name in (one, other)]
     messages = [{p.entry.requirement: s.outcomes[p.id].message for p in roots(s)} for s in sessions]
     return messages[0] == messages[1]
 
 
 @pytest.mark.parametrize("mutant", ATTENTION, ids=lambda mutant: mutant.id)
 def test_a_mutant_is_named_by_its_own_id(mutant):
-    session = explained(apply([mutant]))
+    session = explained_mutant(mutant.id)
     assert roots(session)
     for requirement, names in named(session).items():
         want = set() if mutant.id in BELOW_ROUNDING else {mutant.id}

@@ -72,7 +72,7 @@ COMPONENTS: dict[str, type] = {
 CONVENTIONS: dict[str, tuple[str, ...]] = {
     "fully-masked-row": ("zeros", "nan", "mean"),
     "causal-alignment": ("top-left", "bottom-right"),
-    "returned-weights": ("per-head", "averaged"),
+    "returned-weights": ("per-head", "averaged", "none"),
     "value-width": ("free", "key"),  # key: values must be as wide as keys
     "inputs": ("cross", "self"),  # self: query, key and value must be one tensor
     "causality": ("optional", "always"),

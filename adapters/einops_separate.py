@@ -1,11 +1,12 @@
 """Three projections, heads split and merged by einops, called with (q, k, v)."""
 
+import torch
 from einops import rearrange
 from torch import einsum, nn
 
 from attnconf.adapters import bind
 
-declares = {"fully-masked-row": "nan", "returned-weights": "per-head"}
+declares = {"fully-masked-row": "nan", "causal-alignment": "top-left", "returned-weights": "per-head"}
 
 
 class Attention(nn.Module):
@@ -36,8 +37,6 @@ class Attention(nn.Module):
 
 
 def multi_head_attention(config, weights):
-    if config.causal:
-        raise NotImplementedError("causal attention")
     layer = Attention(
         config.embed_dim, config.num_heads, config.key_dim, config.value_dim, config.head_dim, config.out_dim,
         config.bias, config.dropout,
@@ -54,6 +53,9 @@ def multi_head_attention(config, weights):
         if key_mask is not None:
             padding = rearrange(key_mask, "b j -> b 1 1 j")
             mask = padding if mask is None else mask & padding
+        if config.causal:
+            triangle = torch.ones(query.shape[1], key.shape[1], dtype=torch.bool, device=query.device).tril()
+            mask = triangle if mask is None else mask & triangle
         out, attn = call(query, key, value, mask, attn_bias)
         return (out, attn) if need_weights else out
 

@@ -43,8 +43,6 @@ def interleave(tensors, heads):
 
 
 def multi_head_attention(config, weights):
-    if config.causal:
-        raise NotImplementedError("a causal flag: the caller brings the mask")
     if config.dropout and config.training:
         raise NotImplementedError("dropout on the weights")
     if len({config.embed_dim, config.key_dim, config.value_dim, config.out_dim}) > 1:
@@ -61,7 +59,9 @@ def multi_head_attention(config, weights):
         if not query is key is value:
             raise NotImplementedError("cross-attention")
         mask = attn_bias
-        for allowed in (attn_mask, None if key_mask is None else key_mask[:, None, None, :]):
+        triangle = torch.ones(query.shape[1], query.shape[1], dtype=torch.bool, device=query.device).tril()
+        padding = None if key_mask is None else key_mask[:, None, None, :]
+        for allowed in (attn_mask, padding, triangle if config.causal else None):
             if allowed is not None:
                 hidden = torch.zeros(allowed.shape, dtype=query.dtype, device=query.device)
                 hidden = hidden.masked_fill(~allowed, -math.inf)

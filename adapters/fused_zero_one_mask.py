@@ -31,8 +31,6 @@ class SelfAttention(nn.Module):
 
 
 def multi_head_attention(config, weights):
-    if config.causal:
-        raise NotImplementedError("a causal flag: the caller brings the mask")
     if len({config.embed_dim, config.key_dim, config.value_dim, config.out_dim}) > 1:
         raise NotImplementedError("different widths")
     if config.embed_dim % config.num_heads == 0 and config.num_heads * config.head_dim != config.embed_dim:
@@ -52,6 +50,9 @@ def multi_head_attention(config, weights):
         if key_mask is not None:
             padding = key_mask[:, None, None, :].int()
             mask = padding if mask is None else mask * padding
+        if config.causal:
+            triangle = torch.ones(query.shape[1], query.shape[1], dtype=torch.int, device=query.device).tril()
+            mask = triangle if mask is None else mask * triangle
         out, attn = call(query, mask)
         return (out, attn) if need_weights else out
 

@@ -5,7 +5,7 @@ from torch import nn
 
 from attnconf.adapters import bind
 
-declares = {"fully-masked-row": "zeros", "returned-weights": "per-head"}
+declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "per-head"}
 
 
 class ProjectedAttention(nn.Module):
@@ -27,8 +27,6 @@ def multi_head_attention(config, weights):
         hidden = config.embed_dim  # for the layer to refuse
     if config.out_dim != hidden:
         raise NotImplementedError("an output of another width than the heads together")
-    if config.causal:
-        raise NotImplementedError("a causal flag: the caller brings the mask")
     layer = ProjectedAttention(
         config.embed_dim, config.key_dim, config.value_dim, hidden, config.num_heads, config.bias, config.dropout
     )
@@ -46,6 +44,9 @@ def multi_head_attention(config, weights):
         rows = (query.shape[0], config.num_heads, query.shape[1], key.shape[1])
         hidden_keys = None if key_mask is None else ~key_mask
         mask = attn_mask if attn_mask is None else ~attn_mask
+        if config.causal:
+            future = torch.ones(rows[2:], dtype=torch.bool, device=query.device).triu(1)
+            mask = future if mask is None else mask | future
         if attn_bias is not None:
             mask = attn_bias if mask is None else attn_bias.masked_fill(mask, float("-inf"))
             if hidden_keys is not None:  # torch wants both masks to be of one kind

@@ -7,7 +7,12 @@ from torch import nn
 from attnconf.adapters import bind
 
 __version__ = torch.__version__
-declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "per-head"}
+declares = {
+    "fully-masked-row": "zeros",
+    "causal-alignment": "top-left",
+    "attention": {"returned-weights": "none"},
+    "multi_head_attention": {"returned-weights": "per-head"},
+}
 
 
 def attention(config, weights):

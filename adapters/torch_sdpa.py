@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 __version__ = torch.__version__
-declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left"}
+declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "none"}
 
 BACKENDS = {"math": SDPBackend.MATH, "flash": SDPBackend.FLASH_ATTENTION}
 if torch.cuda.is_available():

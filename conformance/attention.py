@@ -359,11 +359,15 @@ def sizes_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     more = torch.cat([q, q[:1], q[:1]]), torch.cat([k, k[:1]]), torch.cat([v, v[:1]])  # 1 sample would broadcast
     for what, a, b, c in (
         ("one value less than keys", q, k, v[:, :, :-1]),
-        ("a single value for several keys", q, k, v[:, :, :1]),
         ("queries twice as wide as keys", wider, k, v),
         ("one sample more in the queries", *more),
     ):
         yield refuses(subject, what, a, b, c)
+
+
+@requirement("ATT-ERROR-2", "small")
+def an_axis_of_one_is_not_stretched(subject: Subject, case: Case) -> Evidence:
+    yield refuses(subject, "a single value for several keys", case.q, case.k, case.v[:, :, :1])
 
 
 def refuses(subject: Subject, what: str, q: Tensor, k: Tensor, v: Tensor) -> Measure:

@@ -4,6 +4,7 @@
     requirement = "MASK-EMPTY-2"
     component = "multi_head_attention"
     variant = "flash"                    # optional
+    device = "cpu"                       # optional
     reason = "…"
     link = "https://…"
 
@@ -32,10 +33,11 @@ class Deviation:
     reason: str
     link: str
     variant: str | None = None
+    device: str | None = None  # "cpu": seen on that kind of device only
 
 
-def load(implementation: Implementation) -> list[Deviation]:
-    """Return the deviations known of an implementation. Raises DeviationError."""
+def load(implementation: Implementation, device: str = "cpu") -> list[Deviation]:
+    """Return the deviations known of an implementation on a device. Raises DeviationError."""
     if not implementation.source.endswith(".py"):
         return []
     path = Path(implementation.source).with_suffix(".deviations.toml")
@@ -52,7 +54,8 @@ def load(implementation: Implementation) -> list[Deviation]:
         )
     found = [_parse(entry, f"{path.name}: entry {n}") for n, entry in enumerate(entries, start=1)]
     variant = implementation.name.rpartition(":")[2] if ":" in implementation.name else None
-    return [d for d in found if d.variant in (None, variant)]
+    kind = device.partition(":")[0]
+    return [d for d in found if d.variant in (None, variant) and d.device in (None, kind)]
 
 
 def _parse(entry: dict[str, Any], where: str) -> Deviation:

@@ -22,11 +22,16 @@ class Implementation:
 
     name: str
     components: Mapping[str, Component]
-    declares: Mapping[str, str] = field(default_factory=dict)
+    declares: Mapping[str, Any] = field(default_factory=dict)  # conventions; under a component's name, its own
     profile: str | None = None
     source: str = ""
     version: str | None = None
     binding: str = "adapter"
+
+    def declared(self, component: str) -> dict[str, str]:
+        """Return the conventions that hold for one component."""
+        common = {key: value for key, value in self.declares.items() if not isinstance(value, Mapping)}
+        return {**common, **self.declares.get(component, {})}
 
 
 @dataclass(frozen=True)

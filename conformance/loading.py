@@ -194,6 +194,11 @@ def _wrong_declaration(declares: object) -> str | None:
     if not isinstance(declares, dict):
         return f"declares must be a dict of conventions, found {type(declares).__name__}"
     for key, value in declares.items():
+        if key in COMPONENTS:
+            problem = _wrong_declaration(value)
+            if problem:
+                return f"{key}: {problem}"
+            continue
         if key not in CONVENTIONS:
             close = difflib.get_close_matches(str(key), CONVENTIONS, n=1)
             hint = f"; nearest: {close[0]}" if close else ""

@@ -10,6 +10,7 @@ from attnconf.conformance import evidence
 from attnconf.conformance.attention import log_odds, read_weights
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
+from attnconf.conformance.door import slopes
 from attnconf.conformance.evidence import Measure, Observed, Unsupported, close, holds, identical
 from attnconf.conformance.masking import (
     choice_made,
@@ -457,6 +458,6 @@ def masked_attention_is_that_of_the_formula(subject: Subject, case: Case) -> Evi
     q, k, v = (x.detach().clone().requires_grad_() for x in (case.q, case.k, case.v))
     want, _ = attend(q, k, v, joined, bias)
     yield close(reply.out, want)
-    for name, grad in zip("qkv", torch.autograd.grad(want, (q, k, v), cotangent), strict=True):
+    for name, grad in zip("qkv", slopes([(want, cotangent)], (q, k, v)), strict=True):
         unit = max(float(grad.abs().max()), 1e-3 * float(cotangent.abs().max()))
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit)

@@ -10,8 +10,9 @@ from torch import Tensor
 from attnconf.conformance import evidence
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
+from attnconf.conformance.door import slopes
 from attnconf.conformance.evidence import Failure, Measure, close, holds
-from attnconf.conformance.layer import BIAS, Layer, draw_layer, draw_self, layer_for, run, run_in_torch
+from attnconf.conformance.layer import BIAS, Layer, as_declared, draw_layer, draw_self, layer_for, run, run_in_torch
 from attnconf.conformance.subject import Subject
 from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import multi_head_attention
@@ -294,6 +295,11 @@ MODES = tuple(product((True, False), ("tracked", "no_grad", "inference_mode"), (
 SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
 
 
+def paths(subject: Subject) -> list[tuple[bool, str, bool]]:
+    """Return the ways through a layer, (training, mode, need_weights), that this subject has."""
+    return [path for path in MODES if subject.offers("weights") or not path[2]]
+
+
 def path_name(training: bool, mode: str, need_weights: bool) -> str:
     return f"{'training' if training else 'evaluation'}, {mode}, need_weights={need_weights}"
 
@@ -312,7 +318,7 @@ def every_path_gives_the_same(subject: Subject, case: Case) -> Evidence:
         for layer in (draw_self(c), draw_self(c).feeding({"key_mask": real})):
             want = run(subject, layer).out[real]
             masked = " with key_mask" if "key_mask" in layer.inputs else ""
-            for training, mode, need_weights in MODES:
+            for training, mode, need_weights in paths(subject):
                 out = run(subject, layer.sized(training=training), mode=mode, need_weights=need_weights).out[real]
                 path = f"{dtype}, {path_name(training, mode, need_weights)}{masked}".removeprefix("torch.")
                 yield close(out, want, f"out of real tokens in {path}", bound=SINGLE, source=SINGLE_SOURCE)
@@ -324,7 +330,7 @@ def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence
     layer = draw_self(case).feeding({"key_mask": real})
     x = layer.inputs["query"]
     other = layer.feeding({"query": torch.where(real[..., None], x, 3 * case.draw("other padding", *x.shape))})
-    for training, mode, need_weights in MODES:
+    for training, mode, need_weights in paths(subject):
         want, got = (
             run(subject, y.sized(training=training), mode=mode, need_weights=need_weights).out[real]
             for y in (layer, other)
@@ -389,7 +395,7 @@ def compare_all(subject: Subject, case: Case, layer: Layer, want: tuple[Tensor, 
     """Yield the measures of output and gradients against ``want``, which depends on the tensors in ``leaves``."""
     cotangent = case.draw("cotangent", *want[0].shape)
     tensors = {**leaves.weights, **{n: x for n, x in leaves.inputs.items() if x.is_floating_point()}}
-    grads = torch.autograd.grad(want[0], list(tensors.values()), cotangent)
+    grads = slopes([(want[0], cotangent)], list(tensors.values()))
     reply = run(subject, layer, cotangent=cotangent, wrt=tuple(tensors))
     yield close(reply.out, want[0])
     unit = max(float(g.abs().max()) for g in grads)  # that of k.bias is 0
@@ -409,7 +415,7 @@ def leaves_of(layer: Layer) -> Layer:
 
 @requirement("MHA-ORACLE-1", "layers", "widths", "one-head", "many-heads", "self")
 def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    layer = draw_self(case) if case.name.startswith("self") else layer_for(subject, case)
+    layer = as_declared(subject, draw_self(case)) if case.name.startswith("self") else layer_for(subject, case)
     leaves = leaves_of(layer)
     query = leaves.inputs["query"]
     key, value = leaves.inputs.get("key", query), leaves.inputs.get("value", query)
@@ -427,6 +433,8 @@ def outputs_weights_and_gradients_are_those_of_torch(subject: Subject, case: Cas
         masked = layer.feeding(masks)
         leaves = leaves_of(masked)
         yield from compare_all(subject, case, masked, run_in_torch(leaves), leaves)
+    if not subject.offers("weights"):
+        return
     reply = run(subject, masked, need_weights=True)
     _, want = run_in_torch(masked)
     assert reply.weights is not None

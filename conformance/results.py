@@ -76,16 +76,29 @@ def _implementation(session: Session, i: Implementation | Unjudgeable) -> dict[s
             "name": i.name, "source": i.source, "version": None, "binding": "adapter", "components": [],
             "conventions": {}, "profile": None, "isolation": [],
         }  # fmt: skip
-    conventions = dict(i.declares)
+    return {
+        "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
+        "components": list(i.components), "conventions": _conventions(session, i),
+        "profile": session.profile_of(i).name, "isolation": [],
+    }  # fmt: skip
+
+
+def _conventions(session: Session, i: Implementation) -> dict[str, str]:
+    """Return what is declared, and what was observed where nothing is; with the component where two differ."""
+    by_component = {component: dict(i.declared(component)) for component in i.components}
     for planned in session.plan:
         if planned.implementation is i and planned.id in session.outcomes:
             for convention, choice in session.outcomes[planned.id].convention.items():
-                conventions.setdefault(convention, choice)
-    return {
-        "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
-        "components": list(i.components), "conventions": conventions,
-        "profile": session.profile_of(i).name, "isolation": [],
-    }  # fmt: skip
+                by_component[planned.entry.component].setdefault(convention, choice)
+    found: dict[str, dict[str, str]] = {}
+    for component, conventions in by_component.items():
+        for convention, choice in conventions.items():
+            found.setdefault(convention, {})[component] = choice
+    flat = {}
+    for convention, choices in found.items():
+        one = len(set(choices.values())) == 1
+        flat |= {convention if one else f"{convention} ({c})": choice for c, choice in choices.items()}
+    return flat
 
 
 def _result(session: Session, planned: Planned) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Session:
         for implementation in self.implementations:
             if isinstance(implementation, Unjudgeable):
                 continue
-            self.known[implementation.name] = deviations.load(implementation)
+            self.known[implementation.name] = deviations.load(implementation, self.settings.device)
             profile = self.profile_of(implementation)
             entries = [e for e in profile.entries if e.component in implementation.components]
             if not entries:

@@ -18,12 +18,14 @@ class Subject:
         self.implementation = implementation
         self.component = component
         self.lens = LENSES[component, lens]
-        self.declares = implementation.declares
+        self.declares = implementation.declared(component)
         self.log: list[tuple[Request, Reply | Failure]] = []
 
     def offers(self, what: str) -> bool:
         """Return whether the lens can express ``what``."""
-        if what == "value-width" and self.declares.get("value-width") == "key":
+        lacking = {"value-width": "key", "returned-weights": "none"}
+        convention = "returned-weights" if what == "weights" else what
+        if convention in lacking and self.declares.get(convention) == lacking[convention]:
             return False
         return what in self.lens.offers
 

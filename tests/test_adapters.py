@@ -47,21 +47,19 @@ CASES = {
     "returned weights": (12, 12, 12, None, {}, {"need_weights": True}),
 }  # fmt: skip
 
-NOT_CAUSAL = dict.fromkeys(("causal", "causal, narrow", "causal, masks", "causal cross"), "causal")
-SELF_ONLY = dict.fromkeys(("cross", "causal cross"), "cross-attention")
+SELF_ONLY = {
+    **dict.fromkeys(("cross", "causal cross"), "cross-attention"),
+    **dict.fromkeys(("widths", "narrow", "causal, narrow"), "different widths"),
+}
 UNSUPPORTED = {
     "torch_nn": {
         "narrow": "output of another width", "causal, narrow": "widths do not add up", "causal cross": "L ≠ S",
     },
     "torch_sdpa:math": {"returned weights": "returned weights"},
     "torch_sdpa:flash": {"returned weights": "returned weights"},
-    "einops_separate": NOT_CAUSAL,
-    "fused_per_head": {**SELF_ONLY, **NOT_CAUSAL, "widths": "different widths", "narrow": "different widths"},
-    "fused_zero_one_mask": {
-        **SELF_ONLY, **NOT_CAUSAL, "widths": "different widths", "narrow": "different widths",
-        "bias": "an additive bias", "all": "an additive bias",
-    },
-    "projected_torch": {**NOT_CAUSAL, "narrow": "output of another width", "causal, narrow": "causal"},
+    "fused_per_head": SELF_ONLY,
+    "fused_zero_one_mask": {**SELF_ONLY, "bias": "an additive bias", "all": "an additive bias"},
+    "projected_torch": {"narrow": "output of another width"},
     "causal_narrowing": {
         **dict.fromkeys([case for case in CASES if not case.startswith("causal")], "attention that is not causal"),
         "causal, masks": "masks other than its own", "causal cross": "cross-attention",

@@ -802,7 +802,7 @@ lengths_cut = Mutant(
 sizes_stretched = Mutant(
     "ATT-sizes-stretched",
     story="an axis of size 1 is stretched to fit: one value serves all keys",
-    breaks={"ATT-ERROR-1"},
+    breaks={"ATT-ERROR-2"},
     hint="compare the sizes before an einsum or a product that broadcasts",
     replace={attention.refuse_misfits: lambda q, k, v: None},
 )

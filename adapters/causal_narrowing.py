@@ -45,12 +45,12 @@ def multi_head_attention(config, weights):
     if config.out_dim != d_out:
         raise NotImplementedError("an output of another width than the heads together")
     layer = CausalAttention(config.embed_dim, d_out, CONTEXT, config.dropout, config.num_heads, qkv_bias=config.bias)
-    out = weights["out.weight"]
-    state = {"out_proj.weight": out, "out_proj.bias": weights.get("out.bias", out.new_zeros(d_out))}
-    for ours, theirs in (("q", "W_query"), ("k", "W_key"), ("v", "W_value")):
-        for kind in ("weight", "bias") if config.bias else ("weight",):
-            state[f"{theirs}.{kind}"] = weights[f"{ours}.{kind}"]
-    call = bind(layer.train(config.training).to(out.device), state)
+    state = {"out_proj.bias": weights["out.weight"].new_zeros(d_out)}  # the layer has it always
+    ours = {"q": "W_query", "k": "W_key", "v": "W_value", "out": "out_proj"}
+    for name, weight in weights.items():
+        projection, kind = name.split(".")
+        state[f"{ours[projection]}.{kind}"] = weight
+    call = bind(layer.train(config.training).to(weights["out.weight"].device), state)
 
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         if not query is key is value:

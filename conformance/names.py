@@ -33,22 +33,25 @@ class MutantText:
 
 @cache
 def mutant_texts() -> dict[str, MutantText]:
-    """Return the mutants of all chapters by id, from the source of their modules."""
+    """Return the mutants of all chapters by id, in the order of their modules."""
     found = {}
     for chapter in registry.CHAPTERS.values():
-        path = Path(__file__).parent / "mutants" / f"{chapter}.py"
-        for node in ast.walk(_parsed(path)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Mutant":
-                given = {k.arg: k.value for k in node.keywords if k.arg in ("story", "breaks", "hint", "source")}
-                values = {key: ast.literal_eval(value) for key, value in given.items()}
-                name = ast.literal_eval(node.args[0])
-                found[name] = MutantText(
-                    name, chapter, values["story"], tuple(sorted(values["breaks"])), values["hint"],
-                    values.get("source", ""), node.lineno,
-                )  # fmt: skip
-    return dict(
-        sorted(found.items(), key=lambda item: (list(registry.CHAPTERS.values()).index(item[1].chapter), item[1].line))
-    )
+        for node in _parsed(Path(__file__).parent / "mutants" / f"{chapter}.py").body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _named(node.value, "Mutant"):
+                mutant = _mutant_text(node.value, chapter)
+                found[mutant.id] = mutant
+    return found
+
+
+def _mutant_text(call: ast.Call, chapter: str) -> MutantText:
+    given = {k.arg: k.value for k in call.keywords}
+    breaks = sorted(str(n.value) for n in ast.walk(given["breaks"]) if isinstance(n, ast.Constant))
+    words = {key: ast.literal_eval(given[key]) if key in given else "" for key in ("story", "hint", "source")}
+    return MutantText(ast.literal_eval(call.args[0]), chapter, breaks=tuple(breaks), line=call.lineno, **words)
+
+
+def _named(call: ast.Call, name: str) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == name
 
 
 @cache
@@ -69,16 +72,13 @@ class CheckText:
 
 
 @cache
-def check_texts() -> dict[str, CheckText]:
-    """Return the check of every requirement that has one: the functions marked ``@requirement("…")``."""
+def check_texts(chapter: str) -> dict[str, CheckText]:
+    """Return the checks in a chapter's module by requirement: the functions marked ``@requirement("…")``."""
     found = {}
-    for chapter in registry.CHAPTERS.values():
-        for node in _parsed(Path(__file__).parent / f"{chapter}.py").body:
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            for mark in node.decorator_list:
-                if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "requirement":
-                    found[ast.literal_eval(mark.args[0])] = CheckText(node.name, chapter, node.lineno)
+    for node in _parsed(Path(__file__).parent / f"{chapter}.py").body:
+        for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(node, ast.FunctionDef) and isinstance(mark, ast.Call) and _named(mark, "requirement"):
+                found[ast.literal_eval(mark.args[0])] = CheckText(node.name, chapter, node.lineno)
     return found
 
 

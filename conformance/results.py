@@ -94,7 +94,7 @@ def _conventions(session: Session, i: Implementation) -> dict[str, str]:
     for component, conventions in by_component.items():
         for convention, choice in conventions.items():
             found.setdefault(convention, {})[component] = choice
-    flat = {}
+    flat: dict[str, str] = {}
     for convention, choices in found.items():
         one = len(set(choices.values())) == 1
         flat |= {convention if one else f"{convention} ({c})": choice for c, choice in choices.items()}

@@ -58,7 +58,12 @@ class Session:
 
     def profile_of(self, implementation: Implementation) -> profiles.Profile:
         """Return the profile that an implementation is judged by: the run's, else its own claim, else the default."""
-        return profiles.load(self.settings.profile or implementation.profile or profiles.DEFAULT)
+        if self.settings.profile or not implementation.profile:
+            return profiles.load(self.settings.profile or profiles.DEFAULT)
+        try:
+            return profiles.load(implementation.profile)
+        except registry.SpecError as error:
+            raise registry.SpecError(f"{implementation.name} claims an {error}") from None
 
     def make_plan(self) -> None:
         """Fix the plan. Raises SpecError or DeviationError where the suite itself is not in order."""

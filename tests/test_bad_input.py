@@ -192,7 +192,8 @@ def test_an_implementation_that_is_not_there(refuse, impl, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--profile=core-2"], "unknown profile 'core-2': there are core-1; nearest: core-1"),
+        (["--profile=core-2"], "unknown profile 'core-2': there are "),
+        (["--profile=core-2"], "; nearest: core-1"),
         (["--device=gpu"], "--device gpu: "),
         (["--device=meta"], "--device meta: "),
         (["-k", "ATT-SCALE-1 and"], "-k 'ATT-SCALE-1 and': "),
@@ -204,6 +205,11 @@ def test_an_implementation_that_is_not_there(refuse, impl, message):
 )
 def test_an_option_that_makes_no_sense(refuse, options, message):
     assert message in refuse("run", "--impl=right.py", *options)
+
+
+def test_an_implementation_that_claims_an_unknown_profile(refuse, folder):
+    (folder / "claims.py").write_text("profile = 'core-0'\ndef attention(config, weights): ...\n", encoding="utf-8")
+    assert refuse("run", "--impl=claims.py").startswith("claims.py claims an unknown profile 'core-0': there are ")
 
 
 def test_a_profile_that_judges_nothing_of_an_implementation(refuse, tmp_path, monkeypatch):
@@ -245,9 +251,10 @@ def test_a_malformed_deviations_file(refuse, folder, content, message):
     assert message in refuse("run", "--impl=known.py")
 
 
-def test_a_stale_deviation_fails_the_run(folder):
+def test_a_stale_deviation_fails_the_run(folder, capfd, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", list(sys.path))
     (folder / "stale.py").write_text((folder / "right.py").read_text(encoding="utf-8"), encoding="utf-8")
     (folder / "stale.deviations.toml").write_text(ENTRY, encoding="utf-8")
-    done = attnconf("run", "--impl=stale.py", "-q", cwd=folder)
-    assert done.returncode == 1
-    assert "stale.py: the known deviation ATT-SCALE-1 on attention does not fail any more" in done.stdout
+    assert cli.main(["run", "--impl=stale.py", "-q"]) == 1
+    assert "stale.py: the known deviation ATT-SCALE-1 on attention does not fail any more" in capfd.readouterr().out

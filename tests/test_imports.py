@@ -24,7 +24,17 @@ MAY = {
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},
     "conformance/names": {"spec", "adapters", "conformance"},
-    "conformance/attnconf": {"spec", "adapters", "conformance", "reports", "attnconf", "__version__"},
+    "conformance/attnconf": {
+        "spec",
+        "adapters",
+        "conformance",
+        "reports",
+        "cli",
+        "listing",
+        "explaining",
+        "doctor",
+        "__version__",
+    },
 }
 
 # Listings, pages and reports answer at once: importing torch takes a second.
@@ -35,7 +45,10 @@ WITHOUT_TORCH = [
     "attnconf.adapters",
     "attnconf.conformance.names",
     "attnconf.conformance.plugin",
+    "attnconf.cli",
+    "attnconf.explaining",
     "attnconf.reports.terminal",
+    "attnconf.reports.markdown",
     "attnconf.reports.kill_matrix",
 ]
 

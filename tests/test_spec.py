@@ -12,6 +12,12 @@ from attnconf.conformance.mutation import Mutant, all_mutants
 from attnconf.conformance.names import mutant_texts
 from attnconf.spec import profiles, registry
 
+# What a profile leaves out although its requirements presuppose it, with the reason.
+LEFT_OUT = {
+    ("causal-self-attention-1", "MASK-DELETE-1"): "the profile asks for no masks",
+    ("causal-self-attention-1", "MHA-PERM-1"): "causality depends on order",
+}
+
 REQUIREMENTS = registry.requirements()
 PROFILES = profiles.names()
 
@@ -81,18 +87,18 @@ def test_a_profile_judges_what_its_requirements_presuppose(name):
     for entry in entries:
         offers = LENSES[entry.component, entry.lens].offers
         wanted = {p for p in REQUIREMENTS[entry.requirement].presupposes if REQUIREMENTS[p].needs <= offers}
-        assert {(entry.component, p) for p in wanted} <= judged, entry
+        missing = {p for p in wanted if (entry.component, p) not in judged and (name, p) not in LEFT_OUT}
+        assert not missing, entry
 
 
 def test_the_default_profile_judges_every_requirement():
     assert {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries} == set(all_checks())
 
 
-def test_no_should_is_required_and_a_must_is_by_default_somewhere():
-    entries = profiles.load(profiles.DEFAULT).entries
-    required = {entry.requirement for entry in entries if not entry.optional}
-    assert {REQUIREMENTS[name].strength for name in required} == {"MUST"}
-    assert required == {name for name, r in REQUIREMENTS.items() if r.strength == "MUST"}
+def test_no_should_is_required():
+    for name in PROFILES:
+        required = {entry.requirement for entry in profiles.load(name).entries if not entry.optional}
+        assert {REQUIREMENTS[r].strength for r in required} == {"MUST"}
 
 
 def test_an_unknown_profile_is_refused_with_the_nearest():

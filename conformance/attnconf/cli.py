@@ -4,7 +4,6 @@ Bad input is answered in one line and exit code 2. Nothing here imports torch or
 """
 
 import argparse
-import difflib
 import io
 import os
 import re
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import attnconf
-from attnconf import listing
 from attnconf.spec import registry
 
 OK, FAILED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+KINDS = ("implementations", "chapters", "requirements", "mutants", "profiles")  # of things to list
 
 DESCRIPTION = "Judge implementations of attention, requirement by requirement."
 EXIT_CODES = "exit codes: 0 all is well, 1 a MUST does not hold, 2 bad input, 3 fault of the suite, 130 interrupted"
@@ -32,6 +31,8 @@ class Parser(argparse.ArgumentParser):
     """A parser that answers a mistake in one line, with the nearest choice."""
 
     def error(self, message: str) -> NoReturn:
+        import difflib
+
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         close = difflib.get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
         nearest = f"; nearest: {close[0]}" if close else ""
@@ -66,8 +67,8 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"attnconf {attnconf.__version__}")
     verbs = top.add_subparsers(metavar="verb", required=True, parser_class=Parser)
     _add_run(verbs.add_parser("run", help="judge implementations", epilog=EXIT_CODES, allow_abbrev=False))
-    verb = verbs.add_parser("list", help="what there is: " + ", ".join(listing.KINDS), allow_abbrev=False)
-    verb.add_argument("kind", nargs="?", choices=listing.KINDS, help="only these (default: all)")
+    verb = verbs.add_parser("list", help="what there is: " + ", ".join(KINDS), allow_abbrev=False)
+    verb.add_argument("kind", nargs="?", choices=KINDS, help="only these (default: all)")
     verb.set_defaults(act=_list)
     verb = verbs.add_parser("explain", help="a requirement or a mutant, in full", allow_abbrev=False)
     verb.add_argument("id", help="as in `attnconf list`, in any case")
@@ -151,6 +152,8 @@ def _conformance_folder() -> str:
 
 
 def _list(given: argparse.Namespace) -> int:
+    from attnconf import listing
+
     print("\n".join(listing.lines(given.kind)))
     return OK
 

@@ -26,7 +26,7 @@ def explain(name: str) -> list[str]:
 
 
 def _requirement(r: registry.Requirement) -> list[str]:
-    check = names.check_texts().get(r.id)
+    check = names.check_texts(r.chapter).get(r.id)
     mutants = [(m.id, m.story) for m in names.mutant_texts().values() if r.id in m.breaks]
     return [
         f"{r.id}  ({r.strength}, chapter {r.chapter})",

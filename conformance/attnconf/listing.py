@@ -58,7 +58,11 @@ def _requirements() -> Rows:
 
 
 def _mutants() -> Rows:
-    return [(m.id, ", ".join(m.breaks), m.story) for m in names.mutant_texts().values()]
+    return [(m.id, _first(m.breaks), m.story) for m in names.mutant_texts().values()]
+
+
+def _first(ids: tuple[str, ...]) -> str:
+    return ", ".join(ids[:1]) + (f" and {len(ids) - 1} more" if len(ids) > 1 else "")
 
 
 def _profiles() -> Rows:
@@ -82,4 +86,3 @@ _ROWS: dict[str, Callable[[], Rows]] = {
     "mutants": _mutants,
     "profiles": _profiles,
 }
-KINDS = tuple(_ROWS)

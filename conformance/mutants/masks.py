@@ -205,7 +205,6 @@ masked_after = Mutant(
     breaks={"MASK-ROWS-1"},
     hint="hide the scores before the softmax",
     replace={attention.attend: attend_masking_weights},
-    source="survives ONNX's Attention cases",
 )
 
 

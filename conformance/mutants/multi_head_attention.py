@@ -95,8 +95,15 @@ only_the_query_is_used = Mutant(
     "MHA-memory-ignored",
     story="cross-attention takes its keys and values from the query's sequence",
     breaks={
-        *("ATT-DROP-2", "ATT-EMPTY-1", "ATT-ERROR-1", "ATT-LINEAR-1", "ATT-QUERY-1", "ATT-WEIGHTS-2"),
-        *("MHA-KEY-1", "MHA-QUERY-1", "MHA-VALUE-1"),
+        "ATT-DROP-2",
+        "ATT-EMPTY-1",
+        "ATT-ERROR-1",
+        "ATT-LINEAR-1",
+        "ATT-QUERY-1",
+        "ATT-WEIGHTS-2",
+        "MHA-KEY-1",
+        "MHA-QUERY-1",
+        "MHA-VALUE-1",
     },
     hint="project key and value from the arguments key and value",
     replace={

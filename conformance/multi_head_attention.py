@@ -397,32 +397,28 @@ Formula = Callable[[Layer], tuple[Tensor, Tensor]]  # to (output, weights)
 
 
 def compare_all(subject: Subject, case: Case, layer: Layer, formula: Formula) -> Evidence:
-    """Yield the measures of output and gradients against those of ``formula``, and last of returned weights if any."""
+    """Yield the measures of output and gradients against those of ``formula``."""
     name = f"{formula.__name__} {layer.config} {sorted(layer.inputs)}"
     cotangent = case.draw("cotangent", *layer.inputs["query"].shape[:2], layer.config.out_dim)
-    want, weights, grads = case.once(name, lambda: with_gradients(formula, layer, cotangent))
+    want, grads = case.once(name, lambda: with_gradients(formula, layer, cotangent))
     reply = run(subject, layer, cotangent=cotangent, wrt=tuple(grads))
     yield close(reply.out, want)
     unit = max(float(g.abs().max()) for g in grads.values())  # that of k.bias is 0
     for name, grad in grads.items():
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
-    if subject.offers("weights"):
-        got = run(subject, layer, need_weights=True).weights
-        assert got is not None
-        yield close(got, weights.mean(dim=1) if got.ndim == 3 else weights, "weights")
 
 
-def with_gradients(formula: Formula, layer: Layer, cotangent: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-    """Return output, weights, and gradients with respect to all weights and inputs by name."""
+def with_gradients(formula: Formula, layer: Layer, cotangent: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the output, and its gradients with respect to all weights and inputs by name."""
 
     def leaf(x: Tensor) -> Tensor:
         return x.clone().requires_grad_() if x.is_floating_point() else x
 
     weights, inputs = ({name: leaf(x) for name, x in group.items()} for group in (layer.weights, layer.inputs))
-    out, attention = formula(Layer(layer.config, weights, inputs))
+    out, _ = formula(Layer(layer.config, weights, inputs))
     leaves = {name: x for name, x in {**weights, **inputs}.items() if x.requires_grad}
     grads = slopes([(out, cotangent)], list(leaves.values()))
-    return out.detach(), attention.detach(), dict(zip(leaves, grads, strict=True))
+    return out.detach(), dict(zip(leaves, grads, strict=True))
 
 
 def reference(layer: Layer) -> tuple[Tensor, Tensor]:
@@ -445,4 +441,10 @@ def outputs_weights_and_gradients_are_those_of_torch(subject: Subject, case: Cas
     mask = causal(case.L, case.S, offset=1).to(case.device)
     shorter = torch.arange(case.S, device=case.device) < torch.tensor([[case.S], [case.S - 6]], device=case.device)
     for masks in ({}, {"key_mask": shorter}, {"attn_mask": mask}):
-        yield from compare_all(subject, case, layer.feeding(masks), run_in_torch)
+        masked = layer.feeding(masks)
+        yield from compare_all(subject, case, masked, run_in_torch)
+    if subject.offers("weights"):
+        got = run(subject, masked, need_weights=True).weights
+        want = case.once("weights in torch", lambda: run_in_torch(masked)[1])
+        assert got is not None
+        yield close(got, want.mean(dim=1) if got.ndim == 3 else want, "weights")

@@ -9,6 +9,7 @@ optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
 import difflib
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from attnconf.spec import registry
@@ -39,6 +40,7 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
+@cache
 def load(name: str) -> Profile:
     """Return a profile, its entries ordered so that presuppositions come first.
 

@@ -32,17 +32,17 @@ class Diagnosis:
 def diagnose(failed: Judged, others: Iterable[Judged] = (), passed: frozenset[str] = frozenset()) -> Diagnosis | None:
     """Return the mistake that reproduces a failure, or None if none does or too many do.
 
-    ``others``: the other failures. ``passed``: requirements that hold; a mistake that would break one is less likely.
+    ``others``: the other failures. ``passed``: requirements that hold; a mistake that would break one was not made.
     """
     telling = [(request, reply) for request, reply in failed.log if not alike(reply, _reply("", request))]
     if not telling:
         return None
-    fitting = [m for m in all_mutants().values() if _fits(m, telling) and _fits(m, failed.log)]
+    possible = [m for m in all_mutants().values() if not passed & set(m.breaks)]
+    fitting = [m for m in possible if _fits(m, telling) and _fits(m, failed.log)]
     if len(fitting) > 1:
         logs = [other.log for other in others]
         also = [mutant for mutant in fitting if all(_fits(mutant, log) for log in logs)]
         fitting = also or fitting
-        fitting = [mutant for mutant in fitting if not passed & set(mutant.breaks)] or fitting
     if not 1 <= len(fitting) <= AT_MOST:
         return None
     return Diagnosis(tuple(fitting), len(failed.cases))

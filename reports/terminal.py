@@ -30,9 +30,9 @@ def header(record: Record) -> list[str]:
 
 
 def failures(record: Record) -> list[str]:
-    """Return a block for every failure that follows from no other, its consequences folded under it."""
+    """Return a block for every failure that follows from no other, its consequences folded under it; MUST first."""
     lines = []
-    for result in record["results"]:
+    for result in sorted(record["results"], key=lambda r: r["strength"] != "MUST"):
         if result["outcome"] == "error":
             lines += ["", f"{result['requirement']} on {result['implementation']}: {result['message']}"]
         elif result["outcome"] == "fail" and not result["follows_from"]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -419,12 +420,17 @@ def float64_is_computed_in_float64(subject: Subject, case: Case) -> Evidence:
     yield close(out, want, bound=1e-10, source="1e-10·max|want|: 450 000 roundings of float64")
 
 
+def half_oracle(case: Case) -> tuple[Tensor, tuple[float, float]]:
+    """Return the formula's output in float64 on rounded inputs, and the errors of the textbook in their dtype."""
+    want, _ = attend(case.q.double(), case.k.double(), case.v.double())
+    return want, worst_of_two_orders(case.q, case.k, case.v, want)
+
+
 @requirement("ATT-HALF-1", "distinct", "fused")
 def half_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
-        want = c.once("want", lambda c=c: attend(c.q.double(), c.k.double(), c.v.double())[0])
-        baseline = c.once("baseline", lambda c=c, want=want: worst_of_two_orders(c.q, c.k, c.v, want))
+        want, baseline = c.once("half oracle", partial(half_oracle, c))
         yield error_budget(subject.attend(c.q, c.k, c.v).out, want, baseline, dtype)
 
 

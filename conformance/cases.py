@@ -75,7 +75,7 @@ class Case:
         """Return ``compute()``, computed once for this case: what is wanted is the same for every implementation."""
         if what not in self._computed:
             self._computed[what] = compute()
-        return self._computed[what]  # type: ignore[no-any-return]
+        return self._computed[what]
 
     def but(self, **changes: object) -> "Case":
         """Return this case with other sizes, dtype or regime."""

@@ -107,10 +107,18 @@ def _text(content: object) -> str:
 
 def _verdicts(record: Record) -> list[str]:
     used = [o for o in OUTCOMES if any(o in v["counts"] for v in record["verdicts"])]
+    profiles = {i["name"]: i["profile"] for i in record["implementations"]}
     return table(
-        ("implementation", "component", "verdict", *used, "reason"),
+        ("implementation", "component", "profile", "verdict", *used, "reason"),
         [
-            (v["implementation"], v["component"], v["verdict"], *(v["counts"].get(o, 0) for o in used), v["reason"])
+            (
+                v["implementation"],
+                v["component"],
+                profiles.get(v["implementation"]),
+                v["verdict"],
+                *(v["counts"].get(o, 0) for o in used),
+                v["reason"],
+            )
             for v in record["verdicts"]
         ],
     )

@@ -157,12 +157,15 @@ def _shorter(text: str) -> str:
 
 
 def verdicts(record: Record) -> list[str]:
-    """Return a line for each verdict, with counts and reason."""
+    """Return a line for each verdict, with the profile where that is not the run's, counts and reason."""
+    profiles = {i["name"]: i["profile"] for i in record["implementations"]}
     lines = [""]
     for v in record["verdicts"]:
+        claimed = profiles.get(v["implementation"])
+        against = f" by {claimed}" if claimed not in (None, record["suite"]["profile"]) else ""
         what = v["implementation"] + (f" {v['component']}" if v["component"] else "")
         counts = ", ".join(f"{n} {outcome}" for outcome, n in v["counts"].items())
-        text = f"{what}: {v['verdict'].upper()}" + (f" ({counts})" if counts else "")
+        text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({counts})" if counts else "")
         lines.append(text + (f"; {v['reason']}" if v["reason"] else ""))
     if not record["complete"]:
         lines.append(f"INCOMPLETE: {len(record['results'])} of {record['planned']} planned checks came to an outcome")

@@ -139,9 +139,19 @@ def test_implementations_stand_side_by_side(text):
 
 def test_verdicts_have_counts_by_outcome(text):
     head, _, wrong, right = cells(section(text, "Verdicts"))
-    assert head == ["implementation", "component", "verdict", "pass", "fail", "unsupported", "error", "reason"]
-    assert wrong[2:] == ["nonconformant", "0", "4", "2", "1", "r"]
-    assert right[2:] == ["conformant", "2", "0", "0", "0", "r"]
+    assert head == [
+        "implementation",
+        "component",
+        "profile",
+        "verdict",
+        "pass",
+        "fail",
+        "unsupported",
+        "error",
+        "reason",
+    ]
+    assert wrong[3:] == ["nonconformant", "0", "4", "2", "1", "r"]
+    assert right[3:] == ["conformant", "2", "0", "0", "0", "r"]
 
 
 def test_a_failure_is_explained_once_at_its_root(text):

@@ -187,8 +187,8 @@ def masks_broadcast_from_the_right(subject: Subject, case: Case) -> Evidence:
 
 @requirement("MASK-PADDING-1", "padded")
 def padding_is_hidden_in_each_sample(subject: Subject, case: Case) -> Evidence:
-    last, first, none, between = (keeping(case, *hidden) for hidden in ((-1, -2), (0,), (), (1, 3)))
-    key_mask = torch.stack([last, first, none, between][: case.B])
+    hidden = ((-1, -2), (0,), (), (1, 3))  # at the end, at the start, nowhere, between
+    key_mask = torch.stack([keeping(case, *hidden[b % len(hidden)]) for b in range(case.B)])
     together = subject.attend(case.q, case.k, case.v, key_mask=key_mask).out
     for b in range(case.B):
         keep = key_mask[b]

@@ -27,7 +27,7 @@ WIDTHS = {"query": "embed_dim", "key": "key_dim", "value": "value_dim"}
 @requirement("MHA-DIVIDE-1", "layer")
 def heads_that_do_not_divide_the_width_are_refused(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
-    for heads in (case.H - 1, case.H + 1):
+    for heads in [n for n in range(2, case.embed) if case.embed % n][:2]:
         uneven = layer.sized(num_heads=heads, head_dim=case.embed // heads)
         yield refuses(subject, uneven, f"{heads} heads for a width of {case.embed}")
 
@@ -261,8 +261,9 @@ def one_head_is_as_good_as_several_alike(subject: Subject, case: Case) -> Eviden
 
 @requirement("MHA-MANY-1", "many-heads")
 def many_heads_alike_are_as_good_as_few(subject: Subject, case: Case) -> Evidence:
-    want = run(subject, alike(subject, case, 3)).out
-    yield close(run(subject, alike(subject, case, case.H)).out, want, f"out of {case.H} heads, against 3,")
+    few = next(n for n in (3, 2, 1) if case.embed % n == 0)
+    want = run(subject, alike(subject, case, few)).out
+    yield close(run(subject, alike(subject, case, case.H)).out, want, f"out of {case.H} heads, against {few},")
 
 
 # -- self-attention: one object as query, key and value

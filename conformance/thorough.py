@@ -52,8 +52,9 @@ def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseRe
 def around(case: Case, steps: Sequence[int]) -> Case:
     """Return the case with other sizes that are equal where its sizes are equal and ordered as they are.
 
-    The i-th smallest size becomes the sum of the first i steps.
+    The i-th smallest size becomes the sum of the first i steps. A layer as wide as its heads stays so.
     """
     sizes = sorted({getattr(case, name) for name in _SIZES})
     other = {size: sum(steps[: i + 1]) for i, size in enumerate(sizes)}
-    return case.but(**{name: other[getattr(case, name)] for name in _SIZES})
+    changed = case.but(**{name: other[getattr(case, name)] for name in _SIZES})
+    return changed.but(embed=changed.H * changed.E) if case.embed == case.H * case.E else changed

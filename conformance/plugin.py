@@ -85,6 +85,15 @@ def _results(path: Path | None) -> Path | None:
         raise pytest.UsageError(f"--results {path}: there is no folder {str(path.absolute().parent)!r}")
     if path is not None and path.is_dir():
         raise pytest.UsageError(f"--results {path} is a folder, want a file")
+    if (
+        path is not None
+        and path.is_file()
+        and b'"attnconf-results/' not in path.read_bytes()[:200]
+        and path.stat().st_size
+    ):
+        raise pytest.UsageError(
+            f"--results {path}: there is a file of this name that holds no results; it is left alone"
+        )
     return path and path.absolute()
 
 
@@ -161,9 +170,12 @@ def _select(run: Run, config: pytest.Config) -> None:
     except SyntaxError as error:
         raise pytest.UsageError(f"-k {config.option.keyword!r}: {error}") from None
 
-    def keep(item: str, case: str) -> bool:
+    def keep(planned: "Planned", case: str) -> bool:
+        entry = planned.entry
+        whole = {word.lower() for word in (planned.implementation.name, entry.component, entry.lens, case)}
+
         def fits(name: str, /, **_: object) -> bool:
-            return name.lower() in item.lower() or name.lower() == case.lower()
+            return name.lower() in entry.requirement.lower() or name.lower() in whole
 
         return expression.evaluate(fits)
 

@@ -16,7 +16,7 @@ from attnconf.conformance.subject import Subject
 from attnconf.conformance.thorough import explore
 from attnconf.spec import profiles, registry
 
-Select = Callable[[str, str], bool]  # (item id, case name) -> run it?
+Select = Callable[["Planned", str], bool]  # (planned check, case name) -> run it?
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Session:
     def select(self, keep: Select) -> None:
         """Keep the planned checks, and of each the cases, that ``keep`` wants."""
         before = len(self.plan)
-        chosen = {p.id: [c for c in self.cases(p) if keep(p.id, c)] for p in self.plan}
+        chosen = {p.id: [c for c in self.cases(p) if keep(p, c)] for p in self.plan}
         self.selected = any(len(chosen[p.id]) < len(self.cases(p)) for p in self.plan)
         self.plan = [p for p in self.plan if chosen[p.id]]
         self.selected = self.selected or len(self.plan) < before

@@ -156,6 +156,17 @@ def _shorter(text: str) -> str:
     return text.replace("multi_head_attention", "mha").replace("unsupported", "unsup.")
 
 
+def _counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
+    """Return the counts of a verdict, failures of a SHOULD apart from those of a MUST."""
+    mine = (verdict["implementation"], verdict["component"])
+    lax = sum(
+        r["outcome"] == "fail" and r["strength"] != "MUST" and (r["implementation"], r["component"]) == mine
+        for r in record["results"]
+    )
+    counts = {**verdict["counts"], "fail": verdict["counts"].get("fail", 0) - lax, "recommended but not so": lax}
+    return {outcome: n for outcome, n in counts.items() if n}
+
+
 def verdicts(record: Record) -> list[str]:
     """Return a line for each verdict, with the profile where that is not the run's, counts and reason."""
     profiles = {i["name"]: i["profile"] for i in record["implementations"]}
@@ -164,7 +175,7 @@ def verdicts(record: Record) -> list[str]:
         claimed = profiles.get(v["implementation"])
         against = f" by {claimed}" if claimed not in (None, record["suite"]["profile"]) else ""
         what = v["implementation"] + (f" {v['component']}" if v["component"] else "")
-        counts = ", ".join(f"{n} {outcome}" for outcome, n in v["counts"].items())
+        counts = ", ".join(f"{n} {outcome}" for outcome, n in _counts(record, v).items())
         text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({counts})" if counts else "")
         lines.append(text + (f"; {v['reason']}" if v["reason"] else ""))
     if not record["complete"]:

@@ -258,3 +258,10 @@ def test_a_stale_deviation_fails_the_run(folder, capfd, monkeypatch):
     (folder / "stale.deviations.toml").write_text(ENTRY, encoding="utf-8")
     assert cli.main(["run", "--impl=stale.py", "-q"]) == 1
     assert "stale.py: the known deviation ATT-SCALE-1 on attention does not fail any more" in capfd.readouterr().out
+
+
+def test_no_file_of_another_kind_is_overwritten(refuse, folder):
+    homework = (folder / "right.py").read_text(encoding="utf-8")
+    said = refuse("run", "--impl=right.py", "--results=right.py")
+    assert said == "--results right.py: there is a file of this name that holds no results; it is left alone"
+    assert (folder / "right.py").read_text(encoding="utf-8") == homework

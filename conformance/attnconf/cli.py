@@ -179,6 +179,8 @@ def _report(given: argparse.Namespace) -> int:
 
     paths = list({path.resolve(): path for path in given.results}.values())  # the same file twice is one
     base = Counter(path.name for path in paths)
+    if given.output and given.output.resolve() in {path.resolve() for path in paths}:
+        raise UsageError(f"-o {given.output} is one of the results files that are read")
     try:
         records = [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
         page = markdown.page(records, given.output and _way_to_spec(given.output))

@@ -1,26 +1,29 @@
 """The contract between the suite and an adapter: configurations, weights, and the call.
 
 An adapter is a Python module. For each component that it implements it defines one function of that
-name, ``attention(config, weights)`` or ``multi_head_attention(config, weights)``, which returns a callable
+name, ``attention(config, weights)``, ``rotary(config, weights)``, …, which returns a callable ``forward``. It needs to
+import nothing from here: the configurations are handed to it. ``FORWARD`` has the signature for each component.
 
-    forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False)
-
-that gives ``out``, or ``(out, weights)`` if and only if ``need_weights`` is true. An adapter needs to import
-nothing from here: the configurations are handed to it. Masks are boolean, True = may attend:
+Attention gives ``out``, or ``(out, weights)`` if and only if ``need_weights`` is true. Masks are boolean, True = may
+attend:
 
     key_mask   (B, S)
     attn_mask  broadcastable to (B, H, L, S)
     attn_bias  float, broadcastable to (B, H, L, S), added to the scaled scores
 
-An argument is only passed when a check needs it. What is not supported raises
-``NotImplementedError("in words")``, when built or when called. Dtype and device are those of the weights
-and inputs. Neither may be changed in place.
+``positions``, (L,) or (B, L), int64, are those of the tokens, in tokens; without them they are 0, 1, …, L - 1.
+
+A keyword is only passed when a check needs it. What is not supported raises ``NotImplementedError("in words")``, when
+built or when called. Dtype and device are those of the weights and inputs, or ``config.dtype`` and ``config.device``
+where a configuration has them: a module is then built, and moved there with ``module.to``. Nothing that is handed over
+may be changed in place.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 Weights = Mapping[str, Tensor]
@@ -63,12 +66,202 @@ class MultiHeadAttentionConfig:
     training: bool = False
 
 
+@dataclass(frozen=True)
+class SinusoidalConfig:
+    """Sinusoidal positions: x (B, L, dim), out (B, L, dim)."""
+
+    dim: int
+    max_len: int = 64  # the longest sequence that must work, in tokens
+    base: float = 10000.0
+    dropout: float = 0.0  # probability, on the output, in training only
+    training: bool = False
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Sinusoidal2dConfig:
+    """Sinusoidal positions on a grid: out (height, width, dim)."""
+
+    dim: int
+    base: float = 10000.0
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class LearnedConfig:
+    """Learned positions: x (B, L, dim), out (B, L, dim).
+
+    Weights: ``table.weight`` (max_len + offset, dim), where offset is what ``learned-offset`` declares (0).
+    """
+
+    dim: int
+    max_len: int
+    dropout: float = 0.0  # probability, on the output, in training only
+    training: bool = False
+
+
+@dataclass(frozen=True)
+class RotaryConfig:
+    """Rotary positions: x (B, H, L, head_dim), out of the same shape.
+
+    ``scaling``: None, or a name with its numbers as (name, value) pairs, as spec/rotary.md lists them.
+    """
+
+    head_dim: int
+    rotary_dim: int  # the first so many features turn, the others pass; even
+    base: float = 10000.0
+    scaling: tuple[tuple[str, float | str], ...] | None = None
+    max_len: int = 64  # the longest sequence that must work, in tokens
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class RotaryAttentionConfig:
+    """Self-attention with rotary positions in queries and keys: query, key, value and out (B, H, L, head_dim)."""
+
+    num_heads: int
+    head_dim: int
+    base: float = 10000.0
+    causal: bool = False
+    max_len: int = 64
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class AlibiConfig:
+    """ALiBi: the bias (num_heads, L, S) that is added to the scaled scores.
+
+    With ``causal`` only the entries of keys that are not later than their query have a meaning.
+    """
+
+    num_heads: int
+    causal: bool = True
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class AlibiAttentionConfig:
+    """Self-attention with ALiBi: query, key, value and out (B, H, L, head_dim)."""
+
+    num_heads: int
+    head_dim: int
+    causal: bool = True
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class RelativeBiasConfig:
+    """T5's bias (num_heads, L, S). Weights: ``table.weight`` (num_buckets, num_heads)."""
+
+    num_heads: int
+    num_buckets: int = 32
+    max_distance: int = 128  # tokens; all that is further away shares a bucket
+    bidirectional: bool = True
+
+
+@dataclass(frozen=True)
+class RelativeBiasAttentionConfig:
+    """Attention with T5's bias: query and out (B, H, L, head_dim), key and value (B, H, S, head_dim).
+
+    Weights: ``table.weight`` (num_buckets, num_heads). With ``cross`` there are none, and keys have no positions.
+    """
+
+    num_heads: int
+    head_dim: int
+    num_buckets: int = 32
+    max_distance: int = 128
+    causal: bool = False  # then the buckets are those of one direction
+    cross: bool = False
+
+
+@dataclass(frozen=True)
+class FourierConfig:
+    """Fourier features of coordinates: x (…, in_dim), out (…, width).
+
+    The width is 2 · in_dim · len(frequencies), and in_dim more where the input is kept.
+    """
+
+    in_dim: int
+    frequencies: tuple[float, ...]
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class RandomFourierConfig:
+    """Random Fourier features: x (…, in_dim), out (…, 2 · num_features).
+
+    Weights: ``projection`` (num_features, in_dim), not trained.
+    """
+
+    in_dim: int
+    num_features: int
+
+
+@dataclass(frozen=True)
+class CoordinateMlpConfig:
+    """Fourier features, then linear layers with ReLU between them: x (N, in_dim), out (N, out_dim).
+
+    Weights, as ``torch.nn.Linear`` stores them: ``0.weight``, ``0.bias``, ``1.weight``, …, the last one to out_dim.
+    The first layer is as wide as the features, in the order that ``fourier-order`` declares.
+    """
+
+    in_dim: int
+    frequencies: tuple[float, ...]
+    hidden: tuple[int, ...] = (256, 128, 64)
+    out_dim: int = 3
+
+
 COMPONENTS: dict[str, type] = {
     "attention": AttentionConfig,
     "multi_head_attention": MultiHeadAttentionConfig,
+    "sinusoidal": SinusoidalConfig,
+    "sinusoidal_2d": Sinusoidal2dConfig,
+    "learned": LearnedConfig,
+    "rotary": RotaryConfig,
+    "rotary_attention": RotaryAttentionConfig,
+    "alibi": AlibiConfig,
+    "alibi_attention": AlibiAttentionConfig,
+    "relative_bias": RelativeBiasConfig,
+    "relative_bias_attention": RelativeBiasAttentionConfig,
+    "fourier": FourierConfig,
+    "random_fourier": RandomFourierConfig,
+    "coordinate_mlp": CoordinateMlpConfig,
 }
 
-# The choices that the spec leaves open, and what an adapter may declare for each.
+# What ``forward`` takes; what stands before the star is always passed, by position. Lengths, height and width are ints.
+_ATTENTION = "query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False"
+FORWARD: dict[str, str] = {
+    "attention": _ATTENTION,
+    "multi_head_attention": _ATTENTION,
+    "sinusoidal": "x, *, positions=None",
+    "sinusoidal_2d": "height, width",
+    "learned": "x, *, positions=None",
+    "rotary": "x, *, positions=None",
+    "rotary_attention": "query, key, value, *, positions=None",
+    "alibi": "query_length, key_length",
+    "alibi_attention": "query, key, value",
+    "relative_bias": "query_length, key_length",
+    "relative_bias_attention": "query, key, value",
+    "fourier": "x",
+    "random_fourier": "x",
+    "coordinate_mlp": "x",
+}
+
+
+def positional(component: str) -> tuple[str, ...]:
+    """Return the names of the inputs that are always passed, in order."""
+    return tuple(FORWARD[component].partition(", *")[0].split(", "))
+
+
+# The choices that the spec leaves open, and what an adapter may declare for each. What a component does not declare is
+# observed by the check that says so, else taken to be the first.
 CONVENTIONS: dict[str, tuple[str, ...]] = {
     "fully-masked-row": ("zeros", "nan", "mean"),
     "causal-alignment": ("top-left", "bottom-right"),
@@ -76,4 +269,18 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "value-width": ("free", "key"),  # key: values must be as wide as keys
     "inputs": ("cross", "self"),  # self: query, key and value must be one tensor
     "causality": ("optional", "always"),
+    "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
+    "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
+    "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))
+    "grid-axes": ("width-first", "height-first"),  # which axis the first half of the features encodes
+    "grid-layout": ("halves", "interleaved"),  # within the features of one axis
+    "learned-output": ("add", "table"),
+    "learned-offset": ("0", "1", "2"),  # position p is row p + offset
+    "rope-pairing": ("interleaved", "half"),
+    "alibi-slopes": ("published", "geometric", "mosaic"),  # for heads that are no power of two
+    "t5-scale": ("none", "sqrt"),  # the scores are q·k, or q·k / √E
+    "fourier-factor": ("1", "pi", "2pi"),  # the angle is factor · frequency · coordinate
+    "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features
+    "fourier-order": ("coordinate", "frequency", "function"),
+    "random-fourier-order": ("cos-first", "sin-first"),
 }

@@ -1,10 +1,40 @@
 """The reference itself, as an implementation under test."""
 
+from attnconf.reference.alibi import alibi_attention as attend_with_alibi
+from attnconf.reference.alibi import bias as alibi_bias
 from attnconf.reference.attention import attend
+from attnconf.reference.coordinate_mlp import coordinate_mlp as colour
+from attnconf.reference.fourier import fourier as fourier_features
+from attnconf.reference.fourier import random_fourier as random_features
+from attnconf.reference.learned import learned as add_learned
 from attnconf.reference.masks import causal, intersect, key_padding
 from attnconf.reference.multi_head_attention import multi_head_attention as multi_head
+from attnconf.reference.relative_bias import bias as t5_bias
+from attnconf.reference.relative_bias import relative_bias_attention as attend_with_t5_bias
+from attnconf.reference.rotary import frequencies, rotate
+from attnconf.reference.rotary import rotary_attention as attend_rotated
+from attnconf.reference.sinusoidal import grid
+from attnconf.reference.sinusoidal import sinusoidal as add_sinusoidal
 
-declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "per-head"}
+declares = {
+    "fully-masked-row": "zeros",
+    "causal-alignment": "top-left",
+    "returned-weights": "per-head",
+    "sinusoidal-output": "add",
+    "sinusoidal-layout": "interleaved",
+    "sinusoidal-frequencies": "paper",
+    "grid-axes": "width-first",
+    "grid-layout": "halves",
+    "learned-output": "add",
+    "learned-offset": "0",
+    "rope-pairing": "interleaved",
+    "alibi-slopes": "published",
+    "t5-scale": "none",
+    "fourier-factor": "1",
+    "fourier-input": "dropped",
+    "fourier-order": "coordinate",
+    "random-fourier-order": "cos-first",
+}
 
 
 def gather_masks(config, query, key, key_mask, attn_mask):
@@ -44,5 +74,97 @@ def multi_head_attention(config, weights):
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         mask = gather_masks(config, query, key, key_mask, attn_mask)
         return run_multi_head(config, weights, query, key, value, mask, attn_bias, need_weights)
+
+    return forward
+
+
+# -- positions
+
+
+def sinusoidal(config, weights):
+    def forward(x, *, positions=None):
+        return add_sinusoidal(x, positions, config.base)
+
+    return forward
+
+
+def sinusoidal_2d(config, weights):
+    def forward(height, width):
+        return grid(height, width, config.dim, config.base).to(config.device, config.dtype)
+
+    return forward
+
+
+def learned(config, weights):
+    def forward(x, *, positions=None):
+        return add_learned(x, weights["table.weight"], positions)
+
+    return forward
+
+
+def rotary(config, weights):
+    def forward(x, *, positions=None):
+        return rotate(x, positions, frequencies(config.rotary_dim, config.base), config.rotary_dim)
+
+    return forward
+
+
+def rotary_attention(config, weights):
+    def forward(query, key, value, *, positions=None):
+        return attend_rotated(query, key, value, positions, frequencies(config.head_dim, config.base), config.causal)
+
+    return forward
+
+
+def alibi(config, weights):
+    def forward(query_length, key_length):
+        return alibi_bias(config.num_heads, query_length, key_length).to(config.device, config.dtype)
+
+    return forward
+
+
+def alibi_attention(config, weights):
+    def forward(query, key, value):
+        return attend_with_alibi(query, key, value, config.causal)
+
+    return forward
+
+
+def relative_bias(config, weights):
+    def forward(query_length, key_length):
+        table = weights["table.weight"]
+        return t5_bias(table, query_length, key_length, config.max_distance, config.bidirectional)
+
+    return forward
+
+
+def relative_bias_attention(config, weights):
+    def forward(query, key, value):
+        table = None if config.cross else weights["table.weight"]
+        return attend_with_t5_bias(query, key, value, table, config.max_distance, config.causal)
+
+    return forward
+
+
+# -- coordinates
+
+
+def fourier(config, weights):
+    def forward(x):
+        return fourier_features(x, config.frequencies)
+
+    return forward
+
+
+def random_fourier(config, weights):
+    def forward(x):
+        return random_features(x, weights["projection"])
+
+    return forward
+
+
+def coordinate_mlp(config, weights):
+    def forward(x):
+        return colour(x, config.frequencies, weights)
 
     return forward

@@ -41,7 +41,7 @@ class Case:
     """Sizes (B batch, H heads, L queries, S keys, E and F widths of keys and values) and what is drawn in them.
 
     For multi-head attention E is the width of one head and the inputs' widths are ``embed``, ``key_dim``,
-    ``value_dim`` and ``out_dim``; 0 means H·E.
+    ``value_dim`` and ``out_dim``; 0 means H·E. For an encoding of positions B, L and E are samples, tokens, features.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Case:
     value_dim: int = 0
     out_dim: int = 0
     bias: bool = True
+    reads: str = ""  # how the inputs are shown where they are not q, k and v: "x({B}, {L}, {E})"
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -103,6 +104,8 @@ class Case:
 
     def __str__(self) -> str:
         dtype = str(self.dtype).removeprefix("torch.")
+        if self.reads:
+            return f"{self.name}: {self.reads.format(**vars(self))} {dtype}"
         if self.embed:
             key, value = (n or self.H * self.E for n in (self.key_dim, self.value_dim))
             sizes = f"query({self.B}, {self.L}, {self.embed}) key({self.B}, {self.S}, {key})"
@@ -172,6 +175,13 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("realistic-1", B=2, H=4, L=33, S=47, E=16, F=16, embed=64),
         Case("realistic-2", B=2, H=4, L=33, S=47, E=16, F=16, embed=64, key_dim=40, value_dim=56, bias=False),
     ),
+    # -- sinusoidal
+    # -- learned
+    # -- rotary
+    # -- alibi
+    # -- relative_bias
+    # -- fourier
+    # -- coordinate_mlp
 }
 # fmt: on
 

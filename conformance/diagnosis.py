@@ -15,7 +15,7 @@ from torch import Tensor
 from attnconf.conformance.door import Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.judge import Judged
-from attnconf.conformance.mutation import Mutant, all_mutants, apply
+from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
 
 Log = Sequence[tuple[Request, Reply | Failure]]
 AT_MOST = 3
@@ -37,7 +37,8 @@ def diagnose(failed: Judged, others: Iterable[Judged] = (), passed: frozenset[st
     telling = [(request, reply) for request, reply in failed.log if not alike(reply, _reply("", request))]
     if not telling:
         return None
-    possible = [m for m in all_mutants().values() if not passed & set(m.breaks)]
+    component = failed.log[0][0].component
+    possible = [m for m in all_mutants().values() if reaches(component, m) and not passed & set(m.breaks)]
     fitting = [m for m in possible if _fits(m, telling) and _fits(m, failed.log)]
     if len(fitting) > 1:
         logs = [other.log for other in others]

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import Component
+from attnconf.adapters.contract import FORWARD, Component, positional
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
 
@@ -41,7 +41,7 @@ class Request:
     component: str
     config: Any
     weights: Mapping[str, Tensor]
-    inputs: Mapping[str, Tensor]  # by the contract's names; what is absent is not passed
+    inputs: Mapping[str, Any]  # by the contract's names, tensors but for lengths; what is absent is not passed
     out_shape: tuple[int, ...]
     weights_shape: tuple[int, ...] | None = None  # None: weights are not asked for
     averaged_shape: tuple[int, ...] | None = None  # accepted where the adapter declares averaged weights
@@ -50,7 +50,7 @@ class Request:
     wrt: tuple[str, ...] = ()
     same: bool = False  # query, key and value are one object
     layout: str = "contiguous"
-    before: tuple[Mapping[str, Tensor], ...] = ()  # calls the same callable has seen before
+    before: tuple[Mapping[str, Any], ...] = ()  # calls the same callable has seen before
     seed: int | None = None
 
 
@@ -78,16 +78,18 @@ def call(implementation: Implementation, request: Request) -> Reply:
             name
             for given, taken in ((request.weights, weights), (request.inputs, inputs))
             for name in given
-            if not same_values(given[name], taken[name].detach())
+            if isinstance(given[name], Tensor) and not same_values(given[name], taken[name].detach())
         )
         grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
     # copies: an implementation may use its buffers again, and one reply must not become another
     return Reply(out.detach().clone(), None if attention is None else attention.detach().clone(), grads, changed)
 
 
-def hand_over(x: Tensor, request: Request, name: str, layout: str) -> Tensor:
+def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
     """Return a copy of ``x`` for the implementation to keep, laid out in memory as asked."""
-    if layout == "contiguous":
+    if not isinstance(x, Tensor):
+        return x
+    if layout == "contiguous" or not x.is_floating_point() or x.ndim < 2:
         copy = x.clone(memory_format=torch.contiguous_format)
     elif layout == "transposed":
         copy = x.transpose(-1, -2).clone(memory_format=torch.contiguous_format).transpose(-1, -2)
@@ -113,8 +115,8 @@ def _grad_mode(mode: str) -> Any:
 
 
 def _enter(
-    implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Tensor],
-    before: Sequence[dict[str, Tensor]],
+    implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Any],
+    before: Sequence[dict[str, Any]],
 ) -> Any:  # fmt: skip
     """Build and call. Nothing else in the suite runs foreign code."""
     ask = {"need_weights": True} if request.weights_shape else {}
@@ -127,8 +129,8 @@ def _enter(
                 "protocol", f"{request.component}(config, weights) returned {_kind(forward)}, want a callable"
             )
         for earlier in before:
-            forward(*_positional(earlier, request.same), **_named(earlier))
-        return forward(*_positional(inputs, request.same), **_named(inputs), **ask)
+            forward(*_positional(earlier, request), **_named(earlier, request))
+        return forward(*_positional(inputs, request), **_named(inputs, request), **ask)
     except Failure:
         raise
     except NotImplementedError as error:
@@ -136,30 +138,26 @@ def _enter(
     except KeyboardInterrupt:  # the user's, not the implementation's
         raise
     except BaseException as error:
-        raise _raised(
-            error, "", at_call=error.__traceback__ is not None and error.__traceback__.tb_next is None
-        ) from error
+        at_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+        raise _raised(error, signature=FORWARD[request.component] if at_call else "") from error
 
 
-def _positional(inputs: Mapping[str, Tensor], same: bool) -> list[Tensor]:
-    return [inputs["query"]] * 3 if same else [inputs[name] for name in ("query", "key", "value")]
+def _positional(inputs: Mapping[str, Any], request: Request) -> list[Any]:
+    return [inputs["query"]] * 3 if request.same else [inputs[name] for name in positional(request.component)]
 
 
-def _named(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: x for name, x in inputs.items() if name not in ("query", "key", "value")}
+def _named(inputs: Mapping[str, Any], request: Request) -> dict[str, Any]:
+    return {name: x for name, x in inputs.items() if name not in positional(request.component)}
 
 
-def _raised(error: BaseException, where: str = "", at_call: bool = False) -> Failure:
-    """Return the failure for what foreign code raised; ``at_call``: it refused our arguments before it ran."""
+def _raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
+    """Return the failure for what foreign code raised; ``signature``: ours, which it refused before it ran."""
     if isinstance(error, SystemExit):
         return Failure("exited", f"{where}called exit({error.code!r})")
     words = _first_line(error)
-    if at_call and isinstance(error, TypeError):
-        words += f"; want forward({_FORWARD}) and NotImplementedError, in words, for what is not supported"
+    if signature and isinstance(error, TypeError):
+        words += f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
     return Failure("raised", f"{where}raised {type(error).__name__}" + (f": {words}" if words else ""))
-
-
-_FORWARD = "query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False"
 
 
 def _first_line(error: BaseException) -> str:
@@ -209,9 +207,15 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
             raise Failure("protocol", f"{what} is nested or sparse, want a dense tensor")
         if tuple(x.shape) not in shapes:
             raise Failure("shape", f"{what} has shape {tuple(x.shape)}, want {shapes[0]}")
-        if x.device != request.inputs["query"].device:
-            raise Failure("protocol", f"{what} is on {x.device}, want {request.inputs['query'].device}")
+        if x.device != _device(request):
+            raise Failure("protocol", f"{what} is on {x.device}, want {_device(request)}")
     return out, attention
+
+
+def _device(request: Request) -> torch.device:
+    """Return where the output must be: with the tensors that were handed over, else where the configuration says."""
+    handed = [x for x in (*request.inputs.values(), *request.weights.values()) if isinstance(x, Tensor)]
+    return handed[0].device if handed else torch.empty(0, device=request.config.device).device
 
 
 def _pull_back(out: Tensor, request: Request, handed: dict[str, Tensor]) -> dict[str, Tensor]:

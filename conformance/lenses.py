@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import AttentionConfig, MultiHeadAttentionConfig
+from attnconf.adapters.contract import COMPONENTS, AttentionConfig, MultiHeadAttentionConfig
 
 OPTIONAL_INPUTS = ("key_mask", "attn_mask", "attn_bias")
 
@@ -43,7 +43,10 @@ class Placed:
 
 @dataclass(frozen=True)
 class Lens:
-    """``place(q, k, v, optional inputs, options, declares)`` and what can be asked through it."""
+    """``place(q, k, v, optional inputs, options, declares)`` and what can be asked through it.
+
+    Components that are not judged as attention are only asked as they are (Subject.ask): nothing is placed in them.
+    """
 
     name: str
     component: str
@@ -144,6 +147,13 @@ def _pick(part: int, H: int, E: int, like: Tensor) -> Tensor:
     return torch.block_diag(*[block] * H)
 
 
+def place_nothing(
+    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
+) -> Placed:
+    """The component is no attention: its checks ask it as it is, and place nothing in it."""
+    raise TypeError("this component is not judged as attention")
+
+
 _ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal"})
 LENSES = {
     ("attention", "direct"): Lens("direct", "attention", _ALL | {"scale", "value-width"}, place_direct),
@@ -155,4 +165,9 @@ LENSES = {
     ("multi_head_attention", "direct-self"): Lens(
         "direct-self", "multi_head_attention", (_ALL - {"cross"}) | {"value-width", "projections"}, place_self
     ),
+    **{
+        (component, "direct"): Lens("direct", component, frozenset(), place_nothing)
+        for component in COMPONENTS
+        if component not in ("attention", "multi_head_attention")
+    },
 }

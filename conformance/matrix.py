@@ -26,8 +26,9 @@ from attnconf.conformance.mutants.equivalent import equivalents
 from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
 from attnconf.conformance.session import Session, Settings
 from attnconf.reports import kill_matrix
-from attnconf.spec import registry
+from attnconf.spec import profiles, registry
 
+PROFILE = "full"
 REFERENCE = "reference"  # the row without a mutant
 REPORT = Path(str(attnconf.reports.__file__)).parent / "kill-matrix.md"
 
@@ -85,13 +86,23 @@ def prepare() -> None:
 
 
 def rows_of(name: str) -> list[Row]:
-    """Return a row for each component: judged, or the reference's where the component cannot reach the mutant."""
+    """Return a row for each component: judged, or the reference's where the mutant cannot show."""
     return [
         judge_one(name, component)
-        if name == REFERENCE or reaches(component, known()[name])
+        if name == REFERENCE or shows(component, known()[name])
         else replace(_unharmed(component), mutant=name)
         for component in COMPONENTS
     ]
+
+
+def shows(component: str, mutant: Mutant) -> bool:
+    """Return whether a component reaches a mutant, and is judged by requirements of the mutant's chapter.
+
+    Attention with positions contains attention, but is not judged as attention: what is wrong with that is found there.
+    """
+    entries = profiles.load(PROFILE).entries
+    chapters = {registry.get(e.requirement).chapter for e in entries if e.component == component}
+    return mutant.chapter in chapters and reaches(component, mutant)
 
 
 @cache
@@ -100,10 +111,20 @@ def _unharmed(component: str) -> Row:
 
 
 def judge_one(name: str, component: str) -> Row:
-    """Judge one component of a mutant, or of the reference, by every check of the default profile."""
-    session = Session([apply([known()[name]] if name != REFERENCE else [])], Settings())
+    """Judge one component of a mutant, or of the reference, by every check there is.
+
+    Checks that train take seconds: a mutant is judged by those that it says it breaks.
+    """
+    mutant = known().get(name)
+    session = Session([apply([mutant] if mutant else [])], Settings(profile=PROFILE))
     session.make_plan()
-    session.plan = [planned for planned in session.plan if planned.entry.component == component]
+    quick = {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries}
+    session.plan = [
+        planned
+        for planned in session.plan
+        if planned.entry.component == component
+        and (mutant is None or planned.entry.requirement in quick | set(mutant.breaks))
+    ]
     for planned in session.plan:
         session.run(planned)
     return _row(session, name, component)

@@ -12,10 +12,12 @@ from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.door import Implementation
 from attnconf.spec import registry
 
-_MODULES = ("reference.masks", "reference.attention", "reference.multi_head_attention", "adapters.reference")
+# What is rebuilt: the reference, chapter by chapter, and the adapter, which stands last.
+_MODULES = (*(f"reference.{chapter}" for chapter in registry.CHAPTERS.values()), "adapters.reference")
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def apply(mutants: Iterable[Mutant]) -> Implementation:
             replaced[original] = other
     module = _rebuild(replaced)
     name = "+".join(mutant.id for mutant in mutants)
-    components = {c: module[c] for c in ("attention", "multi_head_attention")}
+    components = {c: module[c] for c in COMPONENTS}
     return Implementation(name, components, declares=module["declares"])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.door import Implementation, Reply, Request, call, slopes
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
@@ -28,6 +29,20 @@ class Subject:
         if convention in lacking and self.declares.get(convention) == lacking[convention]:
             return False
         return what in self.lens.offers
+
+    def choice(self, convention: str) -> str:
+        """Return what is declared for a convention, else what the spec takes it to be."""
+        return self.declares.get(convention, CONVENTIONS[convention][0])
+
+    def ask(
+        self, config: Any, inputs: Mapping[str, Any], out_shape: tuple[int, ...],
+        weights: Mapping[str, Tensor] | None = None, **options: Any,
+    ) -> Reply:  # fmt: skip
+        """Return the component's reply to these inputs. Options (mode, cotangent, wrt, before, …) as in Request.
+
+        Raises Failure or Unsupported.
+        """
+        return self.call(Request(self.component, config, weights or {}, inputs, out_shape, **options))
 
     def call(self, request: Request) -> Reply:
         """Return the reply of the implementation; remember both."""

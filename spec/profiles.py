@@ -1,6 +1,7 @@
 """Profiles: frozen lists of what a verdict requires, one TOML file each in spec/profiles/.
 
 title = "…"
+extends = "core-1"                  # optional: all entries of another profile, and these
 [multi_head_attention.heads]        # component, lens
 required = ["ATT-SCALE-1", …]
 optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
@@ -15,7 +16,7 @@ from pathlib import Path
 from attnconf.spec import registry
 
 FOLDER = Path(__file__).parent / "profiles"
-DEFAULT = "core-1"
+DEFAULT = "core-2"
 
 
 @dataclass(frozen=True)
@@ -42,24 +43,30 @@ def names() -> list[str]:
 
 @cache
 def load(name: str) -> Profile:
-    """Return a profile, its entries ordered so that presuppositions come first.
+    """Return a profile, its entries ordered so that presuppositions come first; "full" is the newest "full-N".
 
     Raises SpecError for an unknown profile, or an unknown id in one.
     """
+    editions = [known for known in names() if known.rpartition("-")[0] == name]
+    if editions:
+        name = max(editions, key=lambda known: int(known.rpartition("-")[2]))
     if name not in names():
         close = difflib.get_close_matches(name, names(), n=1)
         hint = f"; nearest: {close[0]}" if close else ""
         raise registry.SpecError(f"unknown profile {name!r}: there are {', '.join(names())}{hint}")
     content = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    title = content.pop("title")
+    title, base = content.pop("title"), content.pop("extends", None)
     entries = [
-        Entry(component, lens, registry.get(requirement).id, optional)
-        for component, lenses in content.items()
-        for lens, lists in lenses.items()
-        for key, optional in (("required", False), ("optional", True))
-        for requirement in lists.get(key, [])
+        *(load(base).entries if base else ()),
+        *(
+            Entry(component, lens, registry.get(requirement).id, optional)
+            for component, lenses in content.items()
+            for lens, lists in lenses.items()
+            for key, optional in (("required", False), ("optional", True))
+            for requirement in lists.get(key, [])
+        ),
     ]
     rank = {requirement: i for i, requirement in enumerate(registry.in_order(registry.requirements()))}
-    components = list(content)
+    components = list(dict.fromkeys(entry.component for entry in entries))
     entries.sort(key=lambda e: (components.index(e.component), rank[e.requirement]))
     return Profile(name, title, tuple(entries))

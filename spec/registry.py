@@ -14,7 +14,18 @@ from functools import cache
 from pathlib import Path
 
 PAGES = Path(__file__).parent
-CHAPTERS = {"ATT": "attention", "MASK": "masks", "MHA": "multi_head_attention"}
+CHAPTERS = {
+    "ATT": "attention",
+    "MASK": "masks",
+    "MHA": "multi_head_attention",
+    "SIN": "sinusoidal",
+    "LRN": "learned",
+    "ROPE": "rotary",
+    "ALIBI": "alibi",
+    "REL": "relative_bias",
+    "FOUR": "fourier",
+    "CMLP": "coordinate_mlp",
+}
 
 _ID = re.compile(r"[A-Z]+-[A-Z0-9]+-\d+")
 _KEY_WORD = re.compile(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b")

@@ -91,8 +91,16 @@ def test_a_profile_judges_what_its_requirements_presuppose(name):
         assert not missing, entry
 
 
-def test_the_default_profile_judges_every_requirement():
-    assert {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries} == set(all_checks())
+def test_the_full_profile_judges_every_requirement():
+    assert {entry.requirement for entry in profiles.load("full").entries} == set(all_checks())
+
+
+def test_a_name_without_an_edition_is_the_newest():
+    assert profiles.load("full").name == max(n for n in PROFILES if n.startswith("full-"))
+
+
+def test_a_profile_may_extend_another():
+    assert set(profiles.load("core-1").entries) <= set(profiles.load("core-2").entries)
 
 
 def test_no_should_is_required():

@@ -1,0 +1,1 @@
+"""Ways to get alibi wrong: the reference with one function replaced."""

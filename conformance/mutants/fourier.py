@@ -1,0 +1,1 @@
+"""Ways to get fourier wrong: the reference with one function replaced."""

@@ -1,0 +1,1 @@
+"""Ways to get learned wrong: the reference with one function replaced."""

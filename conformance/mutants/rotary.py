@@ -1,0 +1,1 @@
+"""Ways to get rotary wrong: the reference with one function replaced."""

@@ -1,0 +1,1 @@
+"""Ways to get sinusoidal wrong: the reference with one function replaced."""

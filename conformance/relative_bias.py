@@ -1,0 +1,1 @@
+"""Checks of the chapter spec/relative_bias.md."""

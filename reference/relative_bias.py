@@ -1,0 +1,66 @@
+"""T5's relative bias: a learned number for every head and every bucket of distances.
+
+Symbols as in spec/relative_bias.md: H heads, L queries, S keys, N buckets; relative position = key - query, in tokens.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attnconf.reference.attention import attend
+from attnconf.reference.masks import causal as causal_mask
+
+
+def relative(queries: int, keys: int) -> Tensor:
+    """Return key - query, (L, S), int64."""
+    return torch.arange(keys) - torch.arange(queries)[:, None]
+
+
+def bucket_of_distance(distance: Tensor, buckets: int, max_distance: int) -> Tensor:
+    """Return one bucket for each of the first N/2 distances; beyond them buckets widen with the logarithm.
+
+    Shapes:
+        distance  (...)  int64, ≥ 0
+        out       (...)  int64, 0 … N - 1; all from max_distance on share the last
+
+    Source: Raffel et al. 2020, arXiv:1910.10683v4, section 2.1, and its published code.
+    """
+    exact = buckets // 2
+    far = distance.clamp(min=1).double()
+    step = torch.log(far / exact) / math.log(max_distance / exact) * (buckets - exact)
+    return torch.where(distance < exact, distance, (exact + step.long()).clamp(max=buckets - 1))
+
+
+def bucket(relative_position: Tensor, buckets: int, max_distance: int, bidirectional: bool) -> Tensor:
+    """Return the bucket of every relative position: later keys have the upper half, or, in one direction, bucket 0."""
+    if not bidirectional:
+        return bucket_of_distance((-relative_position).clamp(min=0), buckets, max_distance)
+    half = buckets // 2
+    return half * (relative_position > 0) + bucket_of_distance(relative_position.abs(), half, max_distance)
+
+
+def look_up(table: Tensor, buckets: Tensor) -> Tensor:
+    """Return the heads' biases: table (N, H), buckets (L, S), out (H, L, S)."""
+    return table[buckets.to(table.device)].permute(2, 0, 1)
+
+
+def bias(table: Tensor, queries: int, keys: int, max_distance: int = 128, bidirectional: bool = True) -> Tensor:
+    """Return the bias that is added to the scores: table (N, H), out (H, L, S)."""
+    return look_up(table, bucket(relative(queries, keys), len(table), max_distance, bidirectional))
+
+
+def relative_bias_attention(
+    q: Tensor, k: Tensor, v: Tensor, table: Tensor | None, max_distance: int = 128, causal: bool = False
+) -> Tensor:
+    """Return T5's attention: scores q·k without a scale, plus the bias; without one where keys have no positions.
+
+    Shapes:
+        q, out  (B, H, L, E)
+        k, v    (B, H, S, E)
+        table   (N, H), or None in cross-attention
+    """
+    L, S = q.shape[-2], k.shape[-2]
+    mask = causal_mask(L, S).to(q.device) if causal else None
+    added = None if table is None else bias(table, L, S, max_distance, not causal)
+    return attend(q, k, v, mask, added, scale=1.0)[0]

@@ -4,9 +4,11 @@ What leaves this module as Failure is the implementation's fault, as Unsupported
 exception is the harness's own fault. Requests and replies are data, so that another transport can carry them.
 """
 
+import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
@@ -139,7 +141,9 @@ def _enter(
         raise
     except BaseException as error:
         at_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
-        raise _raised(error, signature=FORWARD[request.component] if at_call else "") from error
+        failure = _raised(error, signature=FORWARD[request.component] if at_call else "")
+        failure.at = _place(error, implementation.source)
+        raise failure from error
 
 
 def _positional(inputs: Mapping[str, Any], request: Request) -> list[Any]:
@@ -158,6 +162,12 @@ def _raised(error: BaseException, where: str = "", signature: str = "") -> Failu
     if signature and isinstance(error, TypeError):
         words += f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
     return Failure("raised", f"{where}raised {type(error).__name__}" + (f": {words}" if words else ""))
+
+
+def _place(error: BaseException, source: str) -> str:
+    """Return the line of the implementation's own file that an exception came through last, as "homework.py:12"."""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == source]
+    return f"{Path(source).name}:{lines[-1]}" if lines else ""
 
 
 def _first_line(error: BaseException) -> str:

@@ -40,6 +40,7 @@ class Failure(Exception):
         super().__init__(message)
         self.reason = reason
         self.message = message
+        self.at = ""  # the line of the implementation that raised, where one did
         self.details = details  # error, bound, source: floats and where the bound comes from
 
 

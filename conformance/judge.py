@@ -100,5 +100,6 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
 
 def _record(result: CaseResult, failure: Failure) -> None:
     details: dict[str, Any] = failure.details
-    result.outcome, result.message, result.failure = "fail", failure.message, failure
+    result.outcome, result.failure = "fail", failure
+    result.message = failure.message + (f" ({failure.at})" if failure.at else "")
     result.error, result.bound = details.get("error"), details.get("bound")

@@ -192,8 +192,8 @@ def test_an_implementation_that_is_not_there(refuse, impl, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--profile=core-2"], "unknown profile 'core-2': there are "),
-        (["--profile=core-2"], "; nearest: core-1"),
+        (["--profile=fulll"], "unknown profile 'fulll': there are "),
+        (["--profile=fulll"], "; nearest: full-1"),
         (["--device=gpu"], "--device gpu: "),
         (["--device=meta"], "--device meta: "),
         (["-k", "ATT-SCALE-1 and"], "-k 'ATT-SCALE-1 and': "),

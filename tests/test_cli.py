@@ -193,7 +193,7 @@ def hostile(tmp_path_factory):
 def test_run_works_in_a_folder_full_of_traps(hostile):
     done, record = hostile
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "homework.py: attention (adapter; profile core-1)" in done.stdout
+    assert "homework.py: attention (adapter; profile core-2)" in done.stdout
     assert [i["name"] for i in record["implementations"]] == ["homework.py", "homework"]
     assert {r["outcome"] for r in record["results"]} == {"pass"}
 

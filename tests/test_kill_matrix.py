@@ -46,10 +46,8 @@ def of_mutants():
 
 
 def test_the_reference_fails_nothing():
-    assert {row.component: row.failed for row in rows() if row.mutant == matrix.REFERENCE} == {
-        "attention": frozenset(),
-        "multi_head_attention": frozenset(),
-    }
+    failed = {row.component: row.failed for row in rows() if row.mutant == matrix.REFERENCE}
+    assert failed == dict.fromkeys(COMPONENTS, frozenset())
 
 
 def test_the_roots_of_a_mutant_are_what_it_breaks():
@@ -75,8 +73,8 @@ def test_what_a_component_cannot_reach_is_the_reference_there(name):
     assert copied == matrix.judge_one(name, "multi_head_attention")
 
 
-def test_every_mutant_reaches_some_component():
-    assert all(any(reaches(c, mutant) for c in COMPONENTS) for mutant in matrix.known().values())
+def test_every_mutant_shows_on_some_component():
+    assert all(any(matrix.shows(c, mutant) for c in COMPONENTS) for mutant in matrix.known().values())
 
 
 def test_every_mutant_is_killed():

@@ -140,7 +140,7 @@ def the_output_is_linear_in_the_values(subject: Subject, case: Case) -> Evidence
     w = case.draw("other values", *case.v.shape)
     got = subject.attend(case.q, case.k, 2 * case.v - 3 * w).out
     want = 2 * subject.attend(case.q, case.k, case.v).out - 3 * subject.attend(case.q, case.k, w).out
-    yield close(got, want, "out(2v - 3w) against 2 out(v) - 3 out(w):")
+    yield close(got, want, "out(2v - 3w) against 2 out(v) - 3 out(w)")
 
 
 @requirement("ATT-ROWS-1", "distinct", "edges")
@@ -249,7 +249,7 @@ def the_default_scale_is_one_over_root_e(subject: Subject, case: Case) -> Eviden
     got, want = measured_scale(subject, q, k), torch.tensor(case.E**-0.5)
     name = {1 / case.E: "1/E", 1.0: "1", math.sqrt(case.E): "√E", (case.H * case.E) ** -0.5: "1/√(H·E)"}
     known = next((f", which is {text}" for value, text in name.items() if abs(float(got) / value - 1) < 1e-6), "")
-    yield close(got, want, f"the scale with E = {case.E}{known}:")
+    yield close(got, want, f"the scale with E = {case.E}{known}")
 
 
 @requirement("ATT-SCALE-2", "readable")
@@ -257,14 +257,14 @@ def a_given_scale_multiplies_the_scores(subject: Subject, case: Case) -> Evidenc
     once = measured_scale(subject, case.q, case.k, scale=0.3)
     for scale in (0.45, 0.15, -0.3):
         got = measured_scale(subject, case.q, case.k, scale=scale)
-        yield close(got, once * scale / 0.3, f"the scale measured for scale={scale}, from that for 0.3:")
+        yield close(got, once * scale / 0.3, f"the scale measured for scale={scale}, from that for 0.3")
 
 
 @requirement("ATT-SCALE-3", "readable")
 def a_given_scale_replaces_the_default(subject: Subject, case: Case) -> Evidence:
     default = measured_scale(subject, case.q, case.k)
     given = measured_scale(subject, case.q, case.k, scale=case.E**-0.5)
-    yield close(given, default, "the scale measured for scale=1/√E, against the default:")
+    yield close(given, default, "the scale measured for scale=1/√E, against the default")
 
 
 # -- what else comes back
@@ -276,7 +276,7 @@ def the_returned_weights_make_the_output(subject: Subject, case: Case) -> Eviden
     assert reply.weights is not None
     if reply.weights.ndim == 3:
         raise Unsupported("weights per head (declares returned-weights: averaged)")
-    yield close(reply.weights.double() @ case.v, reply.out, "the returned weights times V, against out:")
+    yield close(reply.weights.double() @ case.v, reply.out, "the returned weights times V, against out")
 
 
 @requirement("ATT-WEIGHTS-2", "distinct")

@@ -71,8 +71,9 @@ def _worst(got: Tensor, want: Tensor, difference: Tensor, what: str, limit: floa
     off = 100.0 * float((~(difference <= limit)).double().mean())
     error = float(difference.flatten()[at])
     reason = "value" if torch.isfinite(got.flatten()[at]) else "nonfinite"
-    place = f"{what}[{where}]:" if where else what
-    message = f"{place} got {got.flatten()[at]:.6g}, want {want.flatten()[at]:.6g}"
+    index = f" at [{where}]" if " " in what else f"[{where}]"  # "out[0, 1]", "out of sample 0 alone at [0, 1]"
+    place = what.removesuffix(",") + (index if where else "")
+    message = f"{place}: got {got.flatten()[at]:.6g}, want {want.flatten()[at]:.6g}"
     return Failure(reason, message, error=error, bound=limit, source=source, off=off)
 
 

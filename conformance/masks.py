@@ -131,7 +131,7 @@ def the_returned_weights_are_masked(subject: Subject, case: Case) -> Evidence:
     weights = reply.weights.detach().double()
     hidden = weights[..., ~keep]
     yield identical(hidden, torch.zeros_like(hidden), "returned weights at hidden keys")
-    yield close(weights @ case.v, reply.out, "the returned weights times V, against out:")
+    yield close(weights @ case.v, reply.out, "the returned weights times V, against out")
 
 
 @requirement("MASK-HALF-1", "small")
@@ -390,14 +390,14 @@ def moved_odds(subject: Subject, case: Case, bias: Tensor) -> Tensor:
 def a_bias_moves_the_log_odds_by_itself(subject: Subject, case: Case) -> Evidence:
     bias = whole(case.draw("bias", case.S), case)
     got = moved_odds(subject, case, bias)
-    yield close(got, bias[..., 1:] - bias[..., :1], "log odds moved by a bias, against the bias:")
+    yield close(got, bias[..., 1:] - bias[..., :1], "log odds moved by a bias, against the bias")
 
 
 @requirement("MASK-BIAS-4", "batch-is-H")
 def a_bias_belongs_to_its_sample_head_and_query(subject: Subject, case: Case) -> Evidence:
     bias = case.draw("bias", case.B, case.H, case.L, case.S)
     got = moved_odds(subject, case, bias)
-    yield close(got, bias[..., 1:] - bias[..., :1], "log odds moved by a bias that differs everywhere, against it:")
+    yield close(got, bias[..., 1:] - bias[..., :1], "log odds moved by a bias that differs everywhere, against it")
     for shape in lower_shapes(case):
         bias = case.draw("bias", *shape)
         want = subject.attend(case.q, case.k, case.v, attn_bias=whole(bias, case)).out

@@ -358,7 +358,7 @@ def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) ->
     assert reply.weights is not None
     mean = reply.weights.double() if reply.weights.ndim == 3 else reply.weights.double().mean(dim=1)
     got = mean @ layer.inputs.get("value", layer.inputs["query"])[..., : case.E]
-    yield close(got, reply.out[..., : case.E], "the mean of the returned weights times the values, against out:")
+    yield close(got, reply.out[..., : case.E], "the mean of the returned weights times the values, against out")
 
 
 @requirement("MHA-GRAD-1", "layer")

@@ -83,7 +83,7 @@ def multi_head_attention(config, weights):
 
 def sinusoidal(config, weights):
     def forward(x, *, positions=None):
-        return add_sinusoidal(x, positions, config.base)
+        return add_sinusoidal(x, positions, config.base, active_dropout(config))
 
     return forward
 

@@ -176,6 +176,31 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("realistic-2", B=2, H=4, L=33, S=47, E=16, F=16, embed=64, key_dim=40, value_dim=56, bias=False),
     ),
     # -- sinusoidal
+    # widths are even, and 4 at least: every layout and every choice of frequencies has them
+    "sinusoidal": (
+        Case("sinusoidal-1", B=2, H=3, L=7,  S=11, E=8, F=13, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-2", B=3, H=2, L=11, S=7,  E=6, F=13, reads="x({B}, {L}, {E})"),
+    ),
+    "sinusoidal-one": (Case("sinusoidal-1", B=2, H=3, L=7, S=11, E=8, F=13, reads="x({B}, {L}, {E})"),),
+    "sinusoidal-batches": (
+        Case("sinusoidal-batch-is-L-1", B=5, H=3, L=5, S=7, E=8, F=11, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-batches-2",    B=7, H=3, L=5, S=4, E=6, F=11, reads="x({B}, {L}, {E})"),
+    ),
+    "sinusoidal-edges": (
+        Case("sinusoidal-one-token-1",  B=3, H=2, L=1, S=7, E=8, F=5,  reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-one-sample-2", B=1, H=3, L=7, S=5, E=6, F=11, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-narrow-3",     B=2, H=3, L=7, S=5, E=4, F=11, reads="x({B}, {L}, {E})"),
+    ),
+    "sinusoidal-odd": (
+        Case("sinusoidal-odd-1", B=2, H=3, L=7,  S=11, E=5, F=13, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-odd-2", B=3, H=2, L=11, S=6,  E=7, F=13, reads="x({B}, {L}, {E})"),
+    ),
+    # bfloat16 tells whole numbers apart up to 256, float16 up to 2048
+    "sinusoidal-half": (Case("sinusoidal-half-1", B=1, H=2, L=601, S=5, E=22, F=7, reads="x({B}, {L}, {E})"),),
+    "sinusoidal-long": (
+        Case("sinusoidal-long-1", B=1, H=2, L=4099, S=5, E=6, F=7, dtype=torch.float32, reads="x({B}, {L}, {E})"),
+    ),
+    "sinusoidal-wide": (Case("sinusoidal-wide-1", B=2, H=3, L=101, S=5, E=66, F=7, reads="x({B}, {L}, {E})"),),
     # -- learned
     # -- rotary
     # -- alibi

@@ -1,1 +1,391 @@
-"""Checks of the chapter spec/sinusoidal.md."""
+"""Checks of the chapter spec/sinusoidal.md.
+
+Most look at the encoding alone, as zeros are encoded: that is the same whether x is added to it or not.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import SinusoidalConfig
+from attnconf.conformance.cases import Case
+from attnconf.conformance.checks import requirement
+from attnconf.conformance.door import Reply
+from attnconf.conformance.evidence import Failure, Measure, close, holds
+from attnconf.conformance.subject import Subject
+from attnconf.reference.attention import attend
+
+Evidence = Iterator[Measure]
+P = 0.25  # of dropout
+APART = 0.01  # what is more than this apart is told apart
+
+
+# -- asking, and reading in one form what is declared in many
+
+
+def ask(
+    subject: Subject, case: Case, x: Tensor, positions: Tensor | None = None, changes: dict[str, Any] | None = None,
+    **options: Any,
+) -> Reply:  # fmt: skip
+    """Return the component's reply to x, in x's dtype; ``changes`` are to the configuration."""
+    length, dim = x.shape[1:]
+    settings = {"max_len": length + 64, "dtype": x.dtype, "device": case.device, **(changes or {})}
+    inputs = {"x": x} if positions is None else {"x": x, "positions": positions}
+    return subject.ask(SinusoidalConfig(dim=dim, **settings), inputs, tuple(x.shape), **options)
+
+
+def zeros(case: Case, length: int | None = None) -> Tensor:
+    return torch.zeros(case.B, length or case.L, case.E, dtype=case.dtype, device=case.device)
+
+
+def rows(
+    subject: Subject, case: Case, positions: Tensor | None = None, *, length: int | None = None, **changes: Any
+) -> Tensor:
+    """Return the encoding alone, float64 (L, dim), as the first sample gets it."""
+    return ask(subject, case, zeros(case, length), positions, changes).out[0].double()
+
+
+def pairs(subject: Subject, encoded: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sines and the cosines, (…, dim/2) each, whatever the declared layout."""
+    if subject.choice("sinusoidal-layout") == "interleaved":
+        return encoded[..., 0::2], encoded[..., 1::2]
+    first, second = encoded.chunk(2, dim=-1)
+    return (first, second) if subject.choice("sinusoidal-layout") == "halves" else (second, first)
+
+
+def turn(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
+    """Return (sin, cos) of the angle from one set of pairs to the other, stacked last."""
+    (s, c), (t, d) = one, other
+    return torch.stack([t * c - d * s, d * c + t * s], dim=-1)
+
+
+def frequencies(subject: Subject, case: Case, base: float = 10000.0) -> Tensor:
+    """Return the declared frequencies, in radians per token, float64 (⌈dim/2⌉,)."""
+    pair = torch.arange((case.E + 1) // 2, dtype=torch.float64, device=case.device)
+    if subject.choice("sinusoidal-frequencies") == "endpoint":
+        return torch.exp(-pair / (case.E // 2 - 1) * math.log(base))
+    return torch.exp(-2 * pair / case.E * math.log(base))
+
+
+def angles(subject: Subject, case: Case) -> Tensor:
+    """Return the angles of the tokens of a case, in radians, float64 (L, ⌈dim/2⌉)."""
+    positions = torch.arange(case.L, dtype=torch.float64, device=case.device)
+    return positions[:, None] * frequencies(subject, case)
+
+
+def factor(subject: Subject, case: Case) -> float:
+    """Return what x is multiplied by, as declared."""
+    return {"add": 1.0, "table": 0.0, "scaled-add": math.sqrt(case.E)}[subject.choice("sinusoidal-output")]
+
+
+def drift(last: int) -> float:
+    """Return how far float32 may be off at the last position.
+
+    The angle p·ω is rounded by 2^-24 of itself, ω by up to as much, and sine and cosine change no faster than
+    their angle; 2^-23 is for what they are rounded by themselves.
+    """
+    return 1.2e-7 * last + 2.0**-23
+
+
+DRIFT_SOURCE = "drift of float32: 1.2e-7·(last position) + 2^-23"
+HALF_SOURCE = "half precision: one unit in the last place, and the drift of float32"
+
+
+def near(subject: Subject, case: Case, got: Tensor, bound: float, source: str) -> Iterator[Measure]:
+    """Yield the measures of sines and cosines against the formula."""
+    sines, cosines = pairs(subject, got)
+    theta = case.once(f"angles {subject.choice('sinusoidal-frequencies')}", lambda: angles(subject, case))
+    yield close(sines, theta.sin(), "sines", bound=bound, source=source, unit=1.0)
+    yield close(cosines, theta.cos()[:, : case.E // 2], "cosines", bound=bound, source=source, unit=1.0)
+
+
+# -- the call
+
+
+@requirement("SIN-SHAPE-1", "sinusoidal", "sinusoidal-edges", "sinusoidal-batches")
+def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
+    x = case.draw("x", case.B, case.L, case.E)
+    out = ask(subject, case, x).out
+    yield holds(out.shape == x.shape, f"out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
+
+
+@requirement("SIN-DTYPE-1", "sinusoidal-one")
+def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
+    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
+        got = ask(subject, case, zeros(case.but(dtype=dtype))).out.dtype
+        yield holds(got == dtype, f"out is {got} where x is {dtype}", "dtype")
+
+
+@requirement("SIN-IMMUT-1", "sinusoidal-one")
+def the_input_is_left_as_it_was(subject: Subject, case: Case) -> Evidence:
+    for mode in ("plain", "no_grad"):
+        changed = ask(subject, case, case.draw("x", case.B, case.L, case.E), mode=mode).changed
+        yield holds(not changed, f"modified in place: {', '.join(changed)}")
+
+
+@requirement("SIN-REPEAT-1", "sinusoidal-one")
+def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
+    want = ask(subject, case, zeros(case)).out
+    for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", case.L - 4)):
+        earlier = {"x": case.draw(f"{what} x", case.B, length, case.E)}
+        got = ask(subject, case, zeros(case), before=(earlier,)).out
+        yield close(got, want, f"out after a call with an input that is {what}, against out without,")
+
+
+# -- what the encoding is for
+
+
+@requirement("SIN-ORDER-1", "sinusoidal")
+def attention_tells_equal_tokens_apart_by_their_positions(subject: Subject, case: Case) -> Evidence:
+    encoded = rows(subject, case)
+    apart = torch.cdist(encoded, encoded) + 10 * torch.eye(case.L, device=case.device)
+    yield holds(float(apart.min()) > APART, "two positions have the same encoding")
+    alike = case.draw("token", case.E).expand(case.L, case.E) + encoded
+    out = attend(alike, alike, alike)[0]
+    moved = float((out - out[:1]).abs().max())
+    yield holds(moved > APART, "attention over equal tokens gives the same at every position")
+
+
+@requirement("SIN-BATCH-1", "sinusoidal", "sinusoidal-batches")
+def every_sample_gets_the_same_positions(subject: Subject, case: Case) -> Evidence:
+    out = ask(subject, case, zeros(case)).out
+    yield close(out, out[:1].expand_as(out), "out of a sample of zeros, against that of the first,")
+
+
+@requirement("SIN-ADD-1", "sinusoidal", "sinusoidal-edges")
+def the_input_is_added_once(subject: Subject, case: Case) -> Evidence:
+    x = case.draw("x", case.B, case.L, case.E)
+    alone = ask(subject, case, zeros(case)).out
+    for size in (1.0, 3.0):
+        got = ask(subject, case, size * x).out - alone
+        want = factor(subject, case) * size * x
+        yield close(got, want, "out less that of zeros, against x as it is declared to be added,", unit=size)
+
+
+# -- the table
+
+
+@requirement("SIN-PAIR-1", "sinusoidal", "sinusoidal-edges")
+def a_sine_and_its_cosine_have_one_angle(subject: Subject, case: Case) -> Evidence:
+    sines, cosines = pairs(subject, rows(subject, case))
+    yield close(sines.square() + cosines.square(), torch.ones_like(sines), "sin² + cos² of a pair")
+
+
+@requirement("SIN-ZERO-1", "sinusoidal", "sinusoidal-edges")
+def positions_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
+    sines, cosines = pairs(subject, rows(subject, case)[0])
+    yield close(sines, torch.zeros_like(sines), "sines of the first token", unit=1.0)
+    yield close(cosines, torch.ones_like(cosines), "cosines of the first token")
+
+
+@requirement("SIN-SHIFT-1", "sinusoidal")
+def a_step_turns_a_pair_by_the_same_angle_everywhere(subject: Subject, case: Case) -> Evidence:
+    sines, cosines = pairs(subject, rows(subject, case))
+    for step in (1, 2, case.L // 2):
+        turns = turn((sines[:-step], cosines[:-step]), (sines[step:], cosines[step:]))
+        what = f"(sin, cos) of the turn from p to p + {step}, against that from 0 to {step},"
+        yield close(turns, turns[:1].expand_as(turns), what)
+
+
+def one_step(subject: Subject, case: Case, base: float) -> Measure:
+    """Return the measure of the turn from the first position to the second against the stated frequencies."""
+    sines, cosines = pairs(subject, rows(subject, case, base=base))
+    omega = frequencies(subject, case, base)
+    got = turn((sines[0], cosines[0]), (sines[1], cosines[1]))
+    want = torch.stack([omega.sin(), omega.cos()], dim=-1)
+    return close(got, want, f"(sin, cos) of the turn of each pair from position 0 to 1, base {base:g},")
+
+
+@requirement("SIN-FREQ-1", "sinusoidal")
+def one_step_turns_a_pair_by_its_frequency(subject: Subject, case: Case) -> Evidence:
+    yield one_step(subject, case, 10000.0)
+
+
+@requirement("SIN-BASE-1", "sinusoidal")
+def the_base_is_that_of_the_configuration(subject: Subject, case: Case) -> Evidence:
+    for base in (100.0, 50.0):
+        yield one_step(subject, case, base)
+
+
+@requirement("SIN-ODD-1", "sinusoidal-odd")
+def an_odd_width_works_or_is_refused(subject: Subject, case: Case) -> Evidence:
+    plain = ("interleaved", "paper")
+    if (subject.choice("sinusoidal-layout"), subject.choice("sinusoidal-frequencies")) != plain:
+        yield Measure()  # no formula says what the other layouts do with a feature that has no partner
+        return
+    try:
+        got = rows(subject, case)
+    except Failure as failure:
+        if failure.reason != "raised":
+            raise
+        yield Measure()
+        return
+    yield from near(subject, case, got, drift(case.L), DRIFT_SOURCE)
+
+
+# -- lengths and precision
+
+
+@requirement("SIN-MAXLEN-1", "sinusoidal")
+def the_longest_sequence_is_encoded_like_any_other(subject: Subject, case: Case) -> Evidence:
+    want = rows(subject, case, max_len=case.L + 9)
+    got = rows(subject, case, max_len=case.L)
+    yield close(got, want, f"the encoding with max_len = {case.L}, against max_len = {case.L + 9},")
+
+
+@requirement("SIN-BEYOND-1", "sinusoidal")
+def a_longer_sequence_is_refused_or_right(subject: Subject, case: Case) -> Evidence:
+    for length in (case.L + 1, 2 * case.L + 3):
+        want = rows(subject, case, length=length)
+        try:
+            got = rows(subject, case, length=length, max_len=case.L)
+        except Failure as failure:
+            if failure.reason != "raised":
+                raise
+            yield Measure()
+            continue
+        yield close(got, want, f"the encoding of {length} tokens with max_len = {case.L}, against a larger one,")
+
+
+@requirement("SIN-LONG-1", "sinusoidal-long")
+def thousands_of_positions_keep_to_the_drift_of_float32(subject: Subject, case: Case) -> Evidence:
+    yield from near(subject, case, rows(subject, case), drift(case.L), DRIFT_SOURCE)
+
+
+@requirement("SIN-HALF-1", "sinusoidal-half")
+def angles_are_not_computed_in_half_precision(subject: Subject, case: Case) -> Evidence:
+    for dtype in (torch.bfloat16, torch.float16):
+        got = rows(subject, case.but(dtype=dtype))
+        yield from near(subject, case, got, torch.finfo(dtype).eps + drift(case.L), HALF_SOURCE)
+
+
+# -- positions that are given
+
+
+def shuffled(case: Case, what: str = "positions") -> Tensor:
+    """Return positions (L,) in no order, of which the smallest is 3."""
+    return case.permutation(what, case.L) + 3
+
+
+@requirement("SIN-POS-1", "sinusoidal")
+def given_positions_are_encoded(subject: Subject, case: Case) -> Evidence:
+    positions = shuffled(case)
+    got = rows(subject, case, positions)
+    want = rows(subject, case, length=case.L + 3)[positions]
+    yield close(got, want, f"the encoding of positions {positions.tolist()}, against those rows of a longer sequence,")
+
+
+@requirement("SIN-POS-2", "sinusoidal")
+def every_sample_may_have_positions_of_its_own(subject: Subject, case: Case) -> Evidence:
+    positions = torch.stack([shuffled(case, f"positions {b}") for b in range(case.B)])
+    got = ask(subject, case, zeros(case), positions).out
+    want = rows(subject, case, length=case.L + 3)[positions]
+    yield close(got, want, "the encoding of positions that differ between samples, against those rows,")
+
+
+def allowed(subject: Subject, case: Case, positions: Tensor) -> Tensor | None:
+    """Return the encoding of positions that may be refused, None where an error was raised."""
+    try:
+        return rows(subject, case, positions)
+    except Failure as failure:
+        if failure.reason == "raised":
+            return None
+        raise
+
+
+@requirement("SIN-POS-3", "sinusoidal")
+def negative_positions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
+    got = allowed(subject, case, -shuffled(case))
+    if got is None:
+        yield Measure()
+        return
+    (sines, cosines), (s, c) = pairs(subject, got), pairs(subject, rows(subject, case, shuffled(case)))
+    yield close(sines, -s, "sines of -p, against those of p negated,")
+    yield close(cosines, c, "cosines of -p, against those of p,")
+
+
+@requirement("SIN-POS-4", "sinusoidal")
+def fractions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
+    positions = shuffled(case).to(case.dtype) / 2
+    got = allowed(subject, case, positions)
+    if got is None:
+        yield Measure()
+        return
+    (s, c), (sines, cosines) = pairs(subject, got), pairs(subject, rows(subject, case, shuffled(case)))
+    yield close(2 * s * c, sines, "2·sin·cos of p / 2, against the sine of p,")
+    yield close(c.square() - s.square(), cosines, "cos² - sin² of p / 2, against the cosine of p,")
+
+
+@requirement("SIN-POS-5", "sinusoidal")
+def positions_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
+    for what, positions in (
+        ("one position for all tokens", shuffled(case)[:1]),
+        ("one position less than tokens", shuffled(case)[1:]),
+        ("positions of one sample more", shuffled(case).expand(case.B + 1, case.L)),
+    ):
+        yield refuses(subject, case, what, positions)
+
+
+def refuses(subject: Subject, case: Case, what: str, positions: Tensor) -> Measure:
+    """Return a measure if the subject raises an exception for these positions."""
+    try:
+        rows(subject, case, positions)
+    except Failure as failure:
+        if failure.reason == "raised":
+            return Measure()
+    raise Failure("property", f"{what}: no error was raised")
+
+
+# -- training
+
+
+@requirement("SIN-GRAD-1", "sinusoidal")
+def the_gradient_reaches_the_input(subject: Subject, case: Case) -> Evidence:
+    if subject.choice("sinusoidal-output") == "table":
+        yield Measure()  # the output does not depend on x
+        return
+    x, cotangent = (case.draw(what, case.B, case.L, case.E) for what in ("x", "cotangent"))
+    got = ask(subject, case, x, cotangent=cotangent, wrt=("x",)).grads["x"]
+    yield close(got, factor(subject, case) * cotangent, "gradient of x")
+
+
+@requirement("SIN-DROP-1", "sinusoidal-one")
+def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
+    x = case.draw("x", case.B, case.L, case.E)
+    want = ask(subject, case, x).out
+    got = ask(subject, case, x, changes={"dropout": P}, seed=1).out
+    yield close(got, want, "out in evaluation with dropout, against out without,")
+
+
+@requirement("SIN-DROP-2", "sinusoidal-wide")
+def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
+    x = case.draw("x", case.B, case.L, case.E)
+    evaluated = ask(subject, case, x).out
+    trained = ask(subject, case, x, changes={"dropout": P, "training": True}, seed=1).out
+    gone = trained == 0
+    want = torch.where(gone, 0.0, evaluated / (1 - P))
+    yield close(trained, want, "out in training, against 0 or out in evaluation divided by 1 - p,")
+    there = evaluated != 0
+    rate, n = float(gone[there].double().mean()), int(there.sum())
+    slack = 5 * math.sqrt(P * (1 - P) / n)
+    message = f"{100 * rate:.1f} % of {n} elements are dropped, want {100 * P:.0f} % ± {100 * slack:.1f} %"
+    yield holds(abs(rate - P) <= slack, message)
+    for axis, what in ((0, "sample"), (1, "token"), (2, "feature")):
+        yield holds(bool((gone.double().std(dim=axis) > 0).any()), f"the same is dropped in every {what}")
+
+
+# -- all of it
+
+
+@requirement("SIN-ORACLE-1", "sinusoidal-wide")
+def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
+    x, cotangent = (case.draw(what, case.B, case.L, case.E) for what in ("x", "cotangent"))
+    added = factor(subject, case)
+    reply = ask(subject, case, x, cotangent=cotangent if added else None, wrt=("x",) if added else ())
+    for b in range(case.B):
+        yield from near(subject, case, reply.out[b] - added * x[b], drift(case.L), DRIFT_SOURCE)
+    if added:
+        yield close(reply.grads["x"], added * cotangent, "gradient of x")

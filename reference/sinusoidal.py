@@ -11,7 +11,7 @@ from torch import Tensor, einsum
 def frequencies(dim: int, base: float) -> Tensor:
     """Return ω_i = base^(-2i/dim) for the pairs i = 0, …, ⌈dim/2⌉ - 1, float64.
 
-    Requirements: SIN-FREQ-1.
+    Requirements: SIN-FREQ-1, SIN-BASE-1, SIN-GRID-5, SIN-GRID-6.
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.5.
     """
     return base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
@@ -24,6 +24,8 @@ def angles(positions: Tensor, omega: Tensor) -> Tensor:
         positions  (...)     any integer or float dtype
         omega      (I,)
         out        (..., I)  float64: float32 is off by 6e-8 of the position, half precision by whole turns
+
+    Requirements: SIN-SHIFT-1, SIN-LONG-1, SIN-HALF-1.
     """
     return einsum("...,i->...i", positions.double(), omega.to(positions.device))
 
@@ -35,7 +37,7 @@ def interleave(theta: Tensor, dim: int) -> Tensor:
         theta  (..., I)
         out    (..., dim)  the last cosine is left out where dim is odd
 
-    Requirements: SIN-PAIR-1.
+    Requirements: SIN-PAIR-1, SIN-ODD-1 (declares: interleaved).
     """
     return torch.stack([theta.sin(), theta.cos()], dim=-1).flatten(-2)[..., :dim]
 
@@ -53,8 +55,23 @@ def encode(positions: Tensor, dim: int, base: float = 10000.0) -> Tensor:
 
 
 def count(x: Tensor) -> Tensor:
-    """Return the positions 0, 1, …, L - 1 of the tokens of x (B, L, D)."""
+    """Return the positions 0, 1, …, L - 1 of the tokens of x (B, L, D).
+
+    Requirements: SIN-ZERO-1, SIN-BATCH-1.
+    """
     return torch.arange(x.shape[1], device=x.device)
+
+
+def refuse_positions(positions: Tensor, x: Tensor) -> None:
+    """Raise ValueError unless there is one position for each token of x (B, L, D), in all samples or in each.
+
+    Said explicitly because a single position would be broadcast over all tokens.
+
+    Requirements: SIN-POS-5.
+    """
+    if tuple(positions.shape) not in ((x.shape[1],), tuple(x.shape[:2])):
+        want = f"{(x.shape[1],)} or {tuple(x.shape[:2])}"
+        raise ValueError(f"positions have shape {tuple(positions.shape)}, want {want}")
 
 
 def add(x: Tensor, encoded: Tensor) -> Tensor:
@@ -63,19 +80,39 @@ def add(x: Tensor, encoded: Tensor) -> Tensor:
     Shapes:
         x        (B, L, D)
         encoded  (L, D) or (B, L, D)
+
+    Requirements: SIN-ADD-1, SIN-DTYPE-1, SIN-GRAD-1.
     """
     return x + encoded.to(x.dtype)
 
 
-def sinusoidal(x: Tensor, positions: Tensor | None = None, base: float = 10000.0) -> Tensor:
+def drop(out: Tensor, probability: float) -> Tensor:
+    """Return ``out`` with each element zero with that probability, and divided by what is left of 1 otherwise.
+
+    Requirements: SIN-DROP-1, SIN-DROP-2.
+    """
+    return torch.dropout(out, probability, train=probability > 0)
+
+
+def sinusoidal(
+    x: Tensor, positions: Tensor | None = None, base: float = 10000.0, dropout: float = 0.0
+) -> Tensor:  # fmt: skip
     """Return x with the encoding of its tokens' positions added.
 
     Shapes:
         x          (B, L, D)
-        positions  (L,) or (B, L)   0, 1, … where none are given
-        out        (B, L, D)
+        positions  (L,) or (B, L)   in tokens, integers or fractions, also negative; 0, 1, … where none are given
+        out        (B, L, D)        in the dtype of x
+
+    ``dropout`` is a probability; pass 0 outside training.
+    Raises ValueError where there is not one position for each token.
+
+    Requirements: the chapter's one-dimensional part (SIN-ORACLE-1).
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.5 and 5.4.
     """
-    return add(x, encode(count(x) if positions is None else positions, x.shape[-1], base))
+    positions = count(x) if positions is None else positions
+    refuse_positions(positions, x)
+    return drop(add(x, encode(positions, x.shape[-1], base)), dropout)
 
 
 def refuse_width(dim: int) -> None:

@@ -23,6 +23,8 @@ OTHER_BOUNDS = {
     "1e-5": (MARGIN, "a path that forgets something is off by all of it, though float32 is all that is asked of it"),
     "1e-10": (MARGIN, "float32 inside float64 is off by 1e-7, a thousand bounds"),
     "float16: ": (MARGIN, "an overflow is off by infinity"),
+    "drift of float32": (MARGIN, "a table that ends too soon is off by 1, and the drift at position 4000 is 5e-4"),
+    "half precision: one unit": (50, "what is judged is 1 against one unit of a 16-bit format, 8e-3 in bfloat16"),
     "2·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
     "2.5·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
 }

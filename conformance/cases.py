@@ -202,7 +202,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "rotary-scaled": (Case("rotary-scaled-1", B=2, H=3, L=5, E=16, reads="x({B}, {H}, {L}, {E})"),),
     # off every tile, and past the integers that bfloat16 (256) and, in float32, float16 (2048) still tell apart
     "rotary-long": (Case("rotary-long-1", B=1, H=2, L=2503, E=8, reads="x({B}, {H}, {L}, {E})"),),
-    "rotary-half": (Case("rotary-half-1", B=1, H=2, L=1861, E=8, reads="x({B}, {H}, {L}, {E})"),),
+    "rotary-half": (Case("rotary-half-1", B=1, H=2, L=1861, E=12, reads="x({B}, {H}, {L}, {E})"),),
     # no more tokens than features: with unit vectors as values the output shows the weights
     "rotary-attention": (
         Case("rotary-attention-1", B=2, H=3, L=6, E=8,  reads="query, key, value ({B}, {H}, {L}, {E})"),

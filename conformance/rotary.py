@@ -6,6 +6,7 @@ enough to judge meaning; long positions are judged by how errors of float32 angl
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -143,7 +144,9 @@ def only_the_distance_of_two_positions_counts(subject: Subject, case: Case) -> E
     want = [matrix[n - m] for m in range(FEW) for n in range(m, FEW)]
     yield close(torch.stack(steps), torch.stack(want), "R_mᵀ R_n against R_(n-m)")
     composed = [matrix[m] @ matrix[n] for m in range(FEW) for n in range(FEW - m)]
-    yield close(torch.stack(composed), torch.stack([matrix[m + n] for m in range(FEW) for n in range(FEW - m)]), "R_m R_n")
+    yield close(
+        torch.stack(composed), torch.stack([matrix[m + n] for m in range(FEW) for n in range(FEW - m)]), "R_m R_n"
+    )
 
 
 @requirement("ROPE-PAIR-1", "rotary")
@@ -277,7 +280,12 @@ def at_positions(subject: Subject, case: Case, positions: Tensor, **options: Any
 def a_token_turns_by_the_position_it_is_given(subject: Subject, case: Case) -> Evidence:
     count = torch.arange(case.L, device=case.device)
     order = case.permutation("order", case.L)
-    for what, positions in (("offset", count + 3), ("permuted", order), ("with gaps", 2 * order), ("equal", 0 * count + 2)):
+    for what, positions in (
+        ("offset", count + 3),
+        ("permuted", order),
+        ("with gaps", 2 * order),
+        ("equal", 0 * count + 2),
+    ):
         yield close(*at_positions(subject, case, positions), f"out at positions that are {what}")
 
 
@@ -346,7 +354,7 @@ def more_features_than_there_are_do_not_turn(subject: Subject, case: Case) -> Ev
 
 # -- longer than trained
 
-SCALINGS: dict[str, tuple[tuple[str, float], ...]] = {
+SCALINGS: dict[str, reference.Scaling] = {
     "linear": (),
     "ntk": (),
     "yarn": (("original_max_position", 32.0), ("beta_fast", 4.0), ("beta_slow", 1.0), ("attention_factor", 1.25)),
@@ -357,10 +365,12 @@ SCALINGS: dict[str, tuple[tuple[str, float], ...]] = {
 def scaling_is_that_of_the_formula(subject: Subject, case: Case, kind: str) -> Evidence:
     """Base 100, so that some pairs lie where frequencies are blended."""
     for factor in (4.0, 1.0):
-        scaling = (("kind", kind), ("factor", factor), *SCALINGS[kind])
+        scaling: reference.Scaling = (("kind", kind), ("factor", factor), *SCALINGS[kind])
         block = blocks(subject, case, FEW, base=100.0, scaling=scaling)
         omega = reference.scaled(frequencies(case.E, 100.0), 100.0, scaling).to(block.device)
-        cos, sin = (reference.magnitude(scaling) * part for part in formula(torch.arange(FEW, device=omega.device), omega))
+        cos, sin = (
+            reference.magnitude(scaling) * part for part in formula(torch.arange(FEW, device=omega.device), omega)
+        )
         yield close(block[..., 0, 0], cos, f"cos of the angles, {kind} with factor {factor:g},")
         yield close(block[..., 1, 0].abs(), sin.abs(), f"|sin| of the angles, {kind} with factor {factor:g},")
 
@@ -398,7 +408,9 @@ def values_are_not_turned(subject: Subject, case: Case) -> Evidence:
     """Queries of zero weigh all keys alike."""
     _, k, v = triple(case)
     out = attended(subject, case, torch.zeros_like(k), k, v)
-    yield close(out, v.mean(dim=-2, keepdim=True).expand_as(out), "out with queries of zero against the mean of the values:")
+    yield close(
+        out, v.mean(dim=-2, keepdim=True).expand_as(out), "out with queries of zero against the mean of the values:"
+    )
 
 
 @requirement("ROPE-ORDER-1", "rotary-attention")
@@ -420,6 +432,15 @@ def weights_depend_on_distances_only(subject: Subject, case: Case) -> Evidence:
     log = weights_of(subject, case, q, k).log()
     odds = log[..., 1:] - log[..., :-1]
     yield close(odds[..., 2:, 2:], odds[..., :-2, :-2], "log odds of neighbouring keys, two tokens on,")
+    one, other = (content[:, :, at : at + 1].expand_as(q).contiguous() for at in (0, 1))
+    odds, back = (against_own(weights_of(subject, case, *both)) for both in ((one, other), (other, one)))
+    yield close(odds, back.transpose(-1, -2), "log odds of keys b for queries a, against keys a for queries b,")
+
+
+def against_own(weights: Tensor) -> Tensor:
+    """Return the log odds of every key against that at the query's own place."""
+    log = weights.log()
+    return log - torch.diagonal(log, dim1=-2, dim2=-1)[..., None]
 
 
 @requirement("ROPE-SCALE-1", "rotary-attention")
@@ -442,25 +463,26 @@ def odds_by_distance(subject: Subject, case: Case, base: float, second: int) -> 
 
     In sample i the query is the first element of pair i, and the keys are its ``second`` (1) or first (0) element.
     """
-    I, size = case.E // 2, math.sqrt(3 * math.sqrt(case.E))  # scores of ±3
-    eye = torch.eye(I, dtype=case.dtype, device=case.device)
-    pairs = torch.zeros(2, I, I, 2, dtype=case.dtype, device=case.device)
-    pairs[0, ..., 0] = pairs[1, ..., second] = size * eye
+    eye = torch.eye(case.E // 2, dtype=case.dtype, device=case.device) * math.sqrt(
+        3 * math.sqrt(case.E)
+    )  # scores of ±3
+    pairs = torch.zeros(2, *eye.shape, 2, dtype=case.dtype, device=case.device)
+    pairs[0, ..., 0] = pairs[1, ..., second] = eye
     q, k = (to_features(x, choice(subject))[:, None, None].expand(-1, case.H, case.L, -1).contiguous() for x in pairs)
-    log = weights_of(subject, case, q, k, base=base).log()
+    odds = against_own(weights_of(subject, case, q, k, base=base))
     each = torch.arange(case.L, device=case.device)
     theta = einsum("p,i->ip", each.double(), frequencies(case.E, base).to(case.device))
-    return log - torch.diagonal(log, dim1=-2, dim2=-1)[..., None], theta[:, :, None] - theta[:, None, :]
+    return odds, theta[:, :, None] - theta[:, None, :]
 
 
 @requirement("ROPE-FREQ-2", "rotary-attention")
 def scores_follow_the_frequencies_of_the_head(subject: Subject, case: Case) -> Evidence:
     for base in (10000.0, *BASES):
-        odds, theta = odds_by_distance(subject, case, base, 0)
-        yield close(odds, (3 * theta.cos() - 3)[:, None].expand_as(odds), f"log odds of equal features, base {base:g},")
         odds, theta = odds_by_distance(subject, case, base, 1)
         want = (3 * theta.sin()).abs()[:, None].expand_as(odds)
         yield close(odds.abs(), want, f"|log odds| of first and second features, base {base:g},")
+        odds, theta = odds_by_distance(subject, case, base, 0)
+        yield close(odds, (3 * theta.cos() - 3)[:, None].expand_as(odds), f"log odds of equal features, base {base:g},")
 
 
 @requirement("ROPE-DIR-2", "rotary-attention")
@@ -477,7 +499,9 @@ def causality_hides_later_tokens_and_nothing_else(subject: Subject, case: Case) 
     later = torch.ones(case.L, case.L, dtype=torch.bool, device=case.device).triu(1)
     yield identical(hidden[..., later], torch.zeros_like(hidden[..., later]), "weights of later tokens")
     seen = plain.masked_fill(later, 0.0)
-    yield close(hidden, seen / seen.sum(dim=-1, keepdim=True), "weights of the tokens so far, against those without causality,")
+    yield close(
+        hidden, seen / seen.sum(dim=-1, keepdim=True), "weights of the tokens so far, against those without causality,"
+    )
 
 
 @requirement("ROPE-POS-5", "rotary-attention")
@@ -491,7 +515,8 @@ def tokens_may_come_with_their_positions(subject: Subject, case: Case) -> Eviden
     one = order[:1].expand_as(order)
     for what, by, positions in (("", one, order[0]), (", each sample in its own", order, order)):
         at = by[:, None, :, None].expand_as(q)
-        got = attended(subject, case, *(x.gather(2, at) for x in (q, k, v)), positions)
+        moved = [x.gather(2, at) for x in (q, k, v)]
+        got = attended(subject, case, moved[0], moved[1], moved[2], positions)
         yield close(got, want.gather(2, at), f"out of tokens in another order{what}, with their positions,")
 
 
@@ -504,7 +529,8 @@ def it_is_attention_on_turned_queries_and_keys(subject: Subject, case: Case) -> 
         reply = subject.ask(
             attention_config(case, causal=causal), inputs, tuple(cotangent.shape), cotangent=cotangent, wrt=names
         )
-        want, grads = case.once(f"{choice(subject)} {causal}", lambda c=causal: oracle(case, choice(subject), cotangent, c))
+        wanted = partial(oracle, case, choice(subject), cotangent, causal)
+        want, grads = case.once(f"oracle {choice(subject)} {causal}", wanted)
         yield close(reply.out, want)
         for name, grad in zip(names, grads, strict=True):
             yield close(reply.grads[name], grad, f"gradient of {name}")

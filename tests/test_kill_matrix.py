@@ -23,6 +23,8 @@ OTHER_BOUNDS = {
     "1e-5": (MARGIN, "a path that forgets something is off by all of it, though float32 is all that is asked of it"),
     "1e-10": (MARGIN, "float32 inside float64 is off by 1e-7, a thousand bounds"),
     "float16: ": (MARGIN, "an overflow is off by infinity"),
+    "float32 angles": (MARGIN, "a position that is rounded to another is off by radians, and the bound is 3·10⁻⁴"),
+    "two steps of the dtype": (10, "angles are off by radians at most, and a step of bfloat16 is a hundredth"),
     "2·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
     "2.5·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
 }

@@ -106,7 +106,9 @@ class LearnedConfig:
 class RotaryConfig:
     """Rotary positions: x (B, H, L, head_dim), out of the same shape.
 
-    ``scaling``: None, or a name with its numbers as (name, value) pairs, as spec/rotary.md lists them.
+    ``scaling``: None, or pairs of a name and its value: ("kind", "linear" | "ntk" | "yarn" | "llama3") first, then
+    ("factor", …) and the other numbers of that kind, all of them, in the order of spec/rotary.md. What an adapter lacks
+    raises NotImplementedError.
     """
 
     head_dim: int

@@ -11,7 +11,7 @@ from attnconf.reference.masks import causal, intersect, key_padding
 from attnconf.reference.multi_head_attention import multi_head_attention as multi_head
 from attnconf.reference.relative_bias import bias as t5_bias
 from attnconf.reference.relative_bias import relative_bias_attention as attend_with_t5_bias
-from attnconf.reference.rotary import frequencies, rotate
+from attnconf.reference.rotary import frequencies, magnitude, rotate, scaled
 from attnconf.reference.rotary import rotary_attention as attend_rotated
 from attnconf.reference.sinusoidal import grid
 from attnconf.reference.sinusoidal import sinusoidal as add_sinusoidal
@@ -103,8 +103,10 @@ def learned(config, weights):
 
 
 def rotary(config, weights):
+    omega = scaled(frequencies(config.rotary_dim, config.base), config.base, config.scaling)
+
     def forward(x, *, positions=None):
-        return rotate(x, positions, frequencies(config.rotary_dim, config.base), config.rotary_dim)
+        return rotate(x, positions, omega, config.rotary_dim, magnitude(config.scaling))
 
     return forward
 

@@ -22,6 +22,7 @@ OTHER_BOUNDS = {
     DIFFERENCES_SOURCE: (MARGIN, "a missing gradient is off by all of itself, which is 10⁴ bounds"),
     "1e-5": (MARGIN, "a path that forgets something is off by all of it, though float32 is all that is asked of it"),
     "1e-10": (MARGIN, "float32 inside float64 is off by 1e-7, a thousand bounds"),
+    "two roundings of": (4, "half precision: neighbours become one, which is a whole slope of the 16 that are judged"),
     "float16: ": (MARGIN, "an overflow is off by infinity"),
     "2·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
     "2.5·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),

@@ -279,7 +279,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "learned-output": ("add", "table"),
     "learned-offset": ("0", "1", "2"),  # position p is row p + offset
     "rope-pairing": ("interleaved", "half"),
-    "alibi-slopes": ("published", "geometric", "mosaic"),  # for heads that are no power of two
+    "alibi-slopes": ("published", "geometric"),  # for heads that are no power of two
     "t5-scale": ("none", "sqrt"),  # the scores are q·k, or q·k / √E
     "fourier-factor": ("1", "pi", "2pi"),  # the angle is factor · frequency · coordinate
     "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features

@@ -154,6 +154,7 @@ def place_nothing(
     raise TypeError("this component is not judged as attention")
 
 
+_SCORES = (frozenset[str](), frozenset({"scores"}))  # an encoding has none, attention with the encoding in it has
 _ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal"})
 LENSES = {
     ("attention", "direct"): Lens("direct", "attention", _ALL | {"scale", "value-width"}, place_direct),
@@ -166,7 +167,7 @@ LENSES = {
         "direct-self", "multi_head_attention", (_ALL - {"cross"}) | {"value-width", "projections"}, place_self
     ),
     **{
-        (component, "direct"): Lens("direct", component, frozenset(), place_nothing)
+        (component, "direct"): Lens("direct", component, _SCORES[component.endswith("_attention")], place_nothing)
         for component in COMPONENTS
         if component not in ("attention", "multi_head_attention")
     },

@@ -22,6 +22,7 @@ OTHER_BOUNDS = {
     DIFFERENCES_SOURCE: (MARGIN, "a missing gradient is off by all of itself, which is 10⁴ bounds"),
     "1e-5": (MARGIN, "a path that forgets something is off by all of it, though float32 is all that is asked of it"),
     "1e-10": (MARGIN, "float32 inside float64 is off by 1e-7, a thousand bounds"),
+    "two roundings of": (4, "half precision: neighbours become one, which is a whole slope of the 16 that are judged"),
     "float16: ": (MARGIN, "an overflow is off by infinity"),
     "drift of float32": (MARGIN, "a table that ends too soon is off by 1, and the drift at position 4000 is 5e-4"),
     "half precision: one unit": (50, "what is judged is 1 against one unit of a 16-bit format, 8e-3 in bfloat16"),

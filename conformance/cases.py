@@ -259,8 +259,29 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("alibi-cached-3", B=3, H=8, L=6, S=7, E=11, F=5, reads="{H} heads, {L} queries, {S} keys"),
     ),
     # -- relative_bias
-    # -- fourier
-    # -- coordinate_mlp
+    # -- fourier: L points of E coordinates, S frequencies, H random directions
+    "fourier": (
+        Case("fourier-1",           B=4, H=6, L=7, S=5, E=3,  F=9, reads="x({L}, {E}), {S} frequencies"),
+        Case("fourier-two-by-six-2", B=3, H=4, L=5, S=6, E=2,  F=7, reads="x({L}, {E}), {S} frequencies"),
+        Case("fourier-one-of-one-3", B=3, H=4, L=6, S=5, E=1,  F=7, reads="x({L}, {E}), {S} frequencies"),
+        Case("fourier-one-point-4",  B=3, H=4, L=1, S=2, E=5,  F=7, reads="x({L}, {E}), {S} frequencies"),
+    ),
+    "fourier-high": (Case("fourier-high-1", B=3, H=4, L=11, S=10, E=2, F=7, reads="x({L}, {E}), {S} frequencies"),),
+    "fourier-learn": (
+        Case("fourier-learn-1", B=3, H=4, L=11, S=5, E=2, F=7, reads="x(800, {E}), {S} frequencies"),
+    ),
+    "random-fourier": (
+        Case("random-fourier-1", B=2, H=5, L=7, S=4, E=3, F=9, reads="x({L}, {E}), {H} directions"),
+        Case("random-fourier-one-coordinate-2", B=4, H=3, L=5, S=2, E=1, F=9, reads="x({L}, {E}), {H} directions"),
+    ),
+    # -- coordinate_mlp: L points of E coordinates, S frequencies, layers of H and B units, out_dim colours
+    "coordinate_mlp": (
+        Case("coordinate-1",     B=7, H=9, L=6, S=4, E=2, F=8, out_dim=3, reads="x({L}, {E}), {S} frequencies, layers of {H}, {B}, {out_dim}"),
+        Case("coordinate-two-2", B=5, H=4, L=9, S=2, E=3, F=8, out_dim=1, reads="x({L}, {E}), {S} frequencies, layers of {H}, {B}, {out_dim}"),
+    ),
+    "coordinate-mlp-deep": (
+        Case("coordinate-deep-1", B=7, H=5, L=6, S=4, E=2, F=8, out_dim=3, reads="x({L}, {E}), {S} frequencies, 12 layers of {H}"),
+    ),
 }
 # fmt: on
 

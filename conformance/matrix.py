@@ -113,7 +113,7 @@ def _unharmed(component: str) -> Row:
 def judge_one(name: str, component: str) -> Row:
     """Judge one component of a mutant, or of the reference, by every check there is.
 
-    Checks that train take seconds: a mutant is judged by those that it says it breaks.
+    Checks that train take seconds: a mutant is judged by those that it says it breaks, and those that presuppose them.
     """
     mutant = known().get(name)
     session = Session([apply([mutant] if mutant else [])], Settings(profile=PROFILE))
@@ -123,11 +123,16 @@ def judge_one(name: str, component: str) -> Row:
         planned
         for planned in session.plan
         if planned.entry.component == component
-        and (mutant is None or planned.entry.requirement in quick | set(mutant.breaks))
+        and (mutant is None or planned.entry.requirement in quick or touches(mutant, planned.entry.requirement))
     ]
     for planned in session.plan:
         session.run(planned)
     return _row(session, name, component)
+
+
+def touches(mutant: Mutant, requirement: str) -> bool:
+    """Return whether a mutant says that it breaks a requirement, or what this presupposes directly."""
+    return bool({requirement, *registry.get(requirement).presupposes} & set(mutant.breaks))
 
 
 def _row(session: Session, name: str, component: str) -> Row:

@@ -172,7 +172,7 @@ def train(model: Decoder, task: Task, s: Settings, chance: torch.Generator) -> f
         tokens, targets = task(s.batch, s.train_length, s.vocabulary, chance)
         loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten(), ignore_index=UNSCORED)
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call] # torch's own gap
+        loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()

@@ -19,6 +19,7 @@ MAY = {
     "spec": {"spec"},
     "reference": {"reference"},
     "reports": {"reports"},
+    "reports/studies": {"reference"},  # experiments that people run; not installed
     "adapters": {"adapters.contract", "adapters.binding", "adapters.bind"},
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
@@ -33,6 +34,7 @@ MAY = {
         "listing",
         "explaining",
         "doctor",
+        "show",
         "__version__",
     },
 }

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | doctor | report``.
+"""The command line: ``attnconf run | list | explain | doctor | report | show``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -18,6 +18,7 @@ from attnconf.spec import registry
 
 OK, FAILED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 KINDS = ("implementations", "chapters", "requirements", "mutants", "profiles")  # of things to list
+SHOWN = ("sinusoidal", "sinusoidal_2d", "learned", "rotary", "alibi", "relative_bias", "fourier", "random_fourier")
 
 DESCRIPTION = "Judge implementations of attention, requirement by requirement."
 EXIT_CODES = "exit codes: 0 all is well, 1 a MUST does not hold, 2 bad input, 3 fault of the suite, 130 interrupted"
@@ -79,6 +80,7 @@ def parser() -> Parser:
     verb.add_argument("results", nargs="+", type=Path, help="files written by `attnconf run --results`")
     verb.add_argument("-o", "--output", type=Path, metavar="FILE.md", help="write there instead of printing")
     verb.set_defaults(act=_report)
+    _add_show(verbs.add_parser("show", help="a picture of an encoding beside the reference's", allow_abbrev=False))
     return top
 
 
@@ -192,6 +194,28 @@ def _report(given: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"cannot write {str(given.output)!r}: {error.strerror or error}") from None
+    return OK
+
+
+def _add_show(verb: argparse.ArgumentParser) -> None:
+    verb.description = "Draw an encoding, the reference's in the same layout, and their difference."
+    verb.add_argument("encoding", choices=SHOWN, help="one of " + ", ".join(SHOWN), metavar="encoding")
+    verb.add_argument("--impl", required=True, metavar="NAME", help="as for `attnconf run`")
+    verb.add_argument("-o", "--output", type=Path, metavar="FILE.png", help="default: ENCODING.png in this folder")
+    verb.set_defaults(act=_show)
+
+
+def _show(given: argparse.Namespace) -> int:
+    _user_folder_last()
+    from attnconf import show
+
+    path = given.output or Path(f"{given.encoding}.png")
+    try:
+        print(show.show(given.encoding, given.impl, path))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
     return OK
 
 

@@ -1,0 +1,1 @@
+../../conformance/attnconf/show.py

@@ -1,0 +1,245 @@
+"""Does a model work on sequences longer than those it was trained on, and which positions does that take?
+
+Tiny causal transformers, built from the functions of the reference, learn three tasks on short sequences and are
+tested on longer ones:
+
+    python reports/studies/extrapolation.py            everything, or what is still missing after an interruption
+    python reports/studies/extrapolation.py --quick    a few steps of a few models, to see that it runs
+
+Writes extrapolation.json (every model's accuracies), extrapolation.md and extrapolation.png beside this file, or to
+the folder given with --output. Not part of the installed package. Needs matplotlib and tqdm.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import os
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from attnconf.reference import alibi, relative_bias
+from attnconf.reference.attention import attend
+from attnconf.reference.learned import learned
+from attnconf.reference.masks import causal
+from attnconf.reference.multi_head_attention import merge_heads, split_heads
+from attnconf.reference.rotary import frequencies, rotate
+from attnconf.reference.sinusoidal import sinusoidal
+
+METHODS = ("none", "sinusoidal", "learned", "rotary", "ALiBi", "T5 bias")
+UNSCORED = -100  # the target of a position that is neither trained nor tested; cross_entropy leaves it out
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All numbers of the study."""
+
+    train_length: int = 32  # tokens
+    ratios: tuple[int, ...] = (1, 2, 4, 8)  # test length / training length
+    vocabulary: int = 16
+    layers: int = 2
+    width: int = 64
+    heads: int = 4
+    batch: int = 16  # sequences
+    steps: int = 450
+    learning_rate: float = 3e-3
+    warmup: int = 50  # steps
+    seeds: int = 5
+    test_sequences: int = 64  # for each length, the same for all models
+    buckets: int = 16  # of the T5 bias; all of them occur in training, as in T5, where max_distance is below the length
+    max_distance: int = 16
+    base: float = 10000.0  # of sinusoidal and rotary
+
+
+QUICK = Settings(train_length=8, ratios=(1, 2), batch=4, steps=3, warmup=2, seeds=2, test_sequences=4)
+
+
+# -- tasks: (tokens (B, L), targets (B, L)) from a count, a length and a source of chance
+
+
+def three_back(count: int, length: int, vocabulary: int, chance: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Say the token three steps ago."""
+    tokens = torch.randint(vocabulary, (count, length), generator=chance)
+    targets = torch.full_like(tokens, UNSCORED)
+    targets[:, 3:] = tokens[:, :-3]
+    return tokens, targets
+
+
+def first(count: int, length: int, vocabulary: int, chance: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Say the first token of the sequence."""
+    tokens = torch.randint(vocabulary, (count, length), generator=chance)
+    targets = tokens[:, :1].expand(-1, length).clone()
+    targets[:, 0] = UNSCORED
+    return tokens, targets
+
+
+def after_marker(count: int, length: int, vocabulary: int, chance: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Say the token that followed the marker, which stands somewhere in the first quarter."""
+    tokens = torch.randint(vocabulary, (count, length), generator=chance)
+    marker = torch.randint(length // 4, (count, 1), generator=chance)
+    tokens.scatter_(1, marker, vocabulary)
+    targets = tokens.gather(1, marker + 1).expand(-1, length)
+    return tokens, targets.masked_fill(torch.arange(length) < marker + 2, UNSCORED)
+
+
+Task = Callable[[int, int, int, torch.Generator], tuple[Tensor, Tensor]]
+TASKS: dict[str, Task] = {"three back": three_back, "first": first, "after the marker": after_marker}
+
+
+# -- the model
+
+
+class Block(nn.Module):
+    """Attention, then feed-forward, each behind a norm and around a residual."""
+
+    def __init__(self, width: int, heads: int):
+        super().__init__()
+        self.heads = heads
+        self.norm_attention, self.norm_feed_forward = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
+        self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x: Tensor, turn: Callable[[Tensor], Tensor], mask: Tensor, bias: Tensor | None) -> Tensor:
+        y = self.norm_attention(x)
+        q, k, v = (split_heads(project(y), self.heads) for project in (self.q, self.k, self.v))
+        x = x + self.out(merge_heads(attend(turn(q), turn(k), v, mask, bias)[0]))
+        out: Tensor = x + self.feed_forward(self.norm_feed_forward(x))
+        return out
+
+
+class Decoder(nn.Module):
+    """A causal transformer: tokens (B, L) -> scores of the next word (B, L, vocabulary)."""
+
+    def __init__(self, method: str, s: Settings):
+        super().__init__()
+        self.method, self.s = method, s
+        self.token = nn.Embedding(s.vocabulary + 1, s.width)  # one more for the marker
+        self.blocks = nn.ModuleList(Block(s.width, s.heads) for _ in range(s.layers))
+        self.read = nn.Sequential(nn.LayerNorm(s.width), nn.Linear(s.width, s.vocabulary))
+        if method == "learned":  # drawn like the tokens; the rows beyond the training length stay so
+            self.rows = nn.Parameter(torch.randn(s.train_length * max(s.ratios), s.width))
+        if method == "T5 bias":
+            self.table = nn.Parameter(torch.zeros(s.buckets, s.heads))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x, length = self.place(self.token(tokens)), tokens.shape[1]
+        mask, bias = causal(length, length), self.bias(length)
+        for block in self.blocks:
+            x = block(x, self.turn, mask, bias)
+        scores: Tensor = self.read(x)
+        return scores
+
+    def place(self, x: Tensor) -> Tensor:
+        """Return the embeddings, positions added where the method does that."""
+        if self.method == "sinusoidal":
+            return sinusoidal(x, base=self.s.base)
+        return learned(x, self.rows) if self.method == "learned" else x
+
+    def turn(self, x: Tensor) -> Tensor:
+        """Return queries or keys (B, H, L, E), turned where the method does that."""
+        if self.method != "rotary":
+            return x
+        return rotate(x, None, frequencies(x.shape[-1], self.s.base), x.shape[-1])
+
+    def bias(self, length: int) -> Tensor | None:
+        """Return what the method adds to the scores, (H, L, L)."""
+        if self.method == "ALiBi":
+            return alibi.bias(self.s.heads, length, length).float()
+        if self.method == "T5 bias":
+            return relative_bias.bias(self.table, length, length, self.s.max_distance, bidirectional=False)
+        return None
+
+
+# -- one run
+
+
+def train(model: Decoder, task: Task, s: Settings, chance: torch.Generator) -> float:
+    """Train the model and return the mean loss of the last tenth of the steps, in nats."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=s.learning_rate, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(step, s))
+    losses = []
+    for _ in range(s.steps):
+        tokens, targets = task(s.batch, s.train_length, s.vocabulary, chance)
+        loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten(), ignore_index=UNSCORED)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+    return statistics.fmean(losses[-max(1, s.steps // 10) :])
+
+
+def rate(step: int, s: Settings) -> float:
+    """Return the share of the learning rate: a linear warm-up, then half a cosine down to 0."""
+    return min((step + 1) / s.warmup, 0.5 + 0.5 * math.cos(math.pi * step / s.steps))
+
+
+@torch.inference_mode()
+def accuracy(model: Decoder, task: Task, length: int, s: Settings) -> dict[str, float]:
+    """Return the share of right tokens among all scored positions, and among those in the last half."""
+    chance = torch.Generator().manual_seed(length)  # the same test for every model
+    tokens, targets = task(s.test_sequences, length, s.vocabulary, chance)
+    said = torch.cat([model(some).argmax(dim=-1) for some in tokens.split(s.batch)])
+    scored, right = targets != UNSCORED, said == targets
+    late = scored & (torch.arange(length) >= length // 2)
+    return {"overall": float(right[scored].float().mean()), "last half": float(right[late].float().mean())}
+
+
+def run(task: str, method: str, seed: int, s: Settings) -> dict[str, Any]:
+    """Return the record of one model, trained and tested."""
+    torch.manual_seed(seed)
+    model = Decoder(method, s)
+    loss = train(model, TASKS[task], s, torch.Generator().manual_seed(1000 + seed))
+    tested = {str(ratio): accuracy(model, TASKS[task], ratio * s.train_length, s) for ratio in s.ratios}
+    parameters = sum(p.numel() for p in model.parameters())
+    return {
+        "task": task, "method": method, "seed": seed, "loss": loss, "accuracy": tested, "parameters": parameters,
+    }  # fmt: skip
+
+
+def all_runs(s: Settings, path: Path, methods: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the records of all models; what the file has of the same settings is not run again."""
+    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    settings = json.loads(json.dumps(asdict(s)))
+    runs = before["runs"] if before.get("settings") == settings else []
+    done = {(r["task"], r["method"], r["seed"]) for r in runs}
+    wanted = list(itertools.product(range(s.seeds), TASKS, methods))
+    for seed, task, method in tqdm(wanted, unit="model"):
+        if (task, method, seed) not in done:
+            runs.append(run(task, method, seed, s))
+            write(path, json.dumps({"settings": settings, "runs": runs}, indent=1) + "\n")
+    return runs
+
+
+def write(path: Path, text: str) -> None:
+    """Write the file at one go: an interruption leaves the old one or the new one."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Train what is missing, then write table and plot."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="smoke test; writes to a temporary folder by default")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: beside this file")
+    given = parser.parse_args(argv)
+    torch.set_num_threads(1)  # the models are too small for more, and the sums stay the same
+    settings, methods = (QUICK, METHODS[::3]) if given.quick else (Settings(), METHODS)
+    folder = given.output or (Path(tempfile.mkdtemp()) if given.quick else Path(__file__).parent)
+    all_runs(settings, folder / "extrapolation.json", methods)
+
+
+if __name__ == "__main__":
+    main()

@@ -10,10 +10,15 @@ from transformers.models.llama import modeling_llama as llama
 __version__ = transformers.__version__
 
 
+THEIR_NAMES = {"kind": "rope_type", "original_max_position": "original_max_position_embeddings"}
+
+
 def in_their_words(scaling, base):
-    """Return rope_parameters: our scaling under the names of transformers, which are the same but for the first."""
-    named = {"name": "default", **dict(scaling or ())}
-    return {"rope_theta": base, "rope_type": named.pop("name"), **named}
+    """Return rope_parameters."""
+    named = {THEIR_NAMES.get(name, name): value for name, value in scaling or (("kind", "default"),)}
+    if named["rope_type"] == "ntk":
+        raise NotImplementedError("the scaling ntk, but for one that follows the length of the sequence")
+    return {"rope_theta": base, **named}
 
 
 def as_ids(x, positions):

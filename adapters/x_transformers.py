@@ -39,9 +39,9 @@ def options(scaling):
     if scaling is None:
         return {}
     named = dict(scaling)
-    if named.get("name") not in OPTIONS:
-        raise NotImplementedError(f"the scaling {named.get('name')}")
-    return {OPTIONS[named["name"]]: named["factor"]}
+    if named["kind"] not in OPTIONS:
+        raise NotImplementedError(f"the scaling {named['kind']}")
+    return {OPTIONS[named["kind"]]: named["factor"]}
 
 
 def rotary(config, weights):

@@ -9,7 +9,7 @@ __version__ = timm.__version__
 
 def make_rotary(half):
     def rotary(config, weights):
-        if config.rotary_dim < config.head_dim:
+        if config.rotary_dim != config.head_dim:
             raise NotImplementedError("features that do not turn")
         if config.scaling is not None:
             raise NotImplementedError("scaled frequencies")

@@ -21,7 +21,7 @@ def make(config):
 
 
 def rotary(config, weights):
-    if config.rotary_dim < config.head_dim:
+    if config.rotary_dim != config.head_dim:
         raise NotImplementedError("features that do not turn")
     embedding = make(config).to(config.device, config.dtype)
 

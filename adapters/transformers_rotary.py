@@ -10,15 +10,19 @@ from transformers.models.llama import modeling_llama as llama
 __version__ = transformers.__version__
 
 
-THEIR_NAMES = {"kind": "rope_type", "original_max_position": "original_max_position_embeddings"}
-
-
-def in_their_words(scaling, base):
-    """Return rope_parameters."""
-    named = {THEIR_NAMES.get(name, name): value for name, value in scaling or (("kind", "default"),)}
-    if named["rope_type"] == "ntk":
+def in_their_words(config, scaling):
+    """Return rope_parameters, and max_position_embeddings: how many positions there are after scaling."""
+    if scaling is None:
+        return {"rope_type": "default", "rope_theta": config.base}, config.max_len
+    named = dict(scaling)
+    kind = named.pop("kind")
+    if kind == "ntk":
         raise NotImplementedError("the scaling ntk, but for one that follows the length of the sequence")
-    return {"rope_theta": base, **named}
+    if "original_max_position" not in named:
+        return {"rope_type": kind, "rope_theta": config.base, **named}, config.max_len
+    original = int(named.pop("original_max_position"))
+    named["original_max_position_embeddings"] = original
+    return {"rope_type": kind, "rope_theta": config.base, **named}, int(original * named["factor"])
 
 
 def as_ids(x, positions):
@@ -30,16 +34,16 @@ def as_ids(x, positions):
 
 def make_llama(config, heads=1, scaling=None):
     """Return Llama's configuration for this one, and its module for cos and sin."""
+    parameters, length = in_their_words(config, scaling)
     theirs = transformers.LlamaConfig(
         hidden_size=heads * config.head_dim, num_attention_heads=heads, head_dim=config.head_dim,
-        max_position_embeddings=config.max_len, rope_parameters=in_their_words(scaling, config.base),
-        attn_implementation="sdpa",
+        max_position_embeddings=length, rope_parameters=parameters, attn_implementation="sdpa",
     )  # fmt: skip
     return theirs, llama.LlamaRotaryEmbedding(theirs).to(config.device, config.dtype)
 
 
 def llama_rotary(config, weights):
-    if config.rotary_dim < config.head_dim:
+    if config.rotary_dim != config.head_dim:
         raise NotImplementedError("features that do not turn")
     _, embedding = make_llama(config, scaling=config.scaling)
 
@@ -76,11 +80,10 @@ def llama_rotary_attention(config, weights):
 
 
 def gpt_neox_rotary(config, weights):
-    parameters = in_their_words(config.scaling, config.base)
+    parameters, length = in_their_words(config, config.scaling)
     parameters["partial_rotary_factor"] = (config.rotary_dim + 0.5) / config.head_dim  # they round down
     theirs = transformers.GPTNeoXConfig(
-        hidden_size=config.head_dim, num_attention_heads=1, max_position_embeddings=config.max_len,
-        rope_parameters=parameters,
+        hidden_size=config.head_dim, num_attention_heads=1, max_position_embeddings=length, rope_parameters=parameters,
     )  # fmt: skip
     embedding = gpt_neox.GPTNeoXRotaryEmbedding(theirs).to(config.device, config.dtype)
 

@@ -81,19 +81,44 @@ def mpt_alibi(config, weights):
     return forward
 
 
+def fused(query, key, value):
+    """Return tensors (B, H, L, E) as hidden states (B, L, H·3·E): head by head, each with its query, key and value."""
+    return torch.stack([x.transpose(1, 2) for x in (query, key, value)], dim=3).flatten(2)
+
+
+def for_all_tokens(build, query):
+    """Return the bias of a batch of full sequences, (B·H, 1, L)."""
+    tokens = torch.ones(query.shape[0], query.shape[2], dtype=torch.long, device=query.device)
+    return build(tokens, query.shape[1], query.dtype)
+
+
 def bloom_alibi_attention(config, weights):
     refuse_future(config)
-    width = config.num_heads * config.head_dim
-    theirs = transformers.BloomConfig(hidden_size=width, n_head=config.num_heads)
+    theirs = transformers.BloomConfig(hidden_size=config.num_heads * config.head_dim, n_head=config.num_heads)
     attention = bloom.BloomAttention(theirs, layer_idx=0).eval()
     attention.query_key_value = attention.dense = nn.Identity()
 
     def forward(query, key, value):
-        fused = torch.stack([x.transpose(1, 2) for x in (query, key, value)], dim=3).flatten(2)  # (B, L, H·3·E)
-        tokens = torch.ones(query.shape[0], query.shape[2], dtype=torch.long, device=query.device)
-        bias = bloom.build_alibi_tensor(tokens, config.num_heads, query.dtype)
-        out, _ = attention(fused, 0.0, bias, additive(later(query.shape[2], query.device), query))
-        return in_heads(out, config)
+        bias = for_all_tokens(bloom.build_alibi_tensor, query)
+        mask = additive(later(query.shape[2], query.device), query)
+        return in_heads(attention(fused(query, key, value), 0.0, bias, mask)[0], config)
+
+    return forward
+
+
+def falcon_alibi_attention(config, weights):
+    refuse_future(config)
+    theirs = transformers.FalconConfig(
+        hidden_size=config.num_heads * config.head_dim, num_attention_heads=config.num_heads, alibi=True,
+        multi_query=False, new_decoder_architecture=False, attn_implementation="eager",
+    )  # fmt: skip
+    attention = falcon.FalconAttention(theirs, layer_idx=0).eval()
+    attention.query_key_value = attention.dense = nn.Identity()
+
+    def forward(query, key, value):
+        bias = for_all_tokens(falcon.build_alibi_tensor, query)
+        mask = additive(later(query.shape[2], query.device), query)
+        return in_heads(attention(fused(query, key, value), bias, mask)[0], config)
 
     return forward
 
@@ -171,7 +196,11 @@ variants = {
         "declares": {"alibi-slopes": "published"},
     },
     "mpt": {"alibi": mpt_alibi, "alibi_attention": mpt_alibi_attention, "declares": {"alibi-slopes": "published"}},
-    "falcon": {"alibi": falcon_alibi, "declares": {"alibi-slopes": "published"}},
+    "falcon": {
+        "alibi": falcon_alibi,
+        "alibi_attention": falcon_alibi_attention,
+        "declares": {"alibi-slopes": "published"},
+    },
     "t5": {
         "relative_bias": t5_relative_bias,
         "relative_bias_attention": t5_relative_bias_attention,

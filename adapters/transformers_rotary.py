@@ -8,6 +8,7 @@ from transformers.models.gptj import modeling_gptj as gptj
 from transformers.models.llama import modeling_llama as llama
 
 __version__ = transformers.__version__
+transformers.logging.set_verbosity_error()  # its advice on scalings is meant for those who configure models
 
 
 def in_their_words(config, scaling):

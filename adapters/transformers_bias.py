@@ -109,9 +109,10 @@ def bloom_alibi_attention(config, weights):
 def falcon_alibi_attention(config, weights):
     refuse_future(config)
     theirs = transformers.FalconConfig(
-        hidden_size=config.num_heads * config.head_dim, num_attention_heads=config.num_heads, alibi=True,
-        multi_query=False, new_decoder_architecture=False, attn_implementation="eager",
+        num_attention_heads=config.num_heads, alibi=True, multi_query=False, new_decoder_architecture=False,
+        attn_implementation="eager", hidden_size=2 * config.num_heads,
     )  # fmt: skip
+    theirs.hidden_size = config.num_heads * config.head_dim  # late: odd heads would be refused, as if they were to turn
     attention = falcon.FalconAttention(theirs, layer_idx=0).eval()
     attention.query_key_value = attention.dense = nn.Identity()
 

@@ -1,4 +1,4 @@
-"""torch.nn: F.scaled_dot_product_attention and nn.MultiheadAttention, as PyTorch dispatches them."""
+"""torch.nn: F.scaled_dot_product_attention, nn.MultiheadAttention, as PyTorch dispatches them, and nn.Embedding."""
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +12,8 @@ declares = {
     "causal-alignment": "top-left",
     "attention": {"returned-weights": "none"},
     "multi_head_attention": {"returned-weights": "per-head"},
+    "learned-output": "table",
+    "learned-offset": "0",
 }
 
 
@@ -58,6 +60,19 @@ def multi_head_attention(config, weights):
             need_weights=need_weights, average_attn_weights=False,
         )  # fmt: skip
         return (out, attn) if need_weights else out
+
+    return forward
+
+
+def learned(config, weights):
+    if config.training and config.dropout:
+        raise NotImplementedError("dropout")
+    table = weights["table.weight"]
+    call = bind(nn.Embedding(config.max_len, config.dim, device=table.device, dtype=table.dtype), {"weight": table})
+
+    def forward(x, *, positions=None):
+        positions = torch.arange(x.shape[1], device=x.device) if positions is None else positions
+        return call(positions).expand(len(x), -1, -1)
 
     return forward
 

@@ -8,11 +8,12 @@ import difflib
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.metadata import entry_points
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, entry_points, requires
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,6 +34,7 @@ class Unjudgeable:
     name: str
     source: str
     reason: str
+    lacking: bool = False  # the environment lacks a package: nothing is known of the implementation
 
 
 def load(name: str) -> list[Implementation | Unjudgeable]:
@@ -43,7 +45,7 @@ def load(name: str) -> list[Implementation | Unjudgeable]:
     target, variant = _split(name)
     found = _find(target)
     if isinstance(found, Unjudgeable):
-        return [Unjudgeable(name, found.source, found.reason)]
+        return [replace(found, name=name)]
     variants = getattr(found, "variants", None)
     if variant is not None and (not isinstance(variants, dict) or variant not in variants):
         there = ", ".join(variants) if isinstance(variants, dict) else "none"
@@ -66,7 +68,7 @@ def _find(target: str) -> ModuleType | Unjudgeable:
     if target.endswith(".py") or "/" in target or "\\" in target or (Path(target).suffix and Path(target).is_file()):
         return _from_path(Path(target))
     if target in adapter_names():
-        return _import(f"attnconf.adapters.{target}")
+        return _shipped(f"attnconf.adapters.{target}")
     for point in entry_points(group="attnconf.adapters"):
         if point.name == target:
             return _import(point.value)
@@ -121,11 +123,37 @@ def _exec(path: Path) -> ModuleType:
     return module
 
 
+def _shipped(dotted: str) -> ModuleType | Unjudgeable:
+    """Return an adapter of ours. One whose library is not installed is not run, which is no fault of either."""
+
+    def load_module() -> ModuleType | Unjudgeable:
+        try:
+            return importlib.import_module(dotted)
+        except ModuleNotFoundError as error:
+            package = (error.name or "attnconf").partition(".")[0]
+            if package == "attnconf":
+                raise
+            return Unjudgeable(dotted, dotted, f"not run: needs {package}{_extra(package)}", lacking=True)
+
+    return _run(load_module, dotted)
+
+
+def _extra(package: str) -> str:
+    """Return how to install a package, where one of our extras has it."""
+    try:
+        wanted = requires("attention-conformance") or []
+    except PackageNotFoundError:
+        return ""
+    entries = [re.match(r"([\w.-]+).*extra == [\"']([\w-]+)", line) for line in wanted]
+    extras = [e[2] for e in entries if e and e[1].lower().replace("-", "_") == package.lower()]
+    return f", pip install 'attention-conformance[{extras[0]}]'" if extras else ""
+
+
 def _import(dotted: str) -> ModuleType | Unjudgeable:
     return _run(lambda: importlib.import_module(dotted), dotted)
 
 
-def _run(load_module: Callable[[], ModuleType], source: str) -> ModuleType | Unjudgeable:
+def _run(load_module: Callable[[], ModuleType | Unjudgeable], source: str) -> ModuleType | Unjudgeable:
     """Return the module, or why importing it failed: exception, text and line."""
     try:
         return load_module()

@@ -122,7 +122,9 @@ def the_output_is_linear_in_the_last_layer(subject: Subject, case: Case) -> Evid
     want, last = run(subject, case, x, weights).out, len(weights) // 2 - 1
     for by in (-1.0, 8.0):
         scaled = {name: weights[name] * by for name in (f"{last}.weight", f"{last}.bias")}
-        yield close(run(subject, case, x, {**weights, **scaled}).out, by * want, f"out with the last layer times {by:g}")
+        yield close(
+            run(subject, case, x, {**weights, **scaled}).out, by * want, f"out with the last layer times {by:g}"
+        )
 
 
 @requirement("CMLP-BIAS-1", "coordinate_mlp")

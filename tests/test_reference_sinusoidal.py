@@ -134,7 +134,12 @@ def test_a_grid_is_that_of_the_formula(height, width, dim):
         for column in range(width):
             for i in range(quarter):
                 omega = 10000.0 ** (-i / quarter)
-                want = [math.sin(column * omega), math.cos(column * omega), math.sin(row * omega), math.cos(row * omega)]
+                want = [
+                    math.sin(column * omega),
+                    math.cos(column * omega),
+                    math.sin(row * omega),
+                    math.cos(row * omega),
+                ]
                 np.testing.assert_allclose(got[row, column, i::quarter], want, atol=1e-12)
 
 

@@ -440,11 +440,13 @@ stretched = Mutant(
     breaks={"SIN-MAXLEN-1"},
     hint="positions are in tokens: a step is 1, however long a sequence may be",
     replace={
-        adapter.sinusoidal: lambda config, weights: lambda x, *, positions=None: sinusoidal.sinusoidal(
-            x,
-            (sinusoidal.count(x) if positions is None else positions) * (max(64 / config.max_len, 1.0)),
-            config.base,
-            adapter.active_dropout(config),
+        adapter.sinusoidal: lambda config, weights: (
+            lambda x, *, positions=None: sinusoidal.sinusoidal(
+                x,
+                (sinusoidal.count(x) if positions is None else positions) * (max(64 / config.max_len, 1.0)),
+                config.base,
+                adapter.active_dropout(config),
+            )
         ),
     },
 )
@@ -601,7 +603,9 @@ negative_from_end = Mutant(
     breaks={"SIN-POS-3"},
     hint="indexing by -1 is the last row: compute, or raise an error",
     replace={
-        sinusoidal.sinusoidal: with_positions(lambda positions, x: torch.where(positions < 0, positions + 64, positions)),
+        sinusoidal.sinusoidal: with_positions(
+            lambda positions, x: torch.where(positions < 0, positions + 64, positions)
+        ),
     },
 )
 
@@ -669,8 +673,9 @@ dropout_not_rescaled = Mutant(
     breaks={"SIN-DROP-2"},
     hint="use nn.Dropout",
     replace={
-        sinusoidal.drop: lambda out, probability: torch.dropout(out, probability, train=probability > 0)
-        * (1 - probability),
+        sinusoidal.drop: lambda out, probability: (
+            torch.dropout(out, probability, train=probability > 0) * (1 - probability)
+        ),
     },
 )
 
@@ -680,8 +685,9 @@ dropout_of_tokens = Mutant(
     breaks={"SIN-DROP-2"},
     hint="drop elements one by one",
     replace={
-        sinusoidal.drop: lambda out, probability: out
-        * torch.dropout(torch.ones_like(out[..., :1]), probability, train=probability > 0),
+        sinusoidal.drop: lambda out, probability: (
+            out * torch.dropout(torch.ones_like(out[..., :1]), probability, train=probability > 0)
+        ),
     },
 )
 

@@ -97,7 +97,7 @@ def sinusoidal_2d(config, weights):
 
 def learned(config, weights):
     def forward(x, *, positions=None):
-        return add_learned(x, weights["table.weight"], positions)
+        return add_learned(x, weights["table.weight"], positions, active_dropout(config))
 
     return forward
 

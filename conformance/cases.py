@@ -201,6 +201,20 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("sinusoidal-long-1", B=1, H=2, L=4099, S=5, E=6, F=7, dtype=torch.float32, reads="x({B}, {L}, {E})"),
     ),
     "sinusoidal-wide": (Case("sinusoidal-wide-1", B=2, H=3, L=101, S=5, E=66, F=7, reads="x({B}, {L}, {E})"),),
+    # the grid's height is L, its width S
+    "sinusoidal-grid": (
+        Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-2", B=1, H=2, L=7, S=3, E=8,  F=5, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-square-3", B=1, H=2, L=5, S=5, E=12, F=3, reads="grid({L}, {S}, {E})"),
+    ),
+    "sinusoidal-grid-one": (Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, reads="grid({L}, {S}, {E})"),),
+    "sinusoidal-grid-edges": (
+        Case("sinusoidal-grid-row-1",    B=2, H=3, L=1, S=7, E=8, F=5, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-column-2", B=2, H=3, L=7, S=1, E=8, F=5, reads="grid({L}, {S}, {E})"),
+    ),
+    "sinusoidal-grid-wide": (
+        Case("sinusoidal-grid-wide-1", B=1, H=2, L=21, S=35, E=136, F=7, reads="grid({L}, {S}, {E})"),
+    ),
     # -- learned
     # S is the number of positions that the table has rows for
     "learned": (

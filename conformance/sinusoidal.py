@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import SinusoidalConfig
+from attnconf.adapters.contract import Sinusoidal2dConfig, SinusoidalConfig
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import Reply
@@ -62,18 +62,17 @@ def turn(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
     return torch.stack([t * c - d * s, d * c + t * s], dim=-1)
 
 
-def frequencies(subject: Subject, case: Case, base: float = 10000.0) -> Tensor:
-    """Return the declared frequencies, in radians per token, float64 (⌈dim/2⌉,)."""
-    pair = torch.arange((case.E + 1) // 2, dtype=torch.float64, device=case.device)
+def frequencies(subject: Subject, dim: int, base: float = 10000.0) -> Tensor:
+    """Return the declared frequencies of an axis with dim features, in radians per token, float64 (⌈dim/2⌉,)."""
+    pair = torch.arange((dim + 1) // 2, dtype=torch.float64)
     if subject.choice("sinusoidal-frequencies") == "endpoint":
-        return torch.exp(-pair / (case.E // 2 - 1) * math.log(base))
-    return torch.exp(-2 * pair / case.E * math.log(base))
+        return torch.exp(-pair / (dim // 2 - 1) * math.log(base))
+    return torch.exp(-2 * pair / dim * math.log(base))
 
 
-def angles(subject: Subject, case: Case) -> Tensor:
-    """Return the angles of the tokens of a case, in radians, float64 (L, ⌈dim/2⌉)."""
-    positions = torch.arange(case.L, dtype=torch.float64, device=case.device)
-    return positions[:, None] * frequencies(subject, case)
+def angles(subject: Subject, length: int, dim: int) -> Tensor:
+    """Return the angles of so many tokens, in radians, float64 (length, ⌈dim/2⌉)."""
+    return torch.arange(length, dtype=torch.float64)[:, None] * frequencies(subject, dim)
 
 
 def factor(subject: Subject, case: Case) -> float:
@@ -97,7 +96,8 @@ HALF_SOURCE = "half precision: one unit in the last place, and the drift of floa
 def near(subject: Subject, case: Case, got: Tensor, bound: float, source: str) -> Iterator[Measure]:
     """Yield the measures of sines and cosines against the formula."""
     sines, cosines = pairs(subject, got)
-    theta = case.once(f"angles {subject.choice('sinusoidal-frequencies')}", lambda: angles(subject, case))
+    which = f"angles {subject.choice('sinusoidal-frequencies')}"
+    theta = case.once(which, lambda: angles(subject, case.L, case.E).to(case.device))
     yield close(sines, theta.sin(), "sines", bound=bound, source=source, unit=1.0)
     yield close(cosines, theta.cos()[:, : case.E // 2], "cosines", bound=bound, source=source, unit=1.0)
 
@@ -193,7 +193,7 @@ def a_step_turns_a_pair_by_the_same_angle_everywhere(subject: Subject, case: Cas
 def one_step(subject: Subject, case: Case, base: float) -> Measure:
     """Return the measure of the turn from the first position to the second against the stated frequencies."""
     sines, cosines = pairs(subject, rows(subject, case, base=base))
-    omega = frequencies(subject, case, base)
+    omega = frequencies(subject, case.E, base).to(case.device)
     got = turn((sines[0], cosines[0]), (sines[1], cosines[1]))
     want = torch.stack([omega.sin(), omega.cos()], dim=-1)
     return close(got, want, f"(sin, cos) of the turn of each pair from position 0 to 1, base {base:g},")
@@ -389,3 +389,136 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
         yield from near(subject, case, reply.out[b] - added * x[b], drift(case.L), DRIFT_SOURCE)
     if added:
         yield close(reply.grads["x"], added * cotangent, "gradient of x")
+
+
+# -- on a grid: L rows, S columns
+
+
+def cells(
+    subject: Subject, case: Case, dim: int | None = None, before: tuple[int, int] | None = None, **changes: Any
+) -> Reply:
+    """Return the component's reply for the grid of a case; ``before``: height and width of an earlier call."""
+    settings = {"dim": dim or case.E, "dtype": case.dtype, "device": case.device, **changes}
+    earlier = ({"height": before[0], "width": before[1]},) if before else ()
+    out_shape = (case.L, case.S, settings["dim"])
+    return subject.ask(Sinusoidal2dConfig(**settings), {"height": case.L, "width": case.S}, out_shape, before=earlier)
+
+
+def by_axis(subject: Subject, out: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the features that encode the column and those that encode the row, (height, width, dim/2) each."""
+    first, second = out.double().chunk(2, dim=-1)
+    return (first, second) if subject.choice("grid-axes") == "width-first" else (second, first)
+
+
+def axis_pairs(subject: Subject, features: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sines and the cosines of the features of one axis, whatever the declared layout."""
+    if subject.choice("grid-layout") == "interleaved":
+        return features[..., 0::2], features[..., 1::2]
+    sines, cosines = features.chunk(2, dim=-1)
+    return sines, cosines
+
+
+def edges(subject: Subject, case: Case, **changes: Any) -> tuple[Tensor, Tensor]:
+    """Return the columns' features (S, dim/2) in the first row, and the rows' (L, dim/2) in the first column."""
+    columns, rows_ = by_axis(subject, cells(subject, case, **changes).out)
+    return columns[0], rows_[:, 0]
+
+
+@requirement("SIN-GRID-1", "sinusoidal-grid", "sinusoidal-grid-edges")
+def a_grid_has_height_width_and_features(subject: Subject, case: Case) -> Evidence:
+    out = cells(subject, case).out
+    want = (case.L, case.S, case.E)
+    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
+
+
+@requirement("SIN-GRID-2", "sinusoidal-grid-one")
+def a_grid_has_the_dtype_of_the_configuration(subject: Subject, case: Case) -> Evidence:
+    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
+        got = cells(subject, case, dtype=dtype).out.dtype
+        yield holds(got == dtype, f"out is {got}, want {dtype}", "dtype")
+
+
+@requirement("SIN-GRID-3", "sinusoidal-grid", "sinusoidal-grid-edges")
+def each_half_of_the_features_belongs_to_one_axis(subject: Subject, case: Case) -> Evidence:
+    columns, rows_ = by_axis(subject, cells(subject, case).out)
+    yield close(columns, columns[:1].expand_as(columns), "features of a column, against those in the first row,")
+    yield close(rows_, rows_[:, :1].expand_as(rows_), "features of a row, against those in the first column,")
+
+
+@requirement("SIN-GRID-4", "sinusoidal-grid-edges", "sinusoidal-grid")
+def sine_and_cosine_on_a_grid_have_one_angle(subject: Subject, case: Case) -> Evidence:
+    for name, features in zip(("column", "row"), edges(subject, case), strict=True):
+        sines, cosines = axis_pairs(subject, features)
+        yield close(sines.square() + cosines.square(), torch.ones_like(sines), f"sin² + cos² of a pair of a {name}")
+
+
+@requirement("SIN-GRID-5", "sinusoidal-grid")
+def one_step_on_a_grid_turns_a_pair_by_its_frequency(subject: Subject, case: Case) -> Evidence:
+    yield steps(subject, case, 10000.0)
+
+
+def steps(subject: Subject, case: Case, base: float) -> Measure:
+    """Return the measure of the turns from column to column against the stated frequencies."""
+    sines, cosines = axis_pairs(subject, edges(subject, case, base=base)[0])
+    omega = frequencies(subject, case.E // 2, base).to(case.device)
+    got = turn((sines[:-1], cosines[:-1]), (sines[1:], cosines[1:]))
+    want = torch.stack([omega.sin(), omega.cos()], dim=-1)
+    return close(got, want.expand_as(got), f"(sin, cos) of the turn of each pair from column to column, base {base:g},")
+
+
+@requirement("SIN-GRID-6", "sinusoidal-grid")
+def the_base_of_a_grid_is_that_of_the_configuration(subject: Subject, case: Case) -> Evidence:
+    for base in (100.0, 50.0):
+        yield steps(subject, case, base)
+
+
+@requirement("SIN-GRID-7", "sinusoidal-grid")
+def rows_are_encoded_as_columns_are(subject: Subject, case: Case) -> Evidence:
+    columns, rows_ = edges(subject, case)
+    shorter = min(case.L, case.S)
+    yield close(
+        rows_[:shorter], columns[:shorter], "features of rows, against those of the columns of the same number,"
+    )
+
+
+@requirement("SIN-GRID-8", "sinusoidal-grid", "sinusoidal-grid-edges")
+def cells_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
+    for name, features in zip(("column", "row"), edges(subject, case), strict=True):
+        sines, cosines = axis_pairs(subject, features[0])
+        yield close(sines, torch.zeros_like(sines), f"sines of the first {name}", unit=1.0)
+        yield close(cosines, torch.ones_like(cosines), f"cosines of the first {name}")
+
+
+@requirement("SIN-GRID-9", "sinusoidal-grid-one")
+def a_width_that_two_axes_cannot_share_is_refused(subject: Subject, case: Case) -> Evidence:
+    for dim in (6, 7, 9, 10):
+        yield grid_refused(subject, case, dim)
+
+
+def grid_refused(subject: Subject, case: Case, dim: int) -> Measure:
+    """Return a measure if the subject raises an exception for this width."""
+    try:
+        cells(subject, case, dim)
+    except Failure as failure:
+        if failure.reason == "raised":
+            return Measure()
+    raise Failure("property", f"{dim} features for two axes: no error was raised")
+
+
+@requirement("SIN-GRID-10", "sinusoidal-grid-one")
+def a_grid_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
+    want = cells(subject, case).out
+    for before in ((case.S, case.L), (case.L, case.S), (case.L + 4, case.S + 1)):
+        got = cells(subject, case, before=before).out
+        yield close(got, want, f"the grid after one of {before[0]} by {before[1]}, against the grid without,")
+
+
+@requirement("SIN-ORACLE-2", "sinusoidal-grid-wide")
+def a_grid_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
+    columns, rows_ = by_axis(subject, cells(subject, case).out)
+    for features, length, spread in ((columns, case.S, (0,)), (rows_, case.L, (1,))):
+        theta = angles(subject, length, case.E // 2).to(case.device).unsqueeze(*spread)
+        sines, cosines = axis_pairs(subject, features)
+        bound = drift(length)
+        yield close(sines, theta.sin().expand_as(sines), "sines", bound=bound, source=DRIFT_SOURCE, unit=1.0)
+        yield close(cosines, theta.cos().expand_as(cosines), "cosines", bound=bound, source=DRIFT_SOURCE, unit=1.0)

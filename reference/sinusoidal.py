@@ -116,7 +116,10 @@ def sinusoidal(
 
 
 def refuse_width(dim: int) -> None:
-    """Raise ValueError unless two axes can each have pairs of features: dim a multiple of 4."""
+    """Raise ValueError unless two axes can each have pairs of features: dim a multiple of 4.
+
+    Requirements: SIN-GRID-9.
+    """
     if dim % 4:
         raise ValueError(f"dim must be a multiple of 4 for two axes, found {dim}")
 
@@ -128,6 +131,8 @@ def grid(height: int, width: int, dim: int, base: float = 10000.0) -> Tensor:
         out  (height, width, dim)  float64; within a half all sines, then all cosines
 
     Raises ValueError unless dim is a multiple of 4.
+
+    Requirements: the chapter's two-dimensional part (SIN-ORACLE-2).
     Source: He et al. 2021, arXiv:2111.06377v3, appendix A.1, and its published code.
     """
     refuse_width(dim)
@@ -137,12 +142,18 @@ def grid(height: int, width: int, dim: int, base: float = 10000.0) -> Tensor:
 
 
 def halves(positions: Tensor, dim: int, base: float) -> Tensor:
-    """Return all sines, then all cosines, of one axis: (L,) -> (L, dim)."""
+    """Return all sines, then all cosines, of one axis: (L,) -> (L, dim).
+
+    Requirements: SIN-GRID-4, SIN-GRID-7, SIN-GRID-8 (declares: halves).
+    """
     theta = angles(positions, frequencies(dim, base))
     return torch.cat([theta.sin(), theta.cos()], dim=-1)
 
 
 def lay_out(columns: Tensor, rows: Tensor) -> Tensor:
-    """Return (height, width, 2D) from the columns' (width, D), which come first, and the rows' (height, D)."""
+    """Return (height, width, 2D) from the columns' (width, D), which come first, and the rows' (height, D).
+
+    Requirements: SIN-GRID-1, SIN-GRID-3 (declares: width-first).
+    """
     height, width = len(rows), len(columns)
     return torch.cat([columns.expand(height, -1, -1), rows[:, None].expand(-1, width, -1)], dim=-1)

@@ -3,6 +3,7 @@
 import math
 from itertools import product
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -103,7 +104,7 @@ def test_a_function_in_float32_without_a_table_conforms(exponent):
         def forward(x, *, positions=None):
             if positions is not None or config.training:
                 raise NotImplementedError("positions or dropout")
-            omega = torch.tensor([exponent(i, config.dim) for i in range(0, (config.dim + 1) // 2)])
+            omega = torch.tensor([exponent(i, config.dim) for i in range((config.dim + 1) // 2)])
             if config.base != 10000.0:
                 omega = torch.pow(torch.tensor(config.base), -torch.arange(0, config.dim, 2) / config.dim)
             theta = torch.outer(torch.arange(x.size(1)).float(), omega)
@@ -115,8 +116,7 @@ def test_a_function_in_float32_without_a_table_conforms(exponent):
         return forward
 
     lacking = [f"SIN_POS_{n}" for n in range(1, 6)] + ["SIN_DROP_2"]
-    other = {name: "unsupported" for name in lacking}
-    assert not failed("sinusoidal", sinusoidal, {}, **other)
+    assert not failed("sinusoidal", sinusoidal, {}, **dict.fromkeys(lacking, "unsupported"))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS[1:])
@@ -127,3 +127,48 @@ def test_an_undeclared_layout_does_not_conform(layout):
 def test_undeclared_frequencies_and_outputs_do_not_conform():
     assert failed("sinusoidal", module("add", "interleaved", "endpoint"), {})["SIN-FREQ-1"].startswith("fail")
     assert failed("sinusoidal", module("table", "interleaved", "paper"), {})["SIN-ADD-1"].startswith("fail")
+
+
+# -- on a grid, as MAE does it: coordinates from meshgrid, one flat list of cells, folded at the end
+
+GRIDS = list(product(CONVENTIONS["grid-axes"], CONVENTIONS["grid-layout"], FREQUENCIES))
+
+
+def one_axis(coordinates, dim, base, layout, frequencies):
+    """Return the features of a flat array of coordinates, float32 (cells, dim)."""
+    pairs = np.arange(dim // 2, dtype=np.float32)
+    exponent = pairs / (dim // 2 - 1) if frequencies == "endpoint" else pairs / np.float32(dim / 2)
+    theta = np.einsum("m,d->md", coordinates, (1 / base**exponent).astype(np.float32))
+    if layout == "interleaved":
+        return np.stack([np.sin(theta), np.cos(theta)], axis=2).reshape(len(coordinates), dim)
+    return np.concatenate([np.sin(theta), np.cos(theta)], axis=1)
+
+
+def meshed(axes, layout, frequencies):
+    def sinusoidal_2d(config, weights):
+        assert config.dim % 4 == 0
+
+        def forward(height, width):
+            x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
+            both = (x, y) if axes == "width-first" else (y, x)
+            parts = [one_axis(c.reshape(-1), config.dim // 2, config.base, layout, frequencies) for c in both]
+            table = np.concatenate(parts, axis=1).reshape(height, width, config.dim)
+            return torch.from_numpy(table).to(config.device, config.dtype)
+
+        return forward
+
+    return sinusoidal_2d
+
+
+def grid_declared(axes, layout, frequencies):
+    return {"grid-axes": axes, "grid-layout": layout, "sinusoidal_2d": {"sinusoidal-frequencies": frequencies}}
+
+
+@pytest.mark.parametrize(("axes", "layout", "frequencies"), GRIDS)
+def test_every_declared_grid_conforms(axes, layout, frequencies):
+    assert not failed("sinusoidal_2d", meshed(axes, layout, frequencies), grid_declared(axes, layout, frequencies))
+
+
+@pytest.mark.parametrize(("axes", "layout", "frequencies"), GRIDS[1:])
+def test_an_undeclared_grid_does_not_conform(axes, layout, frequencies):
+    assert failed("sinusoidal_2d", meshed(axes, layout, frequencies), {})

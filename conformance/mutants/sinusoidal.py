@@ -255,7 +255,7 @@ from_the_end = Mutant(
 squared_positions = Mutant(
     "SIN-squared-positions",
     story="the angle grows with the square of the position",
-    breaks={"SIN-SHIFT-1"},
+    breaks={"SIN-SHIFT-1", "SIN-GRID-5"},
     hint="the angle is p·ω",
     replace={sinusoidal.angles: lambda positions, omega: sinusoidal.angles(positions * positions, omega)},
 )
@@ -271,7 +271,7 @@ logarithmic = Mutant(
 double_step = Mutant(
     "SIN-double-step",
     story="the exponent is 2i/d where i goes in steps of 2 already, so 4i/d",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="range(0, d, 2) is 2i: the exponent is then i/d",
     replace={sinusoidal.frequencies: lambda dim, base: base ** (-4 * pairs_of(dim) / dim)},
     source="SamLynnEvans/Transformer#25; intro-llm#34",
@@ -280,7 +280,7 @@ double_step = Mutant(
 half_exponent = Mutant(
     "SIN-half-exponent",
     story="the exponent is i/d instead of 2i/d",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="pair i has the exponent 2i/d",
     replace={sinusoidal.frequencies: lambda dim, base: base ** (-pairs_of(dim) / dim)},
     source="slippi-ai#24",
@@ -289,7 +289,7 @@ half_exponent = Mutant(
 half_width = Mutant(
     "SIN-half-width",
     story="2i is divided by d // 2",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="divide 2i by d, or i by d / 2",
     replace={sinusoidal.frequencies: lambda dim, base: base ** (-2 * pairs_of(dim) / (dim // 2))},
     source="kornia#4165",
@@ -298,7 +298,7 @@ half_width = Mutant(
 multiplied_by_power = Mutant(
     "SIN-multiplied-by-power",
     story="the position is multiplied by 10000^(2i/d) instead of divided",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="the exponent is negative: p·base^(-2i/d)",
     replace={sinusoidal.frequencies: lambda dim, base: base ** (2 * pairs_of(dim) / dim)},
     source="annotated-transformer#131",
@@ -307,7 +307,7 @@ multiplied_by_power = Mutant(
 inverted_twice = Mutant(
     "SIN-inverted-twice",
     story="the position is divided by the frequency, which had been inverted already",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="multiply by 1/10000^(2i/d), or divide by 10000^(2i/d), not both",
     replace={
         sinusoidal.angles: lambda positions, omega: sinusoidal.angles(positions, 1 / omega),
@@ -318,7 +318,7 @@ inverted_twice = Mutant(
 undeclared_endpoint = Mutant(
     "SIN-undeclared-endpoint",
     story="the exponents run to 1 inclusive, and nobody says so",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint='declare sinusoidal-frequencies = "endpoint", or divide by d / 2 instead of d / 2 - 1',
     replace={sinusoidal.frequencies: lambda dim, base: base ** (-pairs_of(dim) / max((dim + 1) // 2 - 1, 1))},
     source="tensor2tensor; fairseq",
@@ -327,7 +327,7 @@ undeclared_endpoint = Mutant(
 one_frequency = Mutant(
     "SIN-one-frequency",
     story="all pairs have the frequency 1",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="pair i has the frequency base^(-2i/d)",
     replace={sinusoidal.frequencies: lambda dim, base: torch.ones_like(pairs_of(dim))},
 )
@@ -335,7 +335,7 @@ one_frequency = Mutant(
 integer_exponent = Mutant(
     "SIN-integer-exponent",
     story="the exponent is computed by whole-number division: 2i // d is 0",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="divide with /",
     replace={sinusoidal.frequencies: lambda dim, base: base ** -(2 * pairs_of(dim) // dim)},
 )
@@ -343,7 +343,7 @@ integer_exponent = Mutant(
 backwards = Mutant(
     "SIN-backwards",
     story="pairs turn the other way round: the angle is -p·ω",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="sin(p·ω), cos(p·ω)",
     replace={sinusoidal.angles: lambda positions, omega: sinusoidal.angles(positions, -omega)},
 )
@@ -351,7 +351,7 @@ backwards = Mutant(
 in_turns = Mutant(
     "SIN-in-turns",
     story="the angle is 2π·p·ω",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="frequencies are in radians per token",
     replace={sinusoidal.angles: lambda positions, omega: sinusoidal.angles(positions, 6.283185307179586 * omega)},
 )
@@ -359,7 +359,7 @@ in_turns = Mutant(
 base_1000 = Mutant(
     "SIN-base-1000",
     story="the base is 1000 where it should be 10000",
-    breaks={"SIN-FREQ-1"},
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="count the zeros",
     replace={sinusoidal.frequencies: lambda dim, base: sinusoidal.frequencies(dim, base / 10)},
 )
@@ -367,7 +367,7 @@ base_1000 = Mutant(
 base_ignored = Mutant(
     "SIN-base-ignored",
     story="the base is always 10000, whatever the configuration says",
-    breaks={"SIN-BASE-1"},
+    breaks={"SIN-BASE-1", "SIN-GRID-6"},
     hint="use config.base",
     replace={sinusoidal.frequencies: lambda dim, base: sinusoidal.frequencies(dim, 10000.0)},
 )
@@ -696,9 +696,206 @@ dropout_of_tokens = Mutant(
 sixteen_frequencies = Mutant(
     "SIN-sixteen-frequencies",
     story="there are 16 frequencies, and wider models get them again",
-    breaks={"SIN-ORACLE-1"},
+    breaks={"SIN-ORACLE-1", "SIN-ORACLE-2"},
     hint="as many frequencies as pairs, whatever the width",
     replace={
         sinusoidal.frequencies: lambda dim, base: sinusoidal.frequencies(dim, base)[torch.arange((dim + 1) // 2) % 16],
     },
+)
+
+# -- on a grid
+
+height_first = Mutant(
+    "SIN-grid-height-first",
+    story="the first half of the features encodes the row, and nobody says so",
+    breaks={"SIN-GRID-3"},
+    hint='declare grid-axes = "height-first", or put the column first',
+    replace={
+        sinusoidal.lay_out: lambda columns, rows: torch.cat(
+            [rows[:, None].expand(-1, len(columns), -1), columns.expand(len(rows), -1, -1)], dim=-1
+        ),
+    },
+    source="multidim-positional-encoding#22",
+)
+
+transposed = Mutant(
+    "SIN-grid-transposed",
+    story="height and width are mixed up: the grid comes out transposed",
+    breaks={"SIN-GRID-1"},
+    hint="the output is (height, width, dim); try a grid that is not square",
+    replace={sinusoidal.lay_out: lambda columns, rows: sinusoidal.lay_out(columns, rows).transpose(0, 1)},
+)
+
+flattened = Mutant(
+    "SIN-grid-flattened",
+    story="the cells come out in one row",
+    breaks={"SIN-GRID-1"},
+    hint="the output is (height, width, dim)",
+    replace={sinusoidal.lay_out: lambda columns, rows: sinusoidal.lay_out(columns, rows).flatten(0, 1)},
+)
+
+flattened_by_columns = Mutant(
+    "SIN-grid-by-columns",
+    story="cells are listed column by column and folded row by row",
+    breaks={"SIN-GRID-3"},
+    hint="the column runs fastest in a list of cells that is folded to (height, width)",
+    replace={
+        sinusoidal.lay_out: lambda columns, rows: (
+            sinusoidal.lay_out(columns, rows).transpose(0, 1).reshape(len(rows), len(columns), -1)
+        ),
+    },
+)
+
+same_axis_twice = Mutant(
+    "SIN-grid-same-axis-twice",
+    story="both halves of the features encode the column",
+    breaks={"SIN-GRID-3"},
+    hint="one half for each axis",
+    replace={
+        sinusoidal.lay_out: lambda columns, rows: torch.cat([columns, columns], dim=-1).expand(len(rows), -1, -1),
+    },
+)
+
+summed_axes = Mutant(
+    "SIN-grid-summed",
+    story="the encodings of row and column are added instead of concatenated",
+    breaks={"SIN-GRID-3"},
+    hint="half of the features for each axis: a sum does not tell (1, 2) from (2, 1)",
+    replace={
+        sinusoidal.lay_out: lambda columns, rows: (columns + rows[:, None]).repeat(1, 1, 2),
+    },
+)
+
+
+def whole_width(positions, dim, base):
+    """The exponent is divided by the width of both axes together."""
+    theta = sinusoidal.angles(positions, sinusoidal.frequencies(2 * dim, base)[: dim // 2])
+    return torch.cat([theta.sin(), theta.cos()], dim=-1)
+
+
+width_of_both = Mutant(
+    "SIN-grid-width-of-both",
+    story="the exponent is divided by dim where each axis has dim / 2 features",
+    breaks={"SIN-GRID-5"},
+    hint="ω_i = base^(-2i/(dim/2))",
+    replace={sinusoidal.halves: whole_width},
+)
+
+unit_square = Mutant(
+    "SIN-grid-unit-square",
+    story="positions are divided by the length of their axis",
+    breaks={"SIN-GRID-5"},
+    hint="positions are in cells: 0, 1, 2, …",
+    replace={
+        sinusoidal.halves: lambda positions, dim, base: sinusoidal.halves(
+            positions.double() / len(positions), dim, base
+        ),
+    },
+    source="DETR with normalize=True",
+)
+
+grid_interleaved = Mutant(
+    "SIN-grid-interleaved",
+    story="sines and cosines alternate within an axis, and nobody says so",
+    breaks={"SIN-GRID-4"},
+    hint='declare grid-layout = "interleaved", or put all sines of an axis first',
+    replace={
+        sinusoidal.halves: lambda positions, dim, base: sinusoidal.interleave(
+            sinusoidal.angles(positions, sinusoidal.frequencies(dim, base)), dim
+        ),
+    },
+    source="DETR",
+)
+
+
+def cosines_first(positions, dim, base):
+    theta = sinusoidal.angles(positions, sinusoidal.frequencies(dim, base))
+    return torch.cat([theta.cos(), theta.sin()], dim=-1)
+
+
+grid_cosines_first = Mutant(
+    "SIN-grid-cosines-first",
+    story="cosines stand where sines belong",
+    breaks={"SIN-GRID-8"},
+    hint="sines first: cell (0, 0) begins with zeros",
+    replace={sinusoidal.halves: cosines_first},
+)
+
+grid_from_one = Mutant(
+    "SIN-grid-from-one",
+    story="rows and columns are counted from 1",
+    breaks={"SIN-GRID-8"},
+    hint="the first is 0; a cumulative sum of ones begins at 1",
+    replace={sinusoidal.halves: lambda positions, dim, base: sinusoidal.halves(positions + 1, dim, base)},
+    source="DETR",
+)
+
+
+def rows_of_another_scale(height, width, dim, base=10000.0):
+    sinusoidal.refuse_width(dim)
+    columns = sinusoidal.halves(torch.arange(width), dim // 2, base)
+    rows = sinusoidal.halves(torch.arange(height) * (width + 1) / (height + 2), dim // 2, base)
+    return sinusoidal.lay_out(columns, rows)
+
+
+rows_stretched = Mutant(
+    "SIN-grid-rows-stretched",
+    story="rows are stretched as if the grid were square",
+    breaks={"SIN-GRID-7"},
+    hint="a step is 1 along both axes",
+    replace={sinusoidal.grid: rows_of_another_scale},
+)
+
+any_width = Mutant(
+    "SIN-grid-any-width",
+    story="features that two axes cannot share evenly stay zero",
+    breaks={"SIN-GRID-9"},
+    hint="raise an error unless dim is a multiple of 4",
+    replace={
+        sinusoidal.grid: lambda height, width, dim, base=10000.0: torch.nn.functional.pad(
+            sinusoidal.grid(height, width, dim // 4 * 4, base), (0, dim % 4)
+        )
+    },
+)
+
+other_width = Mutant(
+    "SIN-grid-other-width",
+    story="a dim that is no multiple of 4 is rounded up without a word",
+    breaks={"SIN-GRID-9"},
+    hint="raise an error unless dim is a multiple of 4",
+    replace={sinusoidal.refuse_width: lambda dim: None},
+)
+
+
+def always_float32(config, weights):
+    return lambda height, width: sinusoidal.grid(height, width, config.dim, config.base).float().to(config.device)
+
+
+grid_float32 = Mutant(
+    "SIN-grid-float32",
+    story="the grid is float32, whatever the configuration says",
+    breaks={"SIN-GRID-2"},
+    hint="convert it to the dtype that the model computes in",
+    replace={adapter.sinusoidal_2d: always_float32},
+)
+
+
+def cached_by_cells(config, weights):
+    tables = {}
+
+    def forward(height, width):
+        if height * width not in tables:
+            table = sinusoidal.grid(height, width, config.dim, config.base)
+            tables[height * width] = table.to(config.device, config.dtype)
+        return tables[height * width].reshape(height, width, -1)
+
+    return forward
+
+
+grid_cached = Mutant(
+    "SIN-grid-cached",
+    story="a grid is kept by its number of cells, and serves the next of another shape",
+    breaks={"SIN-GRID-10"},
+    hint="keep it by height and width",
+    replace={adapter.sinusoidal_2d: cached_by_cells},
 )

@@ -231,7 +231,9 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("learned-one-sample-2", B=1, H=3, L=7, S=11, E=6, F=5,  reads="x({B}, {L}, {E}), {S} positions"),
         Case("learned-narrow-3",     B=2, H=3, L=7, S=11, E=1, F=5,  reads="x({B}, {L}, {E}), {S} positions"),
     ),
-    "learned-wide": (Case("learned-wide-1", B=2, H=3, L=101, S=109, E=66, F=7, reads="x({B}, {L}, {E}), {S} positions"),),
+    "learned-wide": (
+        Case("learned-wide-1", B=2, H=3, L=101, S=109, E=66, F=7, reads="x({B}, {L}, {E}), {S} positions"),
+    ),
     # -- rotary
     "rotary": (
         Case("rotary-1", B=2, H=3, L=5, E=8, reads="x({B}, {H}, {L}, {E})"),

@@ -60,6 +60,7 @@ class Case:
     value_dim: int = 0
     out_dim: int = 0
     bias: bool = True
+    multiple: int = 1  # of which E is one, here and where --thorough explores
     reads: str = ""  # how the inputs are shown where they are not q, k and v: "x({B}, {L}, {E})"
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -178,42 +179,49 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     # -- sinusoidal
     # widths are even, and 4 at least: every layout and every choice of frequencies has them
     "sinusoidal": (
-        Case("sinusoidal-1", B=2, H=3, L=7,  S=11, E=8, F=13, reads="x({B}, {L}, {E})"),
-        Case("sinusoidal-2", B=3, H=2, L=11, S=7,  E=6, F=13, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-1", B=2, H=3, L=7,  S=11, E=8, F=13, multiple=2, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-2", B=3, H=2, L=11, S=7,  E=6, F=13, multiple=2, reads="x({B}, {L}, {E})"),
     ),
-    "sinusoidal-one": (Case("sinusoidal-1", B=2, H=3, L=7, S=11, E=8, F=13, reads="x({B}, {L}, {E})"),),
+    "sinusoidal-one": (Case("sinusoidal-1", B=2, H=3, L=7, S=11, E=8, F=13, multiple=2, reads="x({B}, {L}, {E})"),),
     "sinusoidal-batches": (
-        Case("sinusoidal-batch-is-L-1", B=5, H=3, L=5, S=7, E=8, F=11, reads="x({B}, {L}, {E})"),
-        Case("sinusoidal-batches-2",    B=7, H=3, L=5, S=4, E=6, F=11, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-batch-is-L-1", B=5, H=3, L=5, S=7, E=8, F=11, multiple=2, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-batches-2",    B=7, H=3, L=5, S=4, E=6, F=11, multiple=2, reads="x({B}, {L}, {E})"),
     ),
     "sinusoidal-edges": (
-        Case("sinusoidal-one-token-1",  B=3, H=2, L=1, S=7, E=8, F=5,  reads="x({B}, {L}, {E})"),
-        Case("sinusoidal-one-sample-2", B=1, H=3, L=7, S=5, E=6, F=11, reads="x({B}, {L}, {E})"),
-        Case("sinusoidal-narrow-3",     B=2, H=3, L=7, S=5, E=4, F=11, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-one-token-1",  B=3, H=2, L=1, S=7, E=8, F=5,  multiple=2, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-one-sample-2", B=1, H=3, L=7, S=5, E=6, F=11, multiple=2, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-narrow-3",     B=2, H=3, L=7, S=5, E=4, F=11, multiple=2, reads="x({B}, {L}, {E})"),
     ),
     "sinusoidal-odd": (
         Case("sinusoidal-odd-1", B=2, H=3, L=7,  S=11, E=5, F=13, reads="x({B}, {L}, {E})"),
         Case("sinusoidal-odd-2", B=3, H=2, L=11, S=6,  E=7, F=13, reads="x({B}, {L}, {E})"),
     ),
     # bfloat16 tells whole numbers apart up to 256, float16 up to 2048
-    "sinusoidal-half": (Case("sinusoidal-half-1", B=1, H=2, L=601, S=5, E=22, F=7, reads="x({B}, {L}, {E})"),),
-    "sinusoidal-long": (
-        Case("sinusoidal-long-1", B=1, H=2, L=4099, S=5, E=6, F=7, dtype=torch.float32, reads="x({B}, {L}, {E})"),
+    "sinusoidal-half": (
+        Case("sinusoidal-half-1", B=1, H=2, L=601, S=5, E=22, F=7, multiple=2, reads="x({B}, {L}, {E})"),
     ),
-    "sinusoidal-wide": (Case("sinusoidal-wide-1", B=2, H=3, L=101, S=5, E=66, F=7, reads="x({B}, {L}, {E})"),),
+    "sinusoidal-long": (
+        Case("sinusoidal-long-1", B=1, H=2, L=4099, S=5, E=6, F=7, dtype=torch.float32,
+             multiple=2, reads="x({B}, {L}, {E})"),
+    ),
+    "sinusoidal-wide": (
+        Case("sinusoidal-wide-1", B=2, H=3, L=101, S=5, E=66, F=7, multiple=2, reads="x({B}, {L}, {E})"),
+    ),
     # the grid's height is L, its width S
     "sinusoidal-grid": (
-        Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, reads="grid({L}, {S}, {E})"),
-        Case("sinusoidal-grid-2", B=1, H=2, L=7, S=3, E=8,  F=5, reads="grid({L}, {S}, {E})"),
-        Case("sinusoidal-grid-square-3", B=1, H=2, L=5, S=5, E=12, F=3, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, multiple=4, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-2", B=1, H=2, L=7, S=3, E=8,  F=5, multiple=4, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-square-3", B=1, H=2, L=5, S=5, E=12, F=3, multiple=4, reads="grid({L}, {S}, {E})"),
     ),
-    "sinusoidal-grid-one": (Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, reads="grid({L}, {S}, {E})"),),
+    "sinusoidal-grid-one": (
+        Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, multiple=4, reads="grid({L}, {S}, {E})"),
+    ),
     "sinusoidal-grid-edges": (
-        Case("sinusoidal-grid-row-1",    B=2, H=3, L=1, S=7, E=8, F=5, reads="grid({L}, {S}, {E})"),
-        Case("sinusoidal-grid-column-2", B=2, H=3, L=7, S=1, E=8, F=5, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-row-1",    B=2, H=3, L=1, S=7, E=8, F=5, multiple=4, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-column-2", B=2, H=3, L=7, S=1, E=8, F=5, multiple=4, reads="grid({L}, {S}, {E})"),
     ),
     "sinusoidal-grid-wide": (
-        Case("sinusoidal-grid-wide-1", B=1, H=2, L=21, S=35, E=136, F=7, reads="grid({L}, {S}, {E})"),
+        Case("sinusoidal-grid-wide-1", B=1, H=2, L=21, S=35, E=136, F=7, multiple=4, reads="grid({L}, {S}, {E})"),
     ),
     # -- learned
     # S is the number of positions that the table has rows for
@@ -223,7 +231,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     "learned-one": (Case("learned-1", B=2, H=3, L=7, S=11, E=5, F=13, reads="x({B}, {L}, {E}), {S} positions"),),
     "learned-batches": (
-        Case("learned-batch-is-L-1", B=5, H=3, L=5, S=7,  E=8, F=11, reads="x({B}, {L}, {E}), {S} positions"),
+        Case("learned-batch-is-L-1", B=5, H=3, L=5, S=9,  E=8, F=11, reads="x({B}, {L}, {E}), {S} positions"),
         Case("learned-batches-2",    B=7, H=3, L=5, S=9,  E=6, F=11, reads="x({B}, {L}, {E}), {S} positions"),
     ),
     "learned-edges": (

@@ -52,9 +52,12 @@ def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseRe
 def around(case: Case, steps: Sequence[int]) -> Case:
     """Return the case with other sizes that are equal where its sizes are equal and ordered as they are.
 
-    The i-th smallest size becomes the sum of the first i steps. A layer as wide as its heads stays so.
+    The i-th smallest size becomes the sum of the first i steps. A layer as wide as its heads stays so; a width that is
+    a multiple of something becomes the next multiple, at least twice it.
     """
     sizes = sorted({getattr(case, name) for name in _SIZES})
     other = {size: sum(steps[: i + 1]) for i, size in enumerate(sizes)}
     changed = case.but(**{name: other[getattr(case, name)] for name in _SIZES})
+    if case.multiple > 1:
+        changed = changed.but(E=case.multiple * max(2, -(-changed.E // case.multiple)))
     return changed.but(embed=changed.H * changed.E) if case.embed == case.H * case.E else changed

@@ -56,7 +56,7 @@ def placed(change):
 squeezed = Mutant(
     "ROPE-squeezed",
     story="axes of size 1 are squeezed away, and with them the one token of a decoding step",
-    breaks={"ROPE-SHAPE-1"},
+    breaks={"ROPE-EDGE-1"},
     hint="name the axis that is squeezed, or squeeze none",
     replace={adapter.rotary: called(lambda x, at, rotate: rotate(x, at).squeeze(2))},
 )

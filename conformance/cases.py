@@ -244,34 +244,34 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # -- rotary
     "rotary": (
-        Case("rotary-1", B=2, H=3, L=5, E=8, reads="x({B}, {H}, {L}, {E})"),
-        Case("rotary-2", B=3, H=2, L=7, E=6, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-1", B=2, H=3, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-2", B=3, H=2, L=7, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
     ),
-    "rotary-one": (Case("rotary-1", B=2, H=3, L=5, E=8, reads="x({B}, {H}, {L}, {E})"),),
+    "rotary-one": (Case("rotary-1", B=2, H=3, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
     "rotary-edges": (
-        Case("rotary-one-token-1",  B=2, H=3, L=1, E=8, reads="x({B}, {H}, {L}, {E})"),
-        Case("rotary-one-sample-2", B=1, H=3, L=5, E=6, reads="x({B}, {H}, {L}, {E})"),
-        Case("rotary-one-head-3",   B=3, H=1, L=5, E=4, reads="x({B}, {H}, {L}, {E})"),
-        Case("rotary-one-pair-4",   B=3, H=4, L=5, E=2, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-one-token-1",  B=2, H=3, L=1, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-one-sample-2", B=1, H=3, L=5, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-one-head-3",   B=3, H=1, L=5, E=4, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-one-pair-4",   B=3, H=4, L=5, E=2, multiple=2, reads="x({B}, {H}, {L}, {E})"),
     ),
     # as many samples as tokens or heads, so that positions along the wrong axis are wrong instead of refused
     "rotary-batches": (
-        Case("rotary-batch-is-L-1", B=4, H=3, L=4, E=6, reads="x({B}, {H}, {L}, {E})"),
-        Case("rotary-batch-is-H-2", B=3, H=3, L=5, E=8, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-batch-is-L-1", B=4, H=3, L=4, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-batch-is-H-2", B=3, H=3, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),
     ),
     "rotary-positions": (
-        Case("rotary-positions-1",            B=3, H=2, L=5, E=6, reads="x({B}, {H}, {L}, {E})"),
-        Case("rotary-positions-batch-is-L-2", B=4, H=3, L=4, E=6, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-positions-1",            B=3, H=2, L=5, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-positions-batch-is-L-2", B=4, H=3, L=4, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
     ),
-    "rotary-partial": (Case("rotary-partial-1", B=2, H=3, L=5, E=10, reads="x({B}, {H}, {L}, {E})"),),
-    "rotary-scaled": (Case("rotary-scaled-1", B=2, H=3, L=5, E=16, reads="x({B}, {H}, {L}, {E})"),),
+    "rotary-partial": (Case("rotary-partial-1", B=2, H=3, L=5, E=10, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
+    "rotary-scaled": (Case("rotary-scaled-1", B=2, H=3, L=5, E=16, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
     # off every tile, and past the integers that bfloat16 (256) and, in float32, float16 (2048) still tell apart
-    "rotary-long": (Case("rotary-long-1", B=1, H=2, L=2503, E=8, reads="x({B}, {H}, {L}, {E})"),),
-    "rotary-half": (Case("rotary-half-1", B=1, H=2, L=1861, E=12, reads="x({B}, {H}, {L}, {E})"),),
+    "rotary-long": (Case("rotary-long-1", B=1, H=2, L=2503, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
+    "rotary-half": (Case("rotary-half-1", B=1, H=2, L=1861, E=12, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
     # no more tokens than features: with unit vectors as values the output shows the weights
     "rotary-attention": (
-        Case("rotary-attention-1", B=2, H=3, L=6, E=8,  reads="query, key, value ({B}, {H}, {L}, {E})"),
-        Case("rotary-attention-2", B=3, H=2, L=5, E=10, reads="query, key, value ({B}, {H}, {L}, {E})"),
+        Case("rotary-attention-1", B=2, H=3, L=6, E=8,  multiple=2, reads="query, key, value ({B}, {H}, {L}, {E})"),
+        Case("rotary-attention-2", B=3, H=2, L=5, E=10, multiple=2, reads="query, key, value ({B}, {H}, {L}, {E})"),
     ),
     # -- alibi
     # -- alibi: E > S, so that with V = I the output shows the weights

@@ -39,7 +39,7 @@ def interpolate(omega: Tensor, factor: float) -> Tensor:
     """Return ω_i / s: position interpolation, by which position p turns as p / s did.
 
     Requirements: ROPE-SCALING-1.
-    Source: Chen et al. 2023, arXiv:2306.15595, section 2.3, eq. (4).
+    Source: Chen et al. 2023, arXiv:2306.15595, section 2.3.
     """
     return omega / factor
 
@@ -131,7 +131,7 @@ def magnitude(scaling: Scaling | None) -> float:
     """Return what cos and sin are multiplied by: YaRN's attention factor, else 1.
 
     Requirements: ROPE-SCALING-3.
-    Source: Peng et al. 2023, arXiv:2309.00071, section 3.3.
+    Source: Peng et al. 2023, arXiv:2309.00071, section 3.4.
     """
     return float(dict(scaling or ()).get("attention_factor", 1.0))
 

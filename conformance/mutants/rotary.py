@@ -56,7 +56,7 @@ def placed(change):
 squeezed = Mutant(
     "ROPE-squeezed",
     story="axes of size 1 are squeezed away, and with them the one token of a decoding step",
-    breaks={"ROPE-SHAPE-1"},
+    breaks={"ROPE-EDGE-1"},
     hint="name the axis that is squeezed, or squeeze none",
     replace={adapter.rotary: called(lambda x, at, rotate: rotate(x, at).squeeze(2))},
 )
@@ -968,15 +968,18 @@ yarn_reversed = Mutant(
     },
 )
 
-yarn_stepped = Mutant(
-    "ROPE-yarn-unrounded",
-    story="YaRN blends between fractions of an index, without rounding them outwards",
-    breaks={"ROPE-SCALING-3"},
-    hint="floor the first index and take the ceiling of the last",
+lengths_confused = Mutant(
+    "ROPE-extended-length",
+    story="where frequencies are blended is reckoned from the extended length",
+    breaks={"ROPE-SCALING-3", "ROPE-SCALING-4"},
+    hint="count turns in the length that the model was trained with, not in factor times as much",
     replace={
-        rotary.index_of: lambda turned, rotary_dim, base, length: round(
-            rotary.index_of(turned, rotary_dim, base, length) + 0.5
-        )
+        rotary.yarn: lambda omega, base, factor, fast, slow, length: rotary.yarn(
+            omega, base, factor, fast, slow, factor * length
+        ),
+        rotary.llama3: lambda omega, factor, low, high, length: rotary.llama3(
+            omega, factor, low, high, factor * length
+        ),
     },
 )
 
@@ -1114,8 +1117,9 @@ scaled_by_model = Mutant(
 
 def attend_after_turning_the_model(q, k, v, positions, omega, causal=False):
     pairs, heads = len(omega), []
+    base = omega[-1] ** (-pairs / max(pairs - 1, 1))
     for h in range(q.shape[1]):
-        dealt = omega[-1] ** ((h + torch.arange(pairs) / pairs) / q.shape[1])
+        dealt = base ** (-(h + torch.arange(pairs) / pairs) / q.shape[1])
         one = (x[:, h : h + 1] for x in (q, k, v))
         heads.append(rotary.rotary_attention(*one, positions=positions, omega=dealt, causal=causal))
     return torch.cat(heads, dim=1)

@@ -268,8 +268,8 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("relative-one-token-1", B=3, H=2, L=6, S=1, E=7, F=5, reads="{H} heads, {S} tokens"),
         Case("relative-one-head-2", B=3, H=1, L=6, S=5, E=7, F=8, reads="{H} heads, {S} tokens"),
     ),
-    "relative-long": (Case("relative-long-1", B=3, H=2, L=128, S=140, E=141, F=7, reads="{H} heads, {S} tokens"),),
-    "relative-sizes": (Case("relative-sizes-1", B=3, H=2, L=5, S=16, E=17, F=7, reads="{H} heads, {S} tokens"),),
+    "relative-long": (Case("relative-long-1", B=3, H=2, L=127, S=140, E=141, F=7, reads="{H} heads, {S} tokens"),),
+    "relative-sizes": (Case("relative-sizes-1", B=3, H=2, L=5, S=15, E=17, F=7, reads="{H} heads, {S} tokens"),),
     "relative-uneven": (
         Case("relative-uneven-1", B=3, H=2, L=4, S=11, E=13, F=7, reads="{H} heads, {L} queries, {S} keys"),
         Case("relative-uneven-2", B=3, H=2, L=11, S=5, E=13, F=7, reads="{H} heads, {L} queries, {S} keys"),

@@ -263,7 +263,7 @@ def near_keys_have_a_bucket_for_each_distance(subject: Subject, case: Case) -> E
 @requirement("REL-LOG-1", "relative-long")
 def buckets_widen_with_the_logarithm(subject: Subject, case: Case) -> Evidence:
     rows = (0, case.L // 2, case.L - 1)
-    found = read_buckets(subject, case, case.L, rows=rows)  # distances up to 127
+    found = read_buckets(subject, case, case.L, rows=rows)  # distances up to 126
     offset = relative(case.L, found, rows)
     half = SIZES[0] // 2
     want = expected(offset.abs(), half, SIZES[1]) + half * (offset > 0)

@@ -313,12 +313,18 @@ def buckets_do_not_depend_on_the_precision_of_the_table(subject: Subject, case: 
 
 
 @requirement("REL-ALIGN-1", "relative-uneven")
-def queries_and_keys_both_count_from_zero(subject: Subject, case: Case) -> Evidence:
+def queries_stand_at_the_keys_that_are_declared(subject: Subject, case: Case) -> Evidence:
     table = case.draw("table", SIZES[0], case.H)
     longest = max(case.L, case.S)
-    want = ask_for_bias(subject, table, longest, longest).out[:, : case.L, : case.S]
+    square = ask_for_bias(subject, table, longest, longest).out
     got = ask_for_bias(subject, table, case.L, case.S).out
-    yield close(got, want, f"bias of {case.L} queries and {case.S} keys, against the first ones of {longest}:")
+    corners = {"top-left": square[:, : case.L, : case.S], "bottom-right": square[:, -case.L :, -case.S :]}
+    choice = subject.choice("t5-alignment")
+    if "t5-alignment" not in subject.declares:
+        choice = min(corners, key=lambda name: float((got - corners[name]).abs().max()))
+        yield Observed("t5-alignment", choice)
+    what = f"bias of {case.L} queries and {case.S} keys, against the {choice} corner of {longest}:"
+    yield close(got, corners[choice], what)
 
 
 # -- in attention

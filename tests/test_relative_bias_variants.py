@@ -68,9 +68,10 @@ def by_thresholds(offset, bidirectional, num_buckets, max_distance):
     return torch.tensor([one(r) for r in span])[offset - span.start]
 
 
-def implementation(buckets, declares, scale="none"):
+def implementation(buckets, declares, scale="none", alignment="top-left"):
     def look_up(table, L, S, bidirectional, config):
-        offset = torch.arange(S)[None, :] - torch.arange(L)[:, None]
+        first = 0 if alignment == "top-left" else S - L
+        offset = torch.arange(S)[None, :] - torch.arange(first, first + L)[:, None]
         found = buckets(offset, bidirectional, config.num_buckets, config.max_distance)
         return nn.functional.embedding(found, table).permute(2, 0, 1)
 
@@ -99,6 +100,7 @@ VARIANTS = {
     "in place": implementation(in_place, {"t5-scale": "none"}),
     "in numpy": implementation(in_numpy, {}),
     "by thresholds": implementation(by_thresholds, {}),
+    "aligned right": implementation(in_place, {"t5-alignment": "bottom-right"}, alignment="bottom-right"),
     "scaled": implementation(in_place, {"t5-scale": "sqrt"}, scale="sqrt"),
 }
 
@@ -117,3 +119,10 @@ def test_an_undeclared_scale_is_observed(scale):
     subject = Subject(implementation(in_place, {}, scale), "relative_bias_attention", "direct")
     found = judge(subject, all_checks()["REL-SCALE-1"])
     assert (found.outcome, found.convention) == ("pass", {"t5-scale": scale})
+
+
+@pytest.mark.parametrize("alignment", ["top-left", "bottom-right"])
+def test_an_undeclared_alignment_is_observed(alignment):
+    subject = Subject(implementation(in_place, {}, alignment=alignment), "relative_bias", "direct")
+    found = judge(subject, all_checks()["REL-ALIGN-1"])
+    assert (found.outcome, found.convention) == ("pass", {"t5-alignment": alignment})

@@ -293,9 +293,9 @@ in_blocks = Mutant(
 
 aligned_right = Mutant(
     "REL-aligned-right",
-    story="with more keys than queries the last query stands at the last key",
+    story="with more keys than queries the last query stands at the last key, where the other corner is declared",
     breaks={"REL-ALIGN-1"},
-    hint="both count from 0; an offset for a cache is the caller's affair",
+    hint='both count from 0; else declare "t5-alignment": "bottom-right"',
     replace={
         t5.relative: lambda queries, keys: torch.arange(keys) - torch.arange(keys - queries, keys)[:, None],
     },

@@ -281,6 +281,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "rope-pairing": ("interleaved", "half"),
     "alibi-slopes": ("published", "geometric"),  # for heads that are no power of two
     "t5-scale": ("none", "sqrt"),  # the scores are q·k, or q·k / √E
+    "t5-alignment": ("top-left", "bottom-right"),  # which tokens stand at one place where L ≠ S: the first, the last
     "fourier-factor": ("1", "pi", "2pi"),  # the angle is factor · frequency · coordinate
     "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features
     "fourier-order": ("coordinate", "frequency", "function"),

@@ -30,6 +30,7 @@ declares = {
     "rope-pairing": "interleaved",
     "alibi-slopes": "published",
     "t5-scale": "none",
+    "t5-alignment": "top-left",
     "fourier-factor": "1",
     "fourier-input": "dropped",
     "fourier-order": "coordinate",

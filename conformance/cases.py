@@ -298,7 +298,23 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("alibi-cached-2", B=3, H=2, L=1, S=6, E=7, F=5, reads="{H} heads, {L} queries, {S} keys"),
         Case("alibi-cached-3", B=3, H=8, L=6, S=7, E=11, F=5, reads="{H} heads, {L} queries, {S} keys"),
     ),
-    # -- relative_bias
+    # -- relative_bias: E > S, as above
+    "relative": (
+        Case("relative-1", B=3, H=2, L=5, S=11, E=13, F=7, reads="{H} heads, {S} tokens"),
+        Case("relative-2", B=2, H=5, L=3, S=12, E=14, F=7, reads="{H} heads, {S} tokens"),
+    ),
+    "relative-one": (Case("relative-1", B=3, H=2, L=5, S=11, E=13, F=7, reads="{H} heads, {S} tokens"),),
+    "relative-edges": (
+        Case("relative-one-token-1", B=3, H=2, L=6, S=1, E=7, F=5, reads="{H} heads, {S} tokens"),
+        Case("relative-one-head-2", B=3, H=1, L=6, S=5, E=7, F=8, reads="{H} heads, {S} tokens"),
+    ),
+    "relative-long": (Case("relative-long-1", B=3, H=2, L=127, S=140, E=141, F=7, reads="{H} heads, {S} tokens"),),
+    "relative-sizes": (Case("relative-sizes-1", B=3, H=2, L=5, S=15, E=17, F=7, reads="{H} heads, {S} tokens"),),
+    "relative-uneven": (
+        Case("relative-uneven-1", B=3, H=2, L=4, S=11, E=13, F=7, reads="{H} heads, {L} queries, {S} keys"),
+        Case("relative-uneven-2", B=3, H=2, L=11, S=5, E=13, F=7, reads="{H} heads, {L} queries, {S} keys"),
+        Case("relative-uneven-3", B=3, H=2, L=1, S=9, E=13, F=7, reads="{H} heads, {L} queries, {S} keys"),
+    ),
     # -- fourier: L points of E coordinates, S frequencies, H random directions
     "fourier": (
         Case("fourier-1",           B=4, H=6, L=7, S=5, E=3,  F=9, reads="x({L}, {E}), {S} frequencies"),

@@ -7,8 +7,8 @@ import torch
 
 from attnconf.reference.alibi import alibi_attention, bias, distances, geometric, slopes
 
-# Press et al. 2021: the paper names 1/2 … 1/256 for 8 heads, and powers of 2^-0.5 for 16; the others are what get_slopes
-# of the published code (fairseq/models/transformer.py) returns.
+# Press et al. 2021: the paper names 1/2 … 1/256 for 8 heads, and powers of 2^-0.5 for 16; the others are what the
+# published code (fairseq/models/transformer.py, get_slopes) returns.
 PUBLISHED = {
     1: [0.00390625],
     2: [0.0625, 0.00390625],

@@ -219,6 +219,7 @@ positions_rounded = Mutant(
     story="positions are kept in bfloat16, which has no odd numbers beyond 256",
     breaks={"ALIBI-LONG-1"},
     hint="keep positions as integers or in float32; cast the bias, if at all, at the end",
+    source="Falcon in transformers",
     replace={alibi.distances: rounded_distances},
 )
 
@@ -373,6 +374,7 @@ bias_scaled = Mutant(
     story="the bias is added before the scores are scaled",
     breaks={"ALIBI-WIDTH-1"},
     hint="scale the scores first, then add the bias",
+    source="Falcon in transformers",
     replace={alibi.alibi_attention: attending(lambda q, k, bias: product(q, k) + bias * q.shape[-1] ** -0.5)},
 )
 

@@ -33,6 +33,8 @@ MAY = {
         "listing",
         "explaining",
         "doctor",
+        "demo",
+        "reference",
         "__version__",
     },
 }

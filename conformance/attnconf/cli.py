@@ -106,7 +106,7 @@ def _add_demo(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--impl", required=True, metavar="NAME", help="whose component `fourier` to use, as for run")
     verb.add_argument("-o", "--output", type=Path, default=Path("rose.png"), metavar="FILE.png", help=(
         "where to write the picture (default: rose.png)"))  # fmt: skip
-    verb.add_argument("--steps", type=int, default=200, metavar="N", help="how long to learn (default: 200)")
+    verb.add_argument("--steps", type=int, default=150, metavar="N", help="how long to learn (default: 150)")
     verb.set_defaults(act=_demo)
 
 

@@ -17,7 +17,7 @@ from attnconf.conformance.subject import Subject
 from attnconf.reference.coordinate_mlp import draw_weights, grid, layers, learn, psnr, rose
 from attnconf.reports import record
 
-SIDE, EVERY = 120, 3  # pixels along an edge; every third in each direction is learned, the others are held out
+SIDE, EVERY = 144, 3  # pixels along an edge; every third in each direction is learned, the others are held out
 BANK = tuple(2.0**k for k in range(5))  # times π, of coordinates within 0 … 1
 HIDDEN, RATE = (256, 128, 64), 5e-3
 
@@ -104,7 +104,7 @@ def draw(target: Tensor, name: str, with_features: Learned, without: Learned) ->
     """Return the three pictures side by side, as a PNG file."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    figure = Figure(figsize=(9, 3.7), layout="constrained")
     panels = (
         (target, "the rose"),
         (with_features[0], f"learned with the features\nof {name}: {with_features[1]:.1f} dB"),

@@ -499,9 +499,7 @@ random_clamped = Mutant(
     story="coordinates beyond ±1 are clamped before the projection",
     breaks={"FOUR-RSHIFT-1"},
     hint="encode the coordinates as they are",
-    replace={
-        fourier.random_angles: lambda x, projection: fourier.random_angles(x.clamp(-1, 1), projection)
-    },
+    replace={fourier.random_angles: lambda x, projection: fourier.random_angles(x.clamp(-1, 1), projection)},
 )
 
 random_normalised = Mutant(
@@ -510,8 +508,8 @@ random_normalised = Mutant(
     breaks={"FOUR-RPOINTS-1"},
     hint="encode the coordinates as they are",
     replace={
-        fourier.random_angles: lambda x, projection: (
-            fourier.random_angles(x / x.abs().max().clamp_min(1e-9), projection)
+        fourier.random_angles: lambda x, projection: fourier.random_angles(
+            x / x.abs().max().clamp_min(1e-9), projection
         )
     },
 )

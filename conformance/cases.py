@@ -115,6 +115,11 @@ class Case:
         return f"{self.name}: {sizes} v({self.B}, {self.H}, {self.S}, {self.F}) {dtype}"
 
 
+# How the inputs of coordinate encodings are shown.
+ENCODED = "x({L}, {E}), {S} frequencies"
+NETWORK = ENCODED + ", layers of {H}, {B}, {out_dim}"
+DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
+
 # fmt: off
 FAMILIES: dict[str, tuple[Case, ...]] = {
     "distinct": (
@@ -317,12 +322,12 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # -- fourier: L points of E coordinates, S frequencies, H random directions
     "fourier": (
-        Case("fourier-1",           B=4, H=6, L=7, S=5, E=3,  F=9, reads="x({L}, {E}), {S} frequencies"),
-        Case("fourier-two-by-six-2", B=3, H=4, L=5, S=6, E=2,  F=7, reads="x({L}, {E}), {S} frequencies"),
-        Case("fourier-one-of-one-3", B=3, H=4, L=6, S=5, E=1,  F=7, reads="x({L}, {E}), {S} frequencies"),
-        Case("fourier-one-point-4",  B=3, H=4, L=1, S=2, E=5,  F=7, reads="x({L}, {E}), {S} frequencies"),
+        Case("fourier-1",           B=4, H=6, L=7, S=5, E=3,  F=9, reads=ENCODED),
+        Case("fourier-two-by-six-2", B=3, H=4, L=5, S=6, E=2,  F=7, reads=ENCODED),
+        Case("fourier-one-of-one-3", B=3, H=4, L=6, S=5, E=1,  F=7, reads=ENCODED),
+        Case("fourier-one-point-4",  B=3, H=4, L=1, S=2, E=5,  F=7, reads=ENCODED),
     ),
-    "fourier-high": (Case("fourier-high-1", B=3, H=4, L=11, S=10, E=2, F=7, reads="x({L}, {E}), {S} frequencies"),),
+    "fourier-high": (Case("fourier-high-1", B=3, H=4, L=11, S=10, E=2, F=7, reads=ENCODED),),
     "fourier-learn": (
         Case("fourier-learn-1", B=3, H=4, L=11, S=5, E=2, F=7, reads="x(800, {E}), {S} frequencies"),
     ),
@@ -332,11 +337,11 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # -- coordinate_mlp: L points of E coordinates, S frequencies, layers of H and B units, out_dim colours
     "coordinate_mlp": (
-        Case("coordinate-1",     B=7, H=9, L=6, S=4, E=2, F=8, out_dim=3, reads="x({L}, {E}), {S} frequencies, layers of {H}, {B}, {out_dim}"),
-        Case("coordinate-two-2", B=5, H=4, L=9, S=2, E=3, F=8, out_dim=1, reads="x({L}, {E}), {S} frequencies, layers of {H}, {B}, {out_dim}"),
+        Case("coordinate-1",     B=7, H=9, L=6, S=4, E=2, F=8, out_dim=3, reads=NETWORK),
+        Case("coordinate-two-2", B=5, H=4, L=9, S=2, E=3, F=8, out_dim=1, reads=NETWORK),
     ),
     "coordinate-mlp-deep": (
-        Case("coordinate-deep-1", B=7, H=5, L=6, S=4, E=2, F=8, out_dim=3, reads="x({L}, {E}), {S} frequencies, 12 layers of {H}"),
+        Case("coordinate-deep-1", B=7, H=5, L=6, S=4, E=2, F=8, out_dim=3, reads=DEEP),
     ),
 }
 # fmt: on

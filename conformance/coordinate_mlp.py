@@ -1,4 +1,4 @@
-"""Checks of the chapter spec/coordinate_mlp.md. Most change weights so that the output may not change, or in a known way.
+"""Checks of the chapter spec/coordinate_mlp.md. Most change weights and know what follows.
 
 Weights are *canonical* here: the columns of the first layer stand as kept coordinates, sines, cosines, each coordinate
 by coordinate. What the subject is given has them in its declared order.
@@ -6,6 +6,7 @@ by coordinate. What the subject is given has them in its declared order.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -35,7 +36,7 @@ def sizes(subject: Subject, case: Case, hidden: Sequence[int] = ()) -> list[int]
 def draw_layers(case: Case, widths: Sequence[int]) -> dict[str, Tensor]:
     """Return weights that keep numbers as large as they are from layer to layer, and biases, between ``widths``."""
     weights = {}
-    for i, (wide, narrow) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
+    for i, (wide, narrow) in enumerate(pairwise(widths)):
         weights[f"{i}.weight"] = case.draw(f"{i}.weight", narrow, wide) * math.sqrt(2 / wide)
         weights[f"{i}.bias"] = case.draw(f"{i}.bias", narrow) / 2
     return weights
@@ -127,18 +128,35 @@ def the_output_is_linear_in_the_last_layer(subject: Subject, case: Case) -> Evid
         )
 
 
+def away_from_zero(subject: Subject, case: Case, negative: int) -> dict[str, Tensor]:
+    """Return weights with which no unit comes within 1 of ReLU's kink, as biases are larger than all else.
+
+    One unit in ``negative`` of each layer is below 0, none if that is 0.
+    """
+    weights = draw_layers(case, sizes(subject, case))
+    largest = math.sqrt(3)
+    for i in range(len(weights) // 2 - 1):
+        w = weights[f"{i}.weight"]
+        clear = torch.full_like(weights[f"{i}.bias"], float(w.abs().sum(dim=1).max()) * largest + 1)
+        largest = 2 * float(clear[0])
+        if negative:
+            clear[negative - 1 :: negative] *= -1
+        weights[f"{i}.bias"] = clear
+    return weights
+
+
 @requirement("CMLP-BIAS-1", "coordinate_mlp")
 def every_bias_is_added(subject: Subject, case: Case) -> Evidence:
     """The last one to the very number; the others, of layers that get nothing else, make a difference."""
-    x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
+    x, weights = low_points(subject, case), away_from_zero(subject, case, negative=0)
     last = len(weights) // 2 - 1
-    shift = case.draw("shift", case.out_dim)
+    shift = case.draw("shift", case.out_dim) * 10
     shifted = {**weights, f"{last}.bias": weights[f"{last}.bias"] + shift}
     want = run(subject, case, x, weights).out + shift
     yield close(run(subject, case, x, shifted).out, want, "out with the last bias + c, against out + c,")
     for i in range(last):
-        bias = weights[f"{i}.bias"].abs() + 0.5
-        alone = {**weights, f"{i}.weight": torch.zeros_like(weights[f"{i}.weight"]), f"{i}.bias": bias}
+        bias = weights[f"{i}.bias"]
+        alone = {**weights, f"{i}.weight": torch.zeros_like(weights[f"{i}.weight"])}
         got, none = (run(subject, case, x, {**alone, f"{i}.bias": b}).out for b in (bias, torch.zeros_like(bias)))
         moved = float((got - none).abs().max())
         yield holds(moved > 0.01 * float(got.abs().max()), f"the bias of layer {i} makes no difference to out")
@@ -147,22 +165,9 @@ def every_bias_is_added(subject: Subject, case: Case) -> Evidence:
 # -- gradients and side effects
 
 
-def away_from_zero(subject: Subject, case: Case) -> dict[str, Tensor]:
-    """Return weights with which no unit comes within 1 of ReLU's kink: biases larger than all else, half of them negative."""
-    weights = draw_layers(case, sizes(subject, case))
-    largest = math.sqrt(3)
-    for i in range(len(weights) // 2 - 1):
-        w = weights[f"{i}.weight"]
-        signs = 1.0 - 2.0 * (torch.arange(len(w), device=w.device) % 3 == 2)
-        clear = float(w.abs().sum(dim=1).max()) * largest + 1
-        weights[f"{i}.bias"] = signs * clear
-        largest = 2 * clear
-    return weights
-
-
 @requirement("CMLP-GRAD-1", "coordinate_mlp")
 def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
-    x, weights = low_points(subject, case), away_from_zero(subject, case)
+    x, weights = low_points(subject, case), away_from_zero(subject, case, negative=3)
     cotangent = case.draw("cotangent", case.L, case.out_dim)
     grads = run(subject, case, x, weights, cotangent=cotangent, wrt=tuple(weights)).grads
     for name, w in weights.items():

@@ -1,4 +1,4 @@
-"""Checks of the chapter spec/fourier.md. Each compares the subject with itself, or with the angles that it must have."""
+"""Checks of the chapter spec/fourier.md. Each compares the subject with itself, or with known angles."""
 
 import contextlib
 import math
@@ -13,7 +13,7 @@ from attnconf.conformance import evidence
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import Reply
-from attnconf.conformance.evidence import Failure, Measure, Unsupported, close, holds, identical
+from attnconf.conformance.evidence import Failure, Measure, Unsupported, close, holds
 from attnconf.conformance.subject import Subject
 from attnconf.reference.coordinate_mlp import draw_weights, grid, layers, learn, psnr, rose
 
@@ -230,7 +230,7 @@ def float32_is_as_good_as_float32_can_be(subject: Subject, case: Case) -> Eviden
 
 @requirement("FOUR-HALF-1", "fourier-high")
 def angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) -> Evidence:
-    """A power of two times a coordinate is exact in any precision, so other frequencies are tried where there are some."""
+    """A power of two times a coordinate is exact in any precision: other frequencies are tried where there are some."""
     for dtype in HALF:
         yield from compare(subject, points(case).to(dtype), (*bank(case), 2.0**case.S))
         with contextlib.suppress(Unsupported):

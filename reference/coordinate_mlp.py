@@ -5,6 +5,7 @@ Symbols as in spec/coordinate_mlp.md: N points, d coordinates, W width of the fe
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, einsum
@@ -84,9 +85,9 @@ def rose(points: Tensor) -> Tensor:
 
 
 def draw_weights(sizes: Sequence[int], generator: torch.Generator) -> dict[str, Tensor]:
-    """Return weights and biases of layers between ``sizes``, uniform in ±1/√(fan in), as ``torch.nn.Linear`` has them."""
+    """Return weights and biases of layers between ``sizes``, uniform in ±1/√(fan in) as ``nn.Linear`` has them."""
     weights = {}
-    for i, (wide, narrow) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for i, (wide, narrow) in enumerate(pairwise(sizes)):
         for name, shape in ((f"{i}.weight", (narrow, wide)), (f"{i}.bias", (narrow,))):
             weights[name] = (2 * torch.rand(shape, generator=generator) - 1) / math.sqrt(wide)
     return weights

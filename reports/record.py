@@ -42,6 +42,11 @@ def write(path: Path, record: Record) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write text as ``write_bytes`` does, in UTF-8."""
+    write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write atomically: a reader sees the old file or the whole new one. Raises OSError."""
     if path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder, want a file")
@@ -49,8 +54,8 @@ def write_text(path: Path, text: str) -> None:
         raise FileNotFoundError(f"{str(path)!r}: there is no folder {str(path.absolute().parent)!r}")
     handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         os.chmod(temporary, _mode())
         os.replace(temporary, path)
     except BaseException:

@@ -35,6 +35,8 @@ MAY = {
         "explaining",
         "doctor",
         "show",
+        "demo",
+        "reference",
         "__version__",
     },
 }

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | doctor | report | show``.
+"""The command line: ``attnconf run | list | explain | doctor | report | show | demo``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -81,6 +81,7 @@ def parser() -> Parser:
     verb.add_argument("-o", "--output", type=Path, metavar="FILE.md", help="write there instead of printing")
     verb.set_defaults(act=_report)
     _add_show(verbs.add_parser("show", help="a picture of an encoding beside the reference's", allow_abbrev=False))
+    _add_demo(verbs.add_parser("demo", help="a picture learned with an implementation", allow_abbrev=False))
     return top
 
 
@@ -99,6 +100,16 @@ def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("-q", action="store_true", help="less output")
     verb.add_argument("-x", action="store_true", help="stop at the first failure")
     verb.set_defaults(act=_run)
+
+
+def _add_demo(verb: argparse.ArgumentParser) -> None:
+    verb.description = "rose: a small network learns a picture from Fourier features, and from bare coordinates."
+    verb.add_argument("what", choices=("rose",), help="which demonstration")
+    verb.add_argument("--impl", required=True, metavar="NAME", help="whose component `fourier` to use, as for run")
+    verb.add_argument("-o", "--output", type=Path, default=Path("rose.png"), metavar="FILE.png", help=(
+        "where to write the picture (default: rose.png)"))  # fmt: skip
+    verb.add_argument("--steps", type=int, default=150, metavar="N", help="how long to learn (default: 150)")
+    verb.set_defaults(act=_demo)
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -216,6 +227,19 @@ def _show(given: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+    return OK
+
+
+def _demo(given: argparse.Namespace) -> int:
+    if given.steps < 1:
+        raise UsageError(f"--steps {given.steps}: want at least 1")
+    _user_folder_last()
+    from attnconf import demo
+
+    try:
+        print(demo.demonstrate(given.impl, given.output, given.steps))
+    except demo.DemoError as error:
+        raise UsageError(str(error)) from None
     return OK
 
 

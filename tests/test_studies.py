@@ -2,8 +2,6 @@
 
 import json
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,8 +16,7 @@ STUDIES = Path(__file__).parents[1] / "reports" / "studies"
 def folder(tmp_path_factory):
     """Return a folder with the results of a quick run."""
     there = tmp_path_factory.mktemp("study")
-    command = [sys.executable, str(STUDIES / "extrapolation.py"), "--quick", "--output", str(there)]
-    subprocess.run(command, check=True, capture_output=True)
+    runpy.run_path(str(STUDIES / "extrapolation.py"))["main"](["--quick", "--output", str(there)])
     return there
 
 

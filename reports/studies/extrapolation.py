@@ -317,7 +317,7 @@ def plot(runs: list[dict[str, Any]], s: Settings, path: Path) -> None:
         for shift, (method, (colour, marker)) in zip((-5, -3, -1, 1, 3, 5), looks.items(), strict=True):
             if method in shown_methods(cells):
                 means, errors = zip(*(cells[task, method, ratio] for ratio in s.ratios), strict=True)
-                x = [ratio * 2 ** (shift / 60) for ratio in s.ratios]
+                x = [ratio * 2 ** (shift / 40) for ratio in s.ratios]
                 axes.errorbar(x, means, errors, color=colour, marker=marker, markersize=5, capsize=3, label=method)
         axes.axhline(1 / s.vocabulary, color="0.7", linestyle=":", zorder=0)
         axes.text(s.ratios[0], 1 / s.vocabulary, "chance", color="0.5", fontsize=8, va="bottom")

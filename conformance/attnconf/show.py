@@ -312,7 +312,7 @@ def one(name: str, encoding: str) -> Implementation:
         raise ValueError(f"{name} has variants, name one: {', '.join(x.name for x in found)}")
     (only,) = found
     if isinstance(only, Unjudgeable):
-        raise ValueError(f"{name} cannot be loaded: {only.reason}")
+        raise ValueError(f"{name}: {only.reason}")
     if encoding not in only.components:
         raise ValueError(f"{name} has no {encoding}; it has {', '.join(only.components)}")
     return only

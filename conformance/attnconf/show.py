@@ -243,7 +243,7 @@ def draw(picture: Picture, name: str, encoding: str) -> bytes:
     off = picture.difference
     floor = 1e-6 * float(picture.want.nan_to_num().abs().max())  # rounding is not to look like a mistake
     colours = scale(torch.cat([off[off.isfinite()], torch.tensor([floor])]), signed=True)
-    image = paint(right, picture, off, f"max|difference| {picture.largest:.2g}", colours)
+    image = paint(right, picture, off, f"max|difference| {picture.largest:.3g}", colours)
     figure.colorbar(image, ax=right, pad=0.01)
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=120)
@@ -312,7 +312,7 @@ def one(name: str, encoding: str) -> Implementation:
         raise ValueError(f"{name} has variants, name one: {', '.join(x.name for x in found)}")
     (only,) = found
     if isinstance(only, Unjudgeable):
-        raise ValueError(f"{name} cannot be loaded: {only.reason}")
+        raise ValueError(f"{name}: {only.reason}")
     if encoding not in only.components:
         raise ValueError(f"{name} has no {encoding}; it has {', '.join(only.components)}")
     return only

@@ -1,4 +1,4 @@
-"""An adapter whose library is not installed is not run: said in one line, and a failure only where it is all there is."""
+"""An adapter whose library is not installed is not run, in one line; a failure only where it is all that was asked."""
 
 import json
 

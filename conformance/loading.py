@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, entry_points, requires
@@ -156,7 +157,8 @@ def _import(dotted: str) -> ModuleType | Unjudgeable:
 def _run(load_module: Callable[[], ModuleType | Unjudgeable], source: str) -> ModuleType | Unjudgeable:
     """Return the module, or why importing it failed: exception, text and line."""
     try:
-        return load_module()
+        with warnings.catch_warnings(action="ignore"):  # its warnings are its own affair
+            return load_module()
     except KeyboardInterrupt:  # the user's
         raise
     except SystemExit as error:

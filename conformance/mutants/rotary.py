@@ -132,7 +132,6 @@ strides_ignored = Mutant(
     breaks={"ROPE-STRIDE-1"},
     hint="use the strides, or call .contiguous() first",
     replace={adapter.rotary: called(lambda x, at, rotate: rotate(as_if_contiguous(x), at))},
-    source="flash-attention's rotary kernels take strides for this",
 )
 
 
@@ -410,7 +409,7 @@ exponent_single = Mutant(
     breaks={"ROPE-FREQ-1", "ROPE-FREQ-2"},
     hint="base ** (-torch.arange(0, R, 2) / R)",
     replace={rotary.frequencies: at_exponents(lambda R: even(R) / (2 * R))},
-    source="slippi-ai#24",
+    source="the same mistake for sinusoidal positions: slippi-ai#24",
 )
 
 exponent_double = Mutant(
@@ -419,7 +418,7 @@ exponent_double = Mutant(
     breaks={"ROPE-FREQ-1", "ROPE-FREQ-2"},
     hint="base ** (-torch.arange(0, R, 2) / R)",
     replace={rotary.frequencies: at_exponents(lambda R: 2 * even(R) / R)},
-    source="the same mistake for sinusoidal positions: SamLynnEvans/Transformer#25",
+    source="kornia#4165; for sinusoidal positions: SamLynnEvans/Transformer#25",
 )
 
 exponent_positive = Mutant(

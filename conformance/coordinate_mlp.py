@@ -128,35 +128,19 @@ def the_output_is_linear_in_the_last_layer(subject: Subject, case: Case) -> Evid
         )
 
 
-def away_from_zero(subject: Subject, case: Case, negative: int) -> dict[str, Tensor]:
-    """Return weights with which no unit comes within 1 of ReLU's kink, as biases are larger than all else.
-
-    One unit in ``negative`` of each layer is below 0, none if that is 0.
-    """
-    weights = draw_layers(case, sizes(subject, case))
-    largest = math.sqrt(3)
-    for i in range(len(weights) // 2 - 1):
-        w = weights[f"{i}.weight"]
-        clear = torch.full_like(weights[f"{i}.bias"], float(w.abs().sum(dim=1).max()) * largest + 1)
-        largest = 2 * float(clear[0])
-        if negative:
-            clear[negative - 1 :: negative] *= -1
-        weights[f"{i}.bias"] = clear
-    return weights
-
-
 @requirement("CMLP-BIAS-1", "coordinate_mlp")
 def every_bias_is_added(subject: Subject, case: Case) -> Evidence:
     """The last one to the very number; the others, of layers that get nothing else, make a difference."""
-    x, weights = low_points(subject, case), away_from_zero(subject, case, negative=0)
+    x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     last = len(weights) // 2 - 1
-    shift = case.draw("shift", case.out_dim) * 10
+    shift = case.draw("shift", case.out_dim)
     shifted = {**weights, f"{last}.bias": weights[f"{last}.bias"] + shift}
     want = run(subject, case, x, weights).out + shift
     yield close(run(subject, case, x, shifted).out, want, "out with the last bias + c, against out + c,")
+    positive = {name: w.abs() for name, w in weights.items()}  # so that no unit is dead, and nothing cancels
     for i in range(last):
-        bias = weights[f"{i}.bias"]
-        alone = {**weights, f"{i}.weight": torch.zeros_like(weights[f"{i}.weight"])}
+        alone = {**positive, f"{i}.weight": torch.zeros_like(weights[f"{i}.weight"])}
+        bias = positive[f"{i}.bias"] + 0.5
         got, none = (run(subject, case, x, {**alone, f"{i}.bias": b}).out for b in (bias, torch.zeros_like(bias)))
         moved = float((got - none).abs().max())
         yield holds(moved > 0.01 * float(got.abs().max()), f"the bias of layer {i} makes no difference to out")
@@ -165,9 +149,25 @@ def every_bias_is_added(subject: Subject, case: Case) -> Evidence:
 # -- gradients and side effects
 
 
+def away_from_zero(subject: Subject, case: Case) -> dict[str, Tensor]:
+    """Return weights with which no unit comes within 1 of ReLU's kink, as biases are larger than all else.
+
+    Every third unit of a layer is below 0.
+    """
+    weights = draw_layers(case, sizes(subject, case))
+    largest = math.sqrt(3)
+    for i in range(len(weights) // 2 - 1):
+        w = weights[f"{i}.weight"]
+        clear = torch.full_like(weights[f"{i}.bias"], float(w.abs().sum(dim=1).max()) * largest + 1)
+        largest = 2 * float(clear[0])
+        clear[2::3] *= -1
+        weights[f"{i}.bias"] = clear
+    return weights
+
+
 @requirement("CMLP-GRAD-1", "coordinate_mlp")
 def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
-    x, weights = low_points(subject, case), away_from_zero(subject, case, negative=3)
+    x, weights = low_points(subject, case), away_from_zero(subject, case)
     cotangent = case.draw("cotangent", case.L, case.out_dim)
     grads = run(subject, case, x, weights, cotangent=cotangent, wrt=tuple(weights)).grads
     for name, w in weights.items():

@@ -28,8 +28,8 @@ def ask(capsys, monkeypatch):
 def test_help_names_every_verb_and_the_exit_codes(ask):
     code, out, _ = ask("--help")
     assert code == 0
-    assert all(verb in out for verb in ("run", "list", "explain", "doctor", "report", "exit codes"))
-    for verb in ("run", "list", "explain", "doctor", "report"):
+    assert all(verb in out for verb in ("run", "list", "explain", "doctor", "report", "demo", "exit codes"))
+    for verb in ("run", "list", "explain", "doctor", "report", "demo"):
         assert ask(verb, "--help")[0] == 0
 
 

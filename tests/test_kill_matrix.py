@@ -30,6 +30,9 @@ OTHER_BOUNDS = {
     "two steps of the dtype": (10, "angles are off by radians at most, and a step of bfloat16 is a hundredth"),
     "2·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
     "2.5·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
+    "float32: 2.4e-7": (MARGIN, "a sine of a wrong angle is off by about 1"),
+    "2M·(float32: 2.4e-7": (MARGIN, "an inner product of M wrong cosines is off by about M"),
+    "one rounding of the half precision": (100, "an error of 1 against what rounds to 2^-8 and cannot be told finer"),
 }
 
 # Roots judged by the semantic gap whose effect is smaller: the smallest ratio, and why no stimulus makes it larger.

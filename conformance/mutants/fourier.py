@@ -36,7 +36,7 @@ factor_pi = Mutant(
     breaks={"FOUR-FACTOR-1"},
     hint='the angle is frequency times coordinate, or declare {"fourier-factor": "pi"}',
     replace={fourier.angles: times(math.pi)},
-    source="bmild/nerf#12",
+    source="bmild/nerf#12; bmild/nerf#65; nerfmm#18",
 )
 
 factor_two_pi = Mutant(
@@ -80,7 +80,6 @@ bank_linear = Mutant(
     breaks={"FOUR-FREQ-1"},
     hint="use config.frequencies; linspace is not logspace",
     replace={fourier.angles: with_bank(lambda k: 1.0 + k)},
-    source="the option log_sampling=False of bmild/nerf",
 )
 
 bank_squared = Mutant(
@@ -163,7 +162,6 @@ coordinates_rescaled = Mutant(
     breaks={"FOUR-ZERO-1"},
     hint="leave that to the caller: encode x",
     replace={fourier.angles: on(lambda x: 2 * x - 1)},
-    source="nerfmm#18",
 )
 
 coordinates_normalised = Mutant(
@@ -180,7 +178,6 @@ coordinates_ranked = Mutant(
     breaks={"FOUR-POINTS-1"},
     hint="encode the coordinates, not the index",
     replace={fourier.angles: on(lambda x: x + torch.arange(x[..., 0].numel()).view(x[..., :1].shape).to(x))},
-    source="perceiver-pytorch#4",
 )
 
 coordinates_summed = Mutant(
@@ -258,7 +255,7 @@ input_kept = Mutant(
     breaks={"FOUR-WIDTH-1"},
     hint='drop the coordinates, or declare {"fourier-input": "kept"}',
     replace={fourier.fourier: features(lambda x, out: torch.cat([x, out], dim=-1))},
-    source="bmild/nerf#65, option include_input",
+    source="bmild/nerf keeps them by default",
 )
 
 cosines_missing = Mutant(
@@ -275,7 +272,6 @@ last_axis_kept = Mutant(
     breaks={"FOUR-WIDTH-1"},
     hint="flatten the last two axes",
     replace={fourier.join: lambda sines, cosines: torch.cat([sines, cosines], dim=-1)},
-    source="system 1b",
 )
 
 flattened_from_1 = Mutant(

@@ -306,6 +306,7 @@ def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, ca
     want = torch.where(gone, 0.0, evaluated / (1 - P))
     yield close(trained, want, "out in training, against 0 or out in evaluation divided by 1 - p,")
     there = evaluated != 0
+    yield holds(bool(there.any()), "out in evaluation is zero everywhere: nothing can be seen to be dropped")
     rate, n = float(gone[there].double().mean()), int(there.sum())
     slack = 5 * math.sqrt(P * (1 - P) / n)
     message = f"{100 * rate:.1f} % of {n} elements are dropped, want {100 * P:.0f} % ± {100 * slack:.1f} %"

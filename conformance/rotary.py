@@ -374,7 +374,8 @@ def more_features_than_there_are_do_not_turn(subject: Subject, case: Case) -> Ev
 
 # -- longer than trained
 
-SCALINGS: dict[str, reference.Scaling] = {
+Scaling = tuple[tuple[str, float | str], ...]
+SCALINGS: dict[str, Scaling] = {
     "linear": (),
     "ntk": (),
     "yarn": (("original_max_position", 32.0), ("beta_fast", 4.0), ("beta_slow", 1.0), ("attention_factor", 1.25)),
@@ -385,7 +386,7 @@ SCALINGS: dict[str, reference.Scaling] = {
 def scaling_is_that_of_the_formula(subject: Subject, case: Case, kind: str) -> Evidence:
     """Base 100, so that some pairs lie where frequencies are blended."""
     for factor in (4.0, 1.0):
-        scaling: reference.Scaling = (("kind", kind), ("factor", factor), *SCALINGS[kind])
+        scaling: Scaling = (("kind", kind), ("factor", factor), *SCALINGS[kind])
         block = blocks(subject, case, FEW, base=100.0, scaling=scaling)
         omega = reference.scaled(frequencies(case.E, 100.0), 100.0, scaling).to(block.device)
         cos, sin = (

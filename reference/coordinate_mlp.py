@@ -21,7 +21,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def activate(x: Tensor) -> Tensor:
-    """Return ReLU: what is negative becomes 0.
+    """Return ReLU, what is negative becomes 0: x and out (N, W).
 
     Requirements: CMLP-RELU-1, CMLP-RELU-2.
     """
@@ -66,8 +66,8 @@ def rose(points: Tensor) -> Tensor:
     """Return the colours of a polar rose, r = |cos 3.5 φ|, drawn by formula and so as fine as one asks for.
 
     Shapes:
-        points  (N, 2)  x and y within 0 … 1
-        out     (N, 3)  red, green, blue within 0 … 1
+        points  (N, d)  d = 2, x and y within 0 … 1
+        out     (N, C)  C = 3,  red, green, blue within 0 … 1
     """
     x, y = (2.2 * points - 1.1).unbind(-1)
     r, phi = torch.hypot(x, y), torch.atan2(y, x)
@@ -120,5 +120,5 @@ def learn(
 
 
 def psnr(got: Tensor, want: Tensor) -> float:
-    """Return the peak signal-to-noise ratio in dB, of colours within 0 … 1: 10 log₁₀(1 / mean squared error)."""
+    """Return the peak signal-to-noise ratio in dB, 10 log₁₀(1 / mean squared error), of colours (N, C) within 0 … 1."""
     return -10 * float((got - want).square().mean().log10())

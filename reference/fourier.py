@@ -11,7 +11,7 @@ from torch import Tensor, einsum
 
 
 def widen(x: Tensor) -> Tensor:
-    """Return x in at least float32: in half precision an angle beyond 2^8 or 2^11 is off by whole radians.
+    """Return x (...) in at least float32: in half precision an angle beyond 2^8 or 2^11 is off by whole radians.
 
     Requirements: FOUR-HALF-1, FOUR-RHALF-1.
     """

@@ -18,6 +18,10 @@ def count(x: Tensor) -> Tensor:
 def refuse_positions(positions: Tensor, x: Tensor, rows: int) -> None:
     """Raise ValueError unless there is one integer for each token; IndexError unless each has a row: 0 ≤ p < rows.
 
+    Shapes:
+        positions  (L,) or (B, L)
+        x          (B, L, D)
+
     Said explicitly because indexing would take -1 for the last row, silently.
 
     Requirements: LRN-BEYOND-1, LRN-POS-3, LRN-POS-4, LRN-POS-5, LRN-POS-6.
@@ -53,7 +57,7 @@ def add(x: Tensor, encoded: Tensor) -> Tensor:
 
 
 def drop(out: Tensor, probability: float) -> Tensor:
-    """Return ``out`` with each element zero with that probability, and divided by what is left of 1 otherwise.
+    """Return ``out`` (B, L, D), each element zero with that probability and divided by what is left of 1 otherwise.
 
     Requirements: LRN-DROP-1, LRN-DROP-2.
     """

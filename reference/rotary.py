@@ -12,8 +12,6 @@ from torch import Tensor, einsum
 from attnconf.reference.attention import attend
 from attnconf.reference.masks import causal as causal_mask
 
-Scaling = tuple[tuple[str, float | str], ...]
-
 # -- frequencies, in radians per token
 
 
@@ -58,12 +56,12 @@ def stretch(omega: Tensor, factor: float) -> Tensor:
 
 
 def blend(omega: Tensor, factor: float, kept: Tensor) -> Tensor:
-    """Return what lies between ω / s, where kept is 0, and ω, where it is 1."""
+    """Return what lies between ω / s, where kept is 0, and ω, where it is 1: omega, kept and out (I,)."""
     return (1 - kept) * interpolate(omega, factor) + kept * omega
 
 
 def turns(omega: Tensor, length: float) -> Tensor:
-    """Return how often each pair goes full circle over so many tokens."""
+    """Return how often each pair goes full circle over so many tokens: omega and out (I,)."""
     return omega * length / (2 * math.pi)
 
 
@@ -103,7 +101,7 @@ def yarn(omega: Tensor, base: float, factor: float, fast: float, slow: float, le
     return blend(omega, factor, 1 - ramp)
 
 
-def scaled(omega: Tensor, base: float, scaling: Scaling | None) -> Tensor:
+def scaled(omega: Tensor, base: float, scaling: tuple[tuple[str, float | str], ...] | None) -> Tensor:
     """Return the frequencies for longer sequences, as ``scaling`` says; as they are for None.
 
     Raises ValueError for an unknown kind, KeyError for a number that is not there.
@@ -127,7 +125,7 @@ def scaled(omega: Tensor, base: float, scaling: Scaling | None) -> Tensor:
     raise ValueError(f"scaling must be linear, ntk, yarn or llama3, found {kind!r}")
 
 
-def magnitude(scaling: Scaling | None) -> float:
+def magnitude(scaling: tuple[tuple[str, float | str], ...] | None) -> float:
     """Return what cos and sin are multiplied by: YaRN's attention factor, else 1.
 
     Requirements: ROPE-SCALING-3.

@@ -87,7 +87,7 @@ def add(x: Tensor, encoded: Tensor) -> Tensor:
 
 
 def drop(out: Tensor, probability: float) -> Tensor:
-    """Return ``out`` with each element zero with that probability, and divided by what is left of 1 otherwise.
+    """Return ``out`` (B, L, D), each element zero with that probability and divided by what is left of 1 otherwise.
 
     Requirements: SIN-DROP-1, SIN-DROP-2.
     """
@@ -151,7 +151,7 @@ def halves(positions: Tensor, dim: int, base: float) -> Tensor:
 
 
 def lay_out(columns: Tensor, rows: Tensor) -> Tensor:
-    """Return (height, width, 2D) from the columns' (width, D), which come first, and the rows' (height, D).
+    """Return the grid (Y, X, D + D) of the columns' (X, D), which come first, and the rows' (Y, D).
 
     Requirements: SIN-GRID-1, SIN-GRID-3 (declares: width-first).
     """

@@ -14,7 +14,6 @@ concatenated = Mutant(
     breaks={"LRN-SHAPE-1"},
     hint="add: the width stays dim",
     replace={learned.add: lambda x, encoded: torch.cat([x, encoded.expand_as(x)], dim=-1)},
-    source="llm-first-principles, stage 5",
 )
 
 float32_out = Mutant(
@@ -114,7 +113,6 @@ along_the_batch = Mutant(
     replace={
         learned.count: lambda x: (torch.arange(x.shape[0]) % max(x.shape[1], 1))[:, None].expand(x.shape[:2]),
     },
-    source="influenza_transformer#9",
 )
 
 normalised_rows = Mutant(
@@ -164,7 +162,7 @@ undeclared_scale = Mutant(
     story="x is multiplied by √dim",
     breaks={"LRN-ADD-1"},
     hint="leave √dim to the embedding",
-    replace={learned.add: lambda x, encoded: x * (x.shape[-1] + 1) ** 0.5 + encoded},
+    replace={learned.add: lambda x, encoded: x * x.shape[-1] ** 0.5 + encoded},
 )
 
 multiplied = Mutant(
@@ -221,7 +219,6 @@ wrapped = Mutant(
     breaks={"LRN-BEYOND-1"},
     hint="there is no row for them: raise an error",
     replace={adapter.learned: from_table(lambda table, p: table[p % len(table)])},
-    source="llm-first-principles, stage 6",
 )
 
 clamped = Mutant(

@@ -42,7 +42,6 @@ promoted = Mutant(
     breaks={"SIN-DTYPE-1"},
     hint="convert the table to the dtype of x before it is added",
     replace={sinusoidal.add: lambda x, encoded: x + encoded},
-    source="Megatron-LM#744",
 )
 
 float32_out = Mutant(
@@ -529,7 +528,7 @@ table_in_half = Mutant(
     breaks={"SIN-HALF-1"},
     hint="compute in float32 and convert the finished table",
     replace={sinusoidal.sinusoidal: in_dtype_of_x},
-    source="transformers#29496; gpt-neox#1003",
+    source="transformers#29496 and gpt-neox#1003, of rotary positions",
 )
 
 
@@ -549,7 +548,7 @@ frequencies_in_half = Mutant(
     breaks={"SIN-HALF-1"},
     hint="keep them in float32, or compute them when they are used",
     replace={sinusoidal.sinusoidal: with_rounded_frequencies},
-    source="transformers#25681",
+    source="transformers#25681, of rotary positions",
 )
 
 # -- positions that are given

@@ -205,6 +205,6 @@ variants = {
     "t5": {
         "relative_bias": t5_relative_bias,
         "relative_bias_attention": t5_relative_bias_attention,
-        "declares": {"t5-scale": "none"},
+        "declares": {"t5-scale": "none", "t5-alignment": "top-left"},
     },
 }

@@ -23,6 +23,7 @@ declares = {
     "learned-output": "table",
     "learned-offset": "0",
     "alibi-slopes": "published",
+    "t5-alignment": "bottom-right",
 }
 
 # Our scalings that its rotary embedding has options for.

@@ -34,7 +34,7 @@ EXPECTED = {
     # positions and coordinates
     ("torch_nn", "learned"): ("conformant", set(), "nn.Embedding"),
     ("rotary_embedding_torch", "rotary"): (
-        "nonconformant", {"ROPE-EDGE-1", "ROPE-HALF-1", "ROPE-POS-3"}, "positions in the dtype of the input"),
+        "nonconformant", {"ROPE-HALF-1"}, "positions in the dtype of the input"),
     ("transformers_rotary:llama", "rotary"): ("nonconformant", {"ROPE-HALF-1"}, CAST),
     ("transformers_rotary:llama", "rotary_attention"): ("conformant", set(), "right, with frequencies in float32"),
     ("transformers_rotary:gpt_neox", "rotary"): ("nonconformant", {"ROPE-HALF-1", "ROPE-WIDTH-1"}, CAST),
@@ -64,14 +64,14 @@ EXPECTED = {
     ("transformers_bias:t5", "relative_bias"): ("conformant", set(), "where the formula comes from"),
     ("transformers_bias:t5", "relative_bias_attention"): ("conformant", set(), "where the formula comes from"),
     ("x_transformers", "rotary"): (
-        "nonconformant", {"ROPE-EDGE-1", "ROPE-HALF-1", "ROPE-POS-3", "ROPE-WIDTH-1"}, CAST),
+        "nonconformant", {"ROPE-HALF-1", "ROPE-WIDTH-1"}, CAST),
     ("x_transformers", "sinusoidal"): ("nonconformant", {"SIN-HALF-1"}, CAST),
     ("x_transformers", "learned"): ("nonconformant", {"LRN-ROW-1"}, "rows are divided by √dim"),
     ("x_transformers", "alibi"): ("conformant", set(), "the published slopes"),
     ("x_transformers", "relative_bias"): ("conformant", set(), "the last query at the last key, as declared"),
     ("positional_encodings", "sinusoidal"): ("nonconformant", {"SIN-HALF-1", "SIN-ODD-1"}, CAST),
     ("positional_encodings", "sinusoidal_2d"): ("nonconformant", {"SIN-GRID-9"}, "other widths are rounded up"),
-    ("torchtune_rotary", "rotary"): ("nonconformant", {"ROPE-POS-4"}, "position -1 is the last row"),
+    ("torchtune_rotary", "rotary"): ("conformant", set(), "a table made in float32"),
     ("timm_layers:interleaved", "rotary"): ("conformant", set(), "frequencies are made anew after module.to"),
     ("timm_layers:interleaved", "sinusoidal_2d"): ("conformant", set(), "a table made in float32"),
     ("timm_layers:half", "rotary"): ("conformant", set(), "frequencies are made anew after module.to"),

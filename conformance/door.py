@@ -91,7 +91,7 @@ def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
     """Return a copy of ``x`` for the implementation to keep, laid out in memory as asked."""
     if not isinstance(x, Tensor):
         return x
-    if layout == "contiguous" or not x.is_floating_point() or x.ndim < 2:
+    if layout == "contiguous" or x.ndim < 2:
         copy = x.clone(memory_format=torch.contiguous_format)
     elif layout == "transposed":
         copy = x.transpose(-1, -2).clone(memory_format=torch.contiguous_format).transpose(-1, -2)

@@ -116,14 +116,14 @@ def judge_one(name: str, component: str) -> Row:
     Checks that train take seconds: a mutant is judged by those that it says it breaks, and those that presuppose them.
     """
     mutant = known().get(name)
-    session = Session([apply([mutant] if mutant else [])], Settings(profile=PROFILE))
+    whole = apply([mutant] if mutant else [])
+    session = Session([replace(whole, components={component: whole.components[component]})], Settings(profile=PROFILE))
     session.make_plan()
     quick = {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries}
     session.plan = [
         planned
         for planned in session.plan
-        if planned.entry.component == component
-        and (mutant is None or planned.entry.requirement in quick or touches(mutant, planned.entry.requirement))
+        if mutant is None or planned.entry.requirement in quick or touches(mutant, planned.entry.requirement)
     ]
     for planned in session.plan:
         session.run(planned)

@@ -1,5 +1,7 @@
 """Implementations that compute nothing worth the name, for test_null_controls.py."""
 
+from dataclasses import replace
+
 import torch
 
 from attnconf.conformance.door import Implementation
@@ -73,4 +75,6 @@ UNIFORM = Mutant(
 )
 
 CONTROLS = {f.__name__: null(f.__name__, f) for f in (zeros, ones, constant, nan, random, echo, mean)}
-CONTROLS["uniform"] = apply([UNIFORM])
+CONTROLS["uniform"] = replace(
+    apply([UNIFORM]), components={c: apply([UNIFORM]).components[c] for c in ("attention", "multi_head_attention")}
+)

@@ -71,7 +71,7 @@ def _profiles() -> Rows:
         profile = profiles.load(name)
         entries = _counted("optional" if e.optional else "required" for e in profile.entries)
         title = profile.title + (" (the default)" if name == profiles.DEFAULT else "")
-        found.append((name, ", ".join(dict.fromkeys(e.component for e in profile.entries)), entries, title))
+        found.append((name, _first(tuple(dict.fromkeys(e.component for e in profile.entries))), entries, title))
     return found
 
 

@@ -46,6 +46,12 @@ def test_what_is_done_is_not_done_again(folder):
     assert runs[-1] == lost  # the same seed, the same model
 
 
+def test_other_settings_do_not_overwrite_what_is_published(capsys):
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(STUDIES / "extrapolation.py"))["main"](["--steps", "7"])
+    assert "say --output FOLDER" in capsys.readouterr().err
+
+
 def test_the_published_page_is_that_of_the_published_results():
     study = runpy.run_path(str(STUDIES / "extrapolation.py"))
     results = json.loads((STUDIES / "extrapolation.json").read_text())

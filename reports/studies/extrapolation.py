@@ -18,7 +18,7 @@ import os
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -336,9 +336,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smoke test; writes to a temporary folder by default")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: beside this file")
+    parser.add_argument("--steps", type=int, metavar="N", help="train longer or shorter; wants --output")
+    parser.add_argument("--seeds", type=int, metavar="N", help="more or fewer models; wants --output")
     given = parser.parse_args(argv)
     torch.set_num_threads(1)  # the models are too small for more, and the sums stay the same
+    changed = {name: n for name in ("steps", "seeds") if (n := getattr(given, name)) is not None}
+    if changed and not given.output:
+        parser.error("with other settings, say --output FOLDER: the published results stay as they are")
     settings, methods = (QUICK, METHODS[::3]) if given.quick else (Settings(), METHODS)
+    settings = replace(settings, **changed)
     folder = given.output or (Path(tempfile.mkdtemp()) if given.quick else Path(__file__).parent)
     runs = all_runs(settings, folder / "extrapolation.json", methods)
     write(folder / "extrapolation.md", page(runs, settings))

@@ -6,8 +6,9 @@ tested on longer ones:
     python reports/studies/extrapolation.py            everything, or what is still missing after an interruption
     python reports/studies/extrapolation.py --quick    a few steps of a few models, to see that it runs
 
-Writes extrapolation.json (every model's accuracies), extrapolation.md and extrapolation.png beside this file, or to
-the folder given with --output. Not part of the installed package. Needs matplotlib and tqdm.
+Writes extrapolation.json and extrapolation-longer.json (every model's accuracies), extrapolation.md and
+extrapolation.png beside this file, or to the folder given with --output. Not part of the installed package. Needs
+matplotlib and tqdm.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import os
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,15 @@ class Settings:
     base: float = 10000.0  # of sinusoidal and rotary
 
 
+# Some models trained four times as long, to see whether the answer hangs on the number of steps.
+LONGER = Settings(steps=1800, seeds=2)
+LONGER_PAIRS = (
+    ("three back", "rotary"),
+    ("first", "rotary"),
+    ("after the marker", "rotary"),
+    ("three back", "ALiBi"),
+    ("three back", "T5 bias"),
+)
 QUICK = Settings(train_length=8, ratios=(1, 2), batch=4, steps=3, warmup=2, seeds=2, test_sequences=4)
 
 
@@ -207,14 +217,19 @@ def run(task: str, method: str, seed: int, s: Settings) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def all_runs(s: Settings, path: Path, methods: Sequence[str]) -> list[dict[str, Any]]:
+def every(methods: Sequence[str]) -> list[tuple[str, str]]:
+    """Return every task with every method."""
+    return list(itertools.product(TASKS, methods))
+
+
+def all_runs(s: Settings, path: Path, pairs: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """Return the records of all models; what the file has of the same settings is not run again."""
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     settings = json.loads(json.dumps(asdict(s)))
     runs = before["runs"] if before.get("settings") == settings else []
     done = {(r["task"], r["method"], r["seed"]) for r in runs}
-    wanted = list(itertools.product(range(s.seeds), TASKS, methods))
-    for seed, task, method in tqdm(wanted, unit="model"):
+    wanted = list(itertools.product(range(s.seeds), pairs))
+    for seed, (task, method) in tqdm(wanted, unit="model"):
         if (task, method, seed) not in done:
             runs.append(run(task, method, seed, s))
             write(path, json.dumps({"settings": settings, "runs": runs}, indent=1) + "\n")
@@ -298,13 +313,24 @@ def tables(runs: list[dict[str, Any]], s: Settings) -> str:
     return "\n".join(parts).rstrip()
 
 
-def page(runs: list[dict[str, Any]], s: Settings) -> str:
+def longer_table(runs: list[dict[str, Any]], s: Settings) -> str:
+    """Return accuracy in the last half, a number for each seed."""
+    rows = []
+    for task, method in dict.fromkeys((r["task"], r["method"]) for r in runs):
+        found = [r["accuracy"] for r in runs if (r["task"], r["method"]) == (task, method)]
+        cells = [", ".join(f"{a[str(ratio)]['last half']:.2f}" for a in found) for ratio in s.ratios]
+        rows.append([f"{task}, {method}", *cells])
+    return table(["task, method", *(f"{ratio}×" for ratio in s.ratios)], rows)
+
+
+def page(runs: list[dict[str, Any]], s: Settings, longer_runs: list[dict[str, Any]], longer: Settings) -> str:
     cells = summary(runs, s, "last half")
     sizes = sorted({r["parameters"] for r in runs})
     return TEMPLATE.read_text(encoding="utf-8").format(
         **asdict(s), answer=answer(cells, s), kept=kept_table(cells, s), tables=tables(runs, s), good=GOOD,
         chance=1 / s.vocabulary, head=s.width // s.heads, parameters=f"{sizes[0]:,} … {sizes[-1]:,}",
         lengths=", ".join(str(r * s.train_length) for r in s.ratios),
+        longer=longer_table(longer_runs, longer), longer_steps=longer.steps, longer_seeds=longer.seeds,
     )  # fmt: skip
 
 
@@ -336,18 +362,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smoke test; writes to a temporary folder by default")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: beside this file")
-    parser.add_argument("--steps", type=int, metavar="N", help="train longer or shorter; wants --output")
-    parser.add_argument("--seeds", type=int, metavar="N", help="more or fewer models; wants --output")
     given = parser.parse_args(argv)
     torch.set_num_threads(1)  # the models are too small for more, and the sums stay the same
-    changed = {name: n for name in ("steps", "seeds") if (n := getattr(given, name)) is not None}
-    if changed and not given.output:
-        parser.error("with other settings, say --output FOLDER: the published results stay as they are")
     settings, methods = (QUICK, METHODS[::3]) if given.quick else (Settings(), METHODS)
-    settings = replace(settings, **changed)
+    longer, pairs = (QUICK, LONGER_PAIRS[:1]) if given.quick else (LONGER, LONGER_PAIRS)
     folder = given.output or (Path(tempfile.mkdtemp()) if given.quick else Path(__file__).parent)
-    runs = all_runs(settings, folder / "extrapolation.json", methods)
-    write(folder / "extrapolation.md", page(runs, settings))
+    runs = all_runs(settings, folder / "extrapolation.json", every(methods))
+    longer_runs = all_runs(longer, folder / "extrapolation-longer.json", pairs)
+    write(folder / "extrapolation.md", page(runs, settings, longer_runs, longer))
     plot(runs, settings, folder / "extrapolation.png")
 
 

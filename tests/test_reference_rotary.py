@@ -383,3 +383,11 @@ def test_a_checkpoint_is_converted_by_permuting_rows():
         for x in (tokens @ w[rows].T for w in weights)
     ]
     close(turned[0] @ turned[1].mT, q @ k.mT)
+
+
+def test_torchtunes_published_sums_are_reproduced():
+    """github.com/pytorch/torchtune, tests/torchtune/modules/test_position_embeddings.py: mean, sum and maximum."""
+    x = torch.randn(4, 2048, 32, 128, generator=torch.Generator().manual_seed(0))
+    out = rotate(x.transpose(1, 2), None, frequencies(128, 10000.0), 128)
+    got = [float(out.mean()), float(out.sum()), float(out.max())]
+    assert got == pytest.approx([6.4543e-05, 2165.7053, 5.4546], rel=1e-4)

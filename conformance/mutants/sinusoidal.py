@@ -115,7 +115,7 @@ def along_batch(x, encoded):
 along_the_batch = Mutant(
     "SIN-along-the-batch",
     story="positions run along the batch, as if the sequence came first",
-    breaks={"SIN-ORDER-1"},
+    breaks={"SIN-BATCH-1"},
     hint="the batch comes first here: x + table[: x.size(1)]",
     replace={sinusoidal.add: along_batch},
     source="influenza_transformer#9; the tutorial module of PyTorch used with batch_first",

@@ -274,6 +274,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))
+    "sinusoidal-offset": ("0", "1", "2"),  # the position of the first token, or of the first row and column
     "grid-axes": ("width-first", "height-first"),  # which axis the first half of the features encodes
     "grid-layout": ("halves", "interleaved"),  # within the features of one axis
     "learned-output": ("add", "table"),

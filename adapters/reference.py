@@ -23,6 +23,7 @@ declares = {
     "sinusoidal-output": "add",
     "sinusoidal-layout": "interleaved",
     "sinusoidal-frequencies": "paper",
+    "sinusoidal-offset": "0",
     "grid-axes": "width-first",
     "grid-layout": "halves",
     "learned-output": "add",

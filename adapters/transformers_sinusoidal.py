@@ -134,20 +134,24 @@ def rt_detr(config, weights):
     return forward
 
 
-def conventions(output, layout, frequencies):
+def conventions(output, layout, frequencies, offset="0"):
     return {
-        "sinusoidal-output": output, "sinusoidal-layout": layout, "sinusoidal-frequencies": frequencies
+        "sinusoidal-output": output, "sinusoidal-layout": layout, "sinusoidal-frequencies": frequencies,
+        "sinusoidal-offset": offset,
     }  # fmt: skip
 
 
 variants = {
     "marian": {"sinusoidal": marian, "declares": conventions("table", "halves", "paper")},
     "distilbert": {"sinusoidal": distilbert, "declares": conventions("table", "interleaved", "paper")},
-    "m2m_100": {"sinusoidal": m2m_100, "declares": conventions("table", "halves", "endpoint")},
-    "speech_to_text": {"sinusoidal": speech_to_text, "declares": conventions("table", "halves", "endpoint")},
+    "m2m_100": {"sinusoidal": m2m_100, "declares": conventions("table", "halves", "endpoint", "2")},
+    "speech_to_text": {"sinusoidal": speech_to_text, "declares": conventions("table", "halves", "endpoint", "2")},
     "musicgen": {"sinusoidal": musicgen, "declares": conventions("table", "halves-cos-first", "endpoint")},
     "pegasus_x": {"sinusoidal": pegasus_x, "declares": conventions("table", "halves", "endpoint")},
     "speecht5": {"sinusoidal": speecht5, "declares": conventions("add", "interleaved", "paper")},
-    "detr": {"sinusoidal_2d": detr, "declares": {"grid-axes": "height-first", "grid-layout": "interleaved"}},
+    "detr": {
+        "sinusoidal_2d": detr,
+        "declares": {"grid-axes": "height-first", "grid-layout": "interleaved", "sinusoidal-offset": "1"},
+    },
     "rt_detr": {"sinusoidal_2d": rt_detr, "declares": {"grid-axes": "height-first", "grid-layout": "halves"}},
 }

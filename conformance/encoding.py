@@ -58,9 +58,23 @@ def frequencies(subject: Subject, dim: int, base: float = 10000.0) -> Tensor:
     return torch.exp(-2 * pair / dim * math.log(base))
 
 
+def offset(subject: Subject) -> int:
+    """Return the declared position of the first token, row or column."""
+    return int(subject.choice("sinusoidal-offset"))
+
+
 def angles(subject: Subject, length: int, dim: int) -> Tensor:
     """Return the angles of so many tokens, in radians, float64 (length, ⌈dim/2⌉)."""
-    return torch.arange(length, dtype=torch.float64)[:, None] * frequencies(subject, dim)
+    positions = torch.arange(length, dtype=torch.float64) + offset(subject)
+    return positions[:, None] * frequencies(subject, dim)
+
+
+def start(subject: Subject, sines: Tensor, cosines: Tensor, what: str) -> Measure:
+    """Return the measure of the first of some positions: it is where a step of the offset leads from it."""
+    at = offset(subject)
+    got = torch.stack([sines[0], cosines[0]], dim=-1)
+    want = turn((sines[0], cosines[0]), (sines[at], cosines[at]))
+    return close(got, want, f"(sin, cos) of the first {what}, against those of position {at},")
 
 
 def factor(subject: Subject, case: Case) -> float:
@@ -84,7 +98,7 @@ HALF_SOURCE = "half precision: one unit in the last place, and the drift of floa
 def near(subject: Subject, case: Case, got: Tensor, bound: float, source: str) -> Iterator[Measure]:
     """Yield the measures of sines and cosines against the formula."""
     sines, cosines = pairs(subject, got)
-    which = f"angles {subject.choice('sinusoidal-frequencies')}"
+    which = f"angles {subject.choice('sinusoidal-frequencies')} from {offset(subject)}"
     theta = case.once(which, lambda: angles(subject, case.L, case.E).to(case.device))
     yield close(sines, theta.sin(), "sines", bound=bound, source=source, unit=1.0)
     yield close(cosines, theta.cos()[:, : case.E // 2], "cosines", bound=bound, source=source, unit=1.0)

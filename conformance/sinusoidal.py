@@ -24,8 +24,10 @@ from attnconf.conformance.encoding import (
     factor,
     frequencies,
     near,
+    offset,
     pairs,
     rows,
+    start,
     turn,
     zeros,
 )
@@ -112,9 +114,8 @@ def a_sine_and_its_cosine_have_one_angle(subject: Subject, case: Case) -> Eviden
 
 @requirement("SIN-ZERO-1", "sinusoidal", "sinusoidal-edges")
 def positions_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
-    sines, cosines = pairs(subject, rows(subject, case)[0])
-    yield close(sines, torch.zeros_like(sines), "sines of the first token", unit=1.0)
-    yield close(cosines, torch.ones_like(cosines), "cosines of the first token")
+    encoded = rows(subject, case, length=max(case.L, offset(subject) + 1))
+    yield start(subject, *pairs(subject, encoded), "token")
 
 
 @requirement("SIN-SHIFT-1", "sinusoidal")
@@ -232,15 +233,22 @@ def allowed(subject: Subject, case: Case, positions: Tensor) -> Tensor | None:
         raise
 
 
+def from_the_first(subject: Subject, case: Case, encoded: Tensor) -> tuple[Tensor, Tensor]:
+    """Return sines and cosines of the angles by which pairs are turned from the first token's."""
+    first = tuple(part[:1] for part in pairs(subject, rows(subject, case)))
+    sines, cosines = turn((first[0], first[1]), pairs(subject, encoded)).unbind(-1)
+    return sines, cosines
+
+
 @requirement("SIN-POS-3", "sinusoidal")
 def negative_positions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
     got = allowed(subject, case, -shuffled(case))
     if got is None:
         yield Measure()
         return
-    (sines, cosines), (s, c) = pairs(subject, got), pairs(subject, rows(subject, case, shuffled(case)))
-    yield close(sines, -s, "sines of -p, against those of p negated,")
-    yield close(cosines, c, "cosines of -p, against those of p,")
+    back, forth = (from_the_first(subject, case, encoded) for encoded in (got, rows(subject, case, shuffled(case))))
+    yield close(back[0], -forth[0], "sines of -p, against those of p negated,")
+    yield close(back[1], forth[1], "cosines of -p, against those of p,")
 
 
 @requirement("SIN-POS-4", "sinusoidal")
@@ -250,7 +258,9 @@ def fractions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
     if got is None:
         yield Measure()
         return
-    (s, c), (sines, cosines) = pairs(subject, got), pairs(subject, rows(subject, case, shuffled(case)))
+    (s, c), (sines, cosines) = (
+        from_the_first(subject, case, encoded) for encoded in (got, rows(subject, case, shuffled(case)))
+    )
     yield close(2 * s * c, sines, "2·sin·cos of p / 2, against the sine of p,")
     yield close(c.square() - s.square(), cosines, "cos² - sin² of p / 2, against the cosine of p,")
 
@@ -391,26 +401,24 @@ def rows_are_encoded_as_columns_are(subject: Subject, case: Case) -> Evidence:
 
 @requirement("SIN-GRID-8", "sinusoidal-grid", "sinusoidal-grid-edges")
 def cells_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
+    least = offset(subject) + 1
+    case = case.but(L=max(case.L, least), S=max(case.S, least))
     for name, features in zip(("column", "row"), edges(subject, case), strict=True):
-        sines, cosines = axis_pairs(subject, features[0])
-        yield close(sines, torch.zeros_like(sines), f"sines of the first {name}", unit=1.0)
-        yield close(cosines, torch.ones_like(cosines), f"cosines of the first {name}")
+        yield start(subject, *axis_pairs(subject, features), name)
 
 
 @requirement("SIN-GRID-9", "sinusoidal-grid-one")
-def a_width_that_two_axes_cannot_share_is_refused(subject: Subject, case: Case) -> Evidence:
+def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, case: Case) -> Evidence:
     for dim in (6, 7, 9, 10):
-        yield grid_refused(subject, case, dim)
-
-
-def grid_refused(subject: Subject, case: Case, dim: int) -> Measure:
-    """Return a measure if the subject raises an exception for this width."""
-    try:
-        cells(subject, case, dim)
-    except Failure as failure:
-        if failure.reason == "raised":
-            return Measure()
-    raise Failure("property", f"{dim} features for two axes: no error was raised")
+        try:
+            encoded = cells(subject, case, dim).out.double().flatten(0, 1)
+        except Failure as failure:
+            if failure.reason != "raised":
+                raise
+            yield Measure()
+            continue
+        apart = torch.cdist(encoded, encoded) + 10 * torch.eye(len(encoded), device=case.device)
+        yield holds(float(apart.min()) > APART, f"two cells have the same {dim} features")
 
 
 @requirement("SIN-GRID-10", "sinusoidal-grid-one")

@@ -17,9 +17,6 @@ POSITIONS = {"none": None, "(L,)": torch.tensor([3, 0, 7, 7, 9]), "(B, L)": torc
 
 # What is not as the formula says, or not at all: (implementation, component, what was asked)
 DIFFERENT = {
-    ("transformers_sinusoidal:m2m_100", "sinusoidal", "none"): "starts at position 2",
-    ("transformers_sinusoidal:speech_to_text", "sinusoidal", "none"): "starts at position 2",
-    ("transformers_sinusoidal:detr", "sinusoidal_2d", "grid"): "starts at 1",
     ("x_transformers", "learned", "none"): "rows divided by √dim",
     ("x_transformers", "learned", "(L,)"): "rows divided by √dim",
     ("x_transformers", "learned", "(B, L)"): "rows divided by √dim",
@@ -71,7 +68,7 @@ def test_sinusoidal(name, what):
     x = numbers(2, 5, 12)
     out = call(name, "sinusoidal", contract.SinusoidalConfig(12, dtype=torch.float64), {}, x, **given)
     if out is not None:
-        at = POSITIONS[what] if given else COUNT
+        at = (POSITIONS[what] if given else COUNT) + int(declared.get("sinusoidal-offset", 0))
         sin, cos = sine_and_cosine(at.double(), 12, declared["sinusoidal-frequencies"])
         want = laid_out(sin, cos, declared["sinusoidal-layout"]).expand(2, 5, 12)
         check(name, "sinusoidal", what, out, want + (x if declared["sinusoidal-output"] == "add" else 0))
@@ -80,7 +77,10 @@ def test_sinusoidal(name, what):
 @pytest.mark.parametrize("name", having("sinusoidal_2d"))
 def test_sinusoidal_2d(name):
     declared = IMPLEMENTATIONS[name].declared("sinusoidal_2d")
-    rows, columns = (laid_out(*sine_and_cosine(torch.arange(n).double(), 8), declared["grid-layout"]) for n in (3, 5))
+    first = int(declared.get("sinusoidal-offset", 0))
+    rows, columns = (
+        laid_out(*sine_and_cosine(torch.arange(first, first + n).double(), 8), declared["grid-layout"]) for n in (3, 5)
+    )
     halves = [columns.expand(3, 5, 8), rows[:, None].expand(3, 5, 8)]
     want = torch.cat(halves if declared["grid-axes"] == "width-first" else halves[::-1], dim=-1)
     out = call(name, "sinusoidal_2d", contract.Sinusoidal2dConfig(16, dtype=torch.float64), {}, 3, 5)

@@ -1,6 +1,7 @@
 """Different is not wrong: sinusoidal positions in every declared variant, in another style and in float32, conform."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -17,6 +18,7 @@ from attnconf.spec import profiles
 
 torch.set_num_threads(1)
 
+VARIANT = ("add", "halves", "paper")
 OUTPUTS, LAYOUTS, FREQUENCIES = (CONVENTIONS[f"sinusoidal-{what}"] for what in ("output", "layout", "frequencies"))
 
 
@@ -94,6 +96,25 @@ def declared(output, layout, frequencies):
 def test_every_declared_variant_conforms(output, layout, frequencies):
     variant = output, layout, frequencies
     assert not failed("sinusoidal", module(*variant), declared(*variant))
+
+
+@pytest.mark.parametrize("offset", CONVENTIONS["sinusoidal-offset"])
+def test_the_first_token_may_stand_elsewhere_if_that_is_declared(offset):
+    """As in fairseq, whose first rows belong to padding."""
+
+    def sinusoidal(config, weights):
+        made = Table(replace(config, max_len=config.max_len + 2), *VARIANT).to(config.dtype).train(config.training)
+
+        def forward(x, *, positions=None):
+            if x.shape[1] > config.max_len:
+                raise ValueError("too long")
+            return made(x, (torch.arange(x.shape[1]) if positions is None else positions) + int(offset))
+
+        return forward
+
+    assert not failed("sinusoidal", sinusoidal, declared(*VARIANT) | {"sinusoidal-offset": offset})
+    if offset != "0":
+        assert failed("sinusoidal", sinusoidal, declared(*VARIANT))["SIN-ZERO-1"].startswith("fail: ")
 
 
 @pytest.mark.parametrize("exponent", [lambda i, d: 10000.0 ** (-2 * i / d), lambda i, d: (1 / 10000.0) ** (2 * i / d)])

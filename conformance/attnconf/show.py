@@ -77,24 +77,29 @@ def order(layout: str, width: int) -> Sequence[int]:
 def sinusoidal(subject: Subject, reference: Subject, length: int = 100, width: int = 512) -> Picture:
     """Return what is added to embeddings of 0."""
 
-    def table(of: Subject, base: float) -> Tensor:
-        config = SinusoidalConfig(width, max_len=length, base=base, dtype=FLOAT)
-        return of.ask(config, {"x": torch.zeros(1, length, width, dtype=FLOAT)}, (1, length, width)).out
+    first = int(subject.choice("sinusoidal-offset"))
+
+    def table(of: Subject, base: float, rows: int = length) -> Tensor:
+        config = SinusoidalConfig(width, max_len=rows, base=base, dtype=FLOAT)
+        return of.ask(config, {"x": torch.zeros(1, rows, width, dtype=FLOAT)}, (1, rows, width)).out
 
     half = width // 2  # base^(-i/(half - 1)) is the paper's frequency for another base
     base = BASE ** (half / (half - 1)) if subject.choice("sinusoidal-frequencies") == "endpoint" else BASE
-    want = table(reference, base)[..., order(subject.choice("sinusoidal-layout"), width)]
+    want = table(reference, base, first + length)[:, first:, order(subject.choice("sinusoidal-layout"), width)]
     return Picture("added to each position", table(subject, BASE), want, "position (tokens)", "feature")
 
 
 def sinusoidal_2d(subject: Subject, reference: Subject, height: int = 14, width: int = 18, dim: int = 32) -> Picture:
     """Return a map of the grid for every feature."""
 
-    def maps(of: Subject) -> Tensor:
-        config = Sinusoidal2dConfig(dim, dtype=FLOAT)
-        return of.ask(config, {"height": height, "width": width}, (height, width, dim)).out.permute(2, 0, 1)
+    first = int(subject.choice("sinusoidal-offset"))
 
-    columns, rows = maps(reference).split(dim // 2)
+    def maps(of: Subject, skipped: int = 0) -> Tensor:
+        size = {"height": skipped + height, "width": skipped + width}
+        out = of.ask(Sinusoidal2dConfig(dim, dtype=FLOAT), size, (*size.values(), dim)).out
+        return out[skipped:, skipped:].permute(2, 0, 1)
+
+    columns, rows = maps(reference, first).split(dim // 2)
     if subject.choice("grid-layout") == "interleaved":  # from all sines, then all cosines
         columns, rows = (x.unflatten(0, (2, -1)).transpose(0, 1).flatten(0, 1) for x in (columns, rows))
     halves = (columns, rows) if subject.choice("grid-axes") == "width-first" else (rows, columns)

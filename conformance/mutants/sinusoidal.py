@@ -237,7 +237,7 @@ from_one = Mutant(
     "SIN-from-one",
     story="positions are counted from 1",
     breaks={"SIN-ZERO-1"},
-    hint="the first position is 0: torch.arange(L)",
+    hint='the first position is 0, torch.arange(L); or declare sinusoidal-offset = "1"',
     replace={sinusoidal.count: lambda x: torch.arange(x.shape[1]) + 1},
 )
 
@@ -845,15 +845,17 @@ rows_stretched = Mutant(
     replace={sinusoidal.grid: rows_of_another_scale},
 )
 
-any_width = Mutant(
-    "SIN-grid-any-width",
-    story="features that two axes cannot share evenly stay zero",
+rows_left_out = Mutant(
+    "SIN-grid-rows-left-out",
+    story="features that two axes cannot share evenly all go to the column",
     breaks={"SIN-GRID-9"},
     hint="raise an error unless dim is a multiple of 4",
     replace={
-        sinusoidal.grid: lambda height, width, dim, base=10000.0: torch.nn.functional.pad(
-            sinusoidal.grid(height, width, dim // 4 * 4, base), (0, dim % 4)
-        )
+        sinusoidal.grid: lambda height, width, dim, base=10000.0: (
+            sinusoidal.halves(torch.arange(width), dim + dim % 2, base)[:, :dim].expand(height, -1, -1)
+            if dim % 4
+            else sinusoidal.grid(height, width, dim, base)
+        ),
     },
 )
 

@@ -203,7 +203,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # bfloat16 tells whole numbers apart up to 256, float16 up to 2048
     "sinusoidal-half": (
-        Case("sinusoidal-half-1", B=1, H=2, L=601, S=5, E=22, F=7, multiple=2, reads="x({B}, {L}, {E})"),
+        Case("sinusoidal-half-1", B=1, H=2, L=2063, S=5, E=22, F=7, multiple=2, reads="x({B}, {L}, {E})"),
     ),
     "sinusoidal-long": (
         Case("sinusoidal-long-1", B=1, H=2, L=4099, S=5, E=6, F=7, dtype=torch.float32,
@@ -244,6 +244,10 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("learned-one-sample-2", B=1, H=3, L=7, S=11, E=6, F=5,  reads="x({B}, {L}, {E}), {S} positions"),
         Case("learned-narrow-3",     B=2, H=3, L=7, S=11, E=1, F=5,  reads="x({B}, {L}, {E}), {S} positions"),
     ),
+    # more rows than eight bits count
+    "learned-long": (
+        Case("learned-long-1", B=2, H=3, L=300, S=311, E=5, F=7, reads="x({B}, {L}, {E}), {S} positions"),
+    ),
     "learned-wide": (
         Case("learned-wide-1", B=2, H=3, L=101, S=109, E=66, F=7, reads="x({B}, {L}, {E}), {S} positions"),
     ),
@@ -272,7 +276,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "rotary-scaled": (Case("rotary-scaled-1", B=2, H=3, L=5, E=16, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
     # off every tile, and past the integers that bfloat16 (256) and, in float32, float16 (2048) still tell apart
     "rotary-long": (Case("rotary-long-1", B=1, H=2, L=2503, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
-    "rotary-half": (Case("rotary-half-1", B=1, H=2, L=1861, E=12, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
+    "rotary-half": (Case("rotary-half-1", B=1, H=2, L=2099, E=12, multiple=2, reads="x({B}, {H}, {L}, {E})"),),
     # no more tokens than features: with unit vectors as values the output shows the weights
     "rotary-attention": (
         Case("rotary-attention-1", B=2, H=3, L=6, E=8,  multiple=2, reads="query, key, value ({B}, {H}, {L}, {E})"),
@@ -286,11 +290,11 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     "alibi-powers": tuple(
         Case(f"alibi-powers-{H}", B=3, H=H, L=5, S=9, E=11, F=7, reads="{H} heads, {S} tokens")
-        for H in (1, 2, 4, 8, 16)
+        for H in (1, 2, 4, 8, 16, 32)
     ),
     "alibi-others": tuple(
         Case(f"alibi-others-{H}", B=4, H=H, L=2, S=9, E=13, F=7, reads="{H} heads, {S} tokens")
-        for H in (3, 5, 6, 12, 24)
+        for H in (3, 5, 6, 12, 24, 40)
     ),
     "alibi-edges": (
         Case("alibi-one-token-1", B=3, H=2, L=6, S=1, E=7, F=5, reads="{H} heads, {S} tokens"),

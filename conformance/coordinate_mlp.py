@@ -83,7 +83,7 @@ def a_point_has_its_own_colour(subject: Subject, case: Case) -> Evidence:
 @requirement("CMLP-FEATURES-1", "coordinate_mlp")
 def the_first_layer_reads_the_features(subject: Subject, case: Case) -> Evidence:
     """Every feature goes through a pair of units, once with each sign: ReLU(z) - ReLU(-z) = z."""
-    W, x = width(subject, case.E, case.S), points(case) / factor(subject)
+    W, x = width(subject, case.E, case.S), points(case)
     both = torch.cat([torch.eye(W, dtype=x.dtype, device=x.device), -torch.eye(W, dtype=x.dtype, device=x.device)])
     weights = {"0.weight": both, "0.bias": both.new_zeros(2 * W), "1.weight": both.T, "1.bias": both.new_zeros(W)}
     out = run(subject, case, x, weights).out

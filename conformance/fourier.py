@@ -124,6 +124,9 @@ def leading_axes_are_kept(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, x.flatten(0, 1), bank(case)).out.unflatten(0, (case.B, case.L))
     yield close(ask(subject, x, bank(case)).out, want, "features of points on a grid, against in a row,")
     yield close(ask(subject, x[0, 0], bank(case)).out, want[0, 0], "features of a single point without other axes")
+    for shape in ((1, case.B, case.L), (case.B, 1, 1, case.L)):
+        got = ask(subject, x.reshape(*shape, case.E), bank(case)).out
+        yield close(got.reshape(want.shape), want, f"features of points on axes {shape}, against in a row,")
 
 
 @requirement("FOUR-ORDER-1", "fourier")

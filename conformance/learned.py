@@ -137,12 +137,14 @@ def the_input_is_added_once(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, "out less that of zeros, against x as it is declared to be added,", unit=size)
 
 
-@requirement("LRN-LAST-1", "learned")
+@requirement("LRN-LAST-1", "learned", "learned-long")
 def the_longest_sequence_uses_every_row(subject: Subject, case: Case) -> Evidence:
     table = table_of(subject, case, rows=case.L + 9)
     want = ask(subject, case, zeros(case), table=table).out
     got = ask(subject, case, zeros(case), table=table[: case.L + offset(subject)]).out
     yield close(got, want, f"out of {case.L} tokens with as many rows, against that with more,")
+    rows = table[offset(subject) :][: case.L]
+    yield close(got[0], rows, f"out of {case.L} zeros, against all {case.L} rows,")
 
 
 @requirement("LRN-BEYOND-1", "learned")
@@ -170,6 +172,8 @@ def a_used_row_gets_the_gradients_of_its_tokens(subject: Subject, case: Case) ->
     want = random(case, "cotangent").sum(dim=0)
     got = slope(subject, case)[: case.L]
     yield close(got, want, "gradient of the rows that were used, against the sum over the samples,")
+    got = slope(subject, case, table=table_of(subject, case, rows=case.L))
+    yield close(got, want, "gradient of all rows of a table that is used to its last, against the same sum,")
 
 
 @requirement("LRN-GRAD-2", "learned")
@@ -243,6 +247,19 @@ def positions_without_a_row_are_refused(subject: Subject, case: Case) -> Evidenc
 def positions_that_are_not_whole_are_refused(subject: Subject, case: Case) -> Evidence:
     positions = shuffled(case).to(case.dtype) / 2
     yield refuses(subject, case, f"positions {positions.tolist()}", zeros(case), positions)
+
+
+@requirement("LRN-POS-7", "learned-one")
+def earlier_positions_do_not_matter(subject: Subject, case: Case) -> Evidence:
+    count = torch.arange(case.L, device=case.device)
+    for what, earlier, later in (
+        ("offset after none", None, count + 2),
+        ("offset after others", count, count + 2),
+        ("none after offset", count + 2, None),
+    ):
+        given = {"x": zeros(case)} if earlier is None else {"x": zeros(case), "positions": earlier}
+        got = ask(subject, case, zeros(case), later, before=(given,)).out
+        yield close(got, ask(subject, case, zeros(case), later).out, f"out with positions {what}")
 
 
 @requirement("LRN-POS-6", "learned")

@@ -205,28 +205,37 @@ def every_head_has_its_own_column(subject: Subject, case: Case) -> Evidence:
 
 @requirement("REL-GRAD-1", "relative-one")
 def the_table_is_trained_through_its_bias(subject: Subject, case: Case) -> Evidence:
-    table = one_column(case, SIZES[0])
-    if subject.component == "relative_bias":
-        found = read_buckets(subject, case, case.S)
-        rows = torch.arange(len(table), device=found.device)
-        counts = (found[..., None] == rows).sum(dim=(1, 2)).T.to(table)
-        ones = torch.ones(case.H, case.S, case.S, dtype=table.dtype, device=table.device)
-        reply = ask_for_bias(subject, table, case.S, case.S, cotangent=ones, wrt=("table.weight",))
-        yield close(
-            reply.grads["table.weight"], counts, "gradient of the table against how often its entries are used:"
-        )
-        return
+    """Of 12 buckets the last one is used, too, by keys 10 tokens away."""
+    compare = counted if subject.component == "relative_bias" else differed
+    for buckets, max_distance in (SIZES, (12, 10)):
+        yield compare(subject, case, one_column(case, buckets), max_distance)
+
+
+def counted(subject: Subject, case: Case, table: Tensor, max_distance: int) -> Measure:
+    """Compare the table's gradient, where every bias has 1, with how often its entries are used."""
+    found = read_buckets(subject, case, case.S, table=table, max_distance=max_distance)
+    rows = torch.arange(len(table), device=found.device)
+    counts = (found[..., None] == rows).sum(dim=(1, 2)).T.to(table)
+    options: dict[str, Any] = {"cotangent": table.new_ones(case.H, case.S, case.S), "wrt": ("table.weight",)}
+    reply = ask_for_bias(subject, table, case.S, case.S, max_distance=max_distance, **options)
+    what = "gradient of the table against how often its entries are used:"
+    return close(reply.grads["table.weight"], counts, what)
+
+
+def differed(subject: Subject, case: Case, table: Tensor, max_distance: int) -> Measure:
+    """Compare the table's gradient with differences of the output."""
     q, k, v = tokens(case, case.S, case.B)
     cotangent, step = case.draw("cotangent", *v.shape), case.draw("direction", *table.shape)
 
     def along(t: float) -> Tensor:
-        return (attend(subject, q, k, v, table + t * step).out * cotangent).sum()
+        return (attend(subject, q, k, v, table + t * step, max_distance=max_distance).out * cotangent).sum()
 
     slope = (8 * (along(0.01) - along(-0.01)) - (along(0.02) - along(-0.02))) / 0.12
-    grad = attend(subject, q, k, v, table, cotangent=cotangent, wrt=("table.weight",)).grads["table.weight"]
+    options: dict[str, Any] = {"max_distance": max_distance, "cotangent": cotangent, "wrt": ("table.weight",)}
+    grad = attend(subject, q, k, v, table, **options).grads["table.weight"]
     unit = max(float(grad.norm()), float(slope.abs()))
     what = "derivative along a direction of the table against differences:"
-    yield close((grad * step).sum(), slope, what, bound=DIFFERENCES, source=DIFFERENCES_SOURCE, unit=unit)
+    return close((grad * step).sum(), slope, what, bound=DIFFERENCES, source=DIFFERENCES_SOURCE, unit=unit)
 
 
 # -- which bucket
@@ -388,6 +397,17 @@ def keys_of_another_sequence_have_no_positions(subject: Subject, case: Case) -> 
     order = case.permutation("order", case.S)
     want, got = (attend(subject, q, *pair, None).out for pair in ((k, v), (k[:, :, order], v[:, :, order])))
     yield close(got, want, "out with the keys and values of another sequence permuted")
+
+
+@requirement("REL-CROSS-2", "relative-uneven")
+def across_sequences_scores_are_scaled_as_within(subject: Subject, case: Case) -> Evidence:
+    q = case.draw("q", case.B, case.H, case.L, case.E) * case.E**-0.25
+    k, v = (case.draw(name, case.B, case.H, case.S, case.E) for name in "kv")
+    got = attend(subject, q, k, v, None).out
+    choices = ("none", "sqrt") if "t5-scale" not in subject.declares else (subject.choice("t5-scale"),)
+    wants = [relative_bias_attention(q * (case.E**-0.5 if c == "sqrt" else 1.0), k, v, None) for c in choices]
+    want = min(wants, key=lambda x: float((got - x).abs().max()))
+    yield close(got, want, "out across sequences, against softmax(Q Kᵀ) V with the declared scale,")
 
 
 @requirement("REL-ORACLE-1", "relative-one")

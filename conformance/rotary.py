@@ -311,7 +311,7 @@ def a_token_turns_by_the_position_it_is_given(subject: Subject, case: Case) -> E
 
 @requirement("ROPE-POS-2", "rotary-positions")
 def every_sample_may_have_its_own_positions(subject: Subject, case: Case) -> Evidence:
-    positions = torch.stack([case.permutation(f"order {b}", case.L) + b for b in range(case.B)])
+    positions = torch.stack([case.permutation(f"order {b}", case.L) + b + 1 for b in range(case.B)])
     yield close(*at_positions(subject, case, positions), "out at positions of shape (B, L)")
 
 
@@ -361,9 +361,11 @@ def what_does_not_turn_passes(subject: Subject, case: Case) -> Evidence:
 def what_turns_does_so_as_a_head_of_its_width(subject: Subject, case: Case) -> Evidence:
     x = drawn(case)
     for width in (4, case.E - 2):
-        want = rotated(subject, case, x[..., :width].contiguous())
-        got = rotated(subject, case, x, rotary_dim=width)[..., :width]
-        yield close(got, want, f"the first {width} features of {case.E}, against a head of {width},")
+        for base in (10000.0, 500.0):
+            want = rotated(subject, case, x[..., :width].contiguous(), base=base)
+            got = rotated(subject, case, x, rotary_dim=width, base=base)[..., :width]
+            what = f"the first {width} features of {case.E} with base {base:g}, against a head of {width},"
+            yield close(got, want, what)
 
 
 @requirement("ROPE-WIDTH-1", "rotary-partial")

@@ -265,6 +265,19 @@ def fractions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
     yield close(c.square() - s.square(), cosines, "cos² - sin² of p / 2, against the cosine of p,")
 
 
+@requirement("SIN-POS-6", "sinusoidal-one")
+def earlier_positions_do_not_matter(subject: Subject, case: Case) -> Evidence:
+    count = torch.arange(case.L, device=case.device)
+    for what, earlier, later in (
+        ("offset after none", None, count + 2),
+        ("offset after others", count, count + 2),
+        ("none after offset", count + 2, None),
+    ):
+        given = {"x": zeros(case)} if earlier is None else {"x": zeros(case), "positions": earlier}
+        got = ask(subject, case, zeros(case), later, before=(given,)).out
+        yield close(got, ask(subject, case, zeros(case), later).out, f"out with positions {what}")
+
+
 @requirement("SIN-POS-5", "sinusoidal")
 def positions_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     for what, positions in (

@@ -36,6 +36,14 @@ halves = Mutant(
     replace={alibi.geometric: powers(lambda h, heads: -h)},
 )
 
+right_for_few = Mutant(
+    "ALIBI-right-for-few",
+    story="beyond 16 heads every head has half the slope of the one before",
+    breaks={"ALIBI-SLOPE-1"},
+    hint="the exponent is -8h/H, for 32 heads too",
+    replace={alibi.geometric: powers(lambda h, heads: -8 * h / heads if heads <= 16 else -h)},
+)
+
 eight_forgotten = Mutant(
     "ALIBI-eight-forgotten",
     story="the slopes are 2^(-h/H), without the 8",

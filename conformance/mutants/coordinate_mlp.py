@@ -64,6 +64,14 @@ order_swapped = Mutant(
     replace={fourier.join: lambda sines, cosines: fourier.join(cosines, sines)},
 )
 
+clamped = Mutant(
+    "CMLP-clamped",
+    story="coordinates beyond ±1 are clamped",
+    breaks={"CMLP-FEATURES-1"},
+    hint="encode the coordinates as they are",
+    replace={coordinate_mlp.coordinate_mlp: with_features(lambda x, f: fourier.fourier(x.clamp(-1, 1), f))},
+)
+
 points_normalised = Mutant(
     "CMLP-points-normalised",
     story="coordinates are divided by the largest that comes with them",

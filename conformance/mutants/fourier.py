@@ -282,6 +282,18 @@ flattened_from_1 = Mutant(
     replace={fourier.join: lambda sines, cosines: torch.cat([sines, cosines], dim=-1).flatten(1)},
 )
 
+squeezed = Mutant(
+    "FOUR-squeezed",
+    story="axes of size 1 are squeezed away",
+    breaks={"FOUR-AXES-1"},
+    hint="name the axis that is squeezed, or squeeze none",
+    replace={
+        fourier.fourier: features(
+            lambda x, out: out.reshape(*(n for n in x.shape[:-1] if n > 1), -1) if x.ndim > 2 else out
+        )
+    },
+)
+
 cosine_of_next = Mutant(
     "FOUR-cosine-of-next",
     story="a cosine has the frequency of the next sine",

@@ -564,3 +564,30 @@ heads_merged = Mutant(
         )
     },
 )
+
+
+def with_last_row_frozen(table, buckets):
+    return t5.look_up(torch.cat([table[:-1], table[-1:].detach()]), buckets)
+
+
+last_row_frozen = Mutant(
+    "REL-padding-last",
+    story="the last bucket is taken for padding: its entry is never trained",
+    breaks={"REL-GRAD-1"},
+    hint="no padding_idx, not -1 either: the last bucket is for the keys that are furthest away",
+    replace={t5.look_up: with_last_row_frozen},
+)
+
+
+def scaled_across(q, k, v, table, max_distance=128, causal=False):
+    scale = q.shape[-1] ** -0.5 if table is None else 1.0
+    return t5.relative_bias_attention(scale * q, k, v, table, max_distance, causal)
+
+
+scale_across = Mutant(
+    "REL-scale-across",
+    story="cross-attention divides the scores by √E, self-attention does not",
+    breaks={"REL-CROSS-2"},
+    hint="T5 scales nowhere: hand scale=1 to the attention of both",
+    replace={t5.relative_bias_attention: scaled_across},
+)

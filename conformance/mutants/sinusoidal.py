@@ -551,6 +551,21 @@ frequencies_in_half = Mutant(
     source="transformers#25681, of rotary positions",
 )
 
+
+def in_float16(x, positions=None, base=10000.0, dropout=0.0):
+    positions = sinusoidal.count(x) if positions is None else positions
+    return sinusoidal.sinusoidal(x, positions.half() if x.dtype == torch.float16 else positions, base, dropout)
+
+
+positions_in_float16 = Mutant(
+    "SIN-positions-in-float16",
+    story="positions have the dtype of x where that is float16, which has no odd numbers beyond 2048",
+    breaks={"SIN-HALF-1"},
+    hint="count in integers, or in float32",
+    replace={sinusoidal.sinusoidal: in_float16},
+    source="transformers#28837, of rotary positions",
+)
+
 # -- positions that are given
 
 
@@ -899,4 +914,24 @@ grid_cached = Mutant(
     breaks={"SIN-GRID-10"},
     hint="keep it by height and width",
     replace={adapter.sinusoidal_2d: cached_by_cells},
+)
+
+
+def remembering_positions(config, weights):
+    known = {}
+
+    def forward(x, *, positions=None):
+        positions = known.setdefault(x.shape[1], sinusoidal.count(x) if positions is None else positions)
+        return adapter.sinusoidal(config, weights)(x, positions=positions)
+
+    return forward
+
+
+cached_by_length = Mutant(
+    "SIN-cached-by-length",
+    story="tables are cached by the number of tokens, whatever their positions",
+    breaks={"SIN-POS-6"},
+    hint="put the positions into the key of the cache",
+    replace={adapter.sinusoidal: remembering_positions},
+    source="rotary-embedding-torch#11, of rotary positions",
 )

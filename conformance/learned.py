@@ -288,6 +288,9 @@ def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, ca
     evaluated = ask(subject, case, random(case)).out
     trained = ask(subject, case, random(case), changes={"dropout": P, "training": True}, seed=1).out
     gone = trained == 0
+    if not bool(gone.any()):
+        yield close(trained, evaluated, "out in training, where nothing is dropped, against out in evaluation,")
+        return
     want = torch.where(gone, 0.0, evaluated / (1 - P))
     yield close(trained, want, "out in training, against 0 or out in evaluation divided by 1 - p,")
     rate, n = float(gone.double().mean()), gone.numel()

@@ -476,14 +476,6 @@ dropout_in_evaluation = Mutant(
     replace={adapter.active_dropout: lambda config: config.dropout},
 )
 
-dropout_forgotten = Mutant(
-    "LRN-dropout-forgotten",
-    story="nothing is dropped in training",
-    breaks={"LRN-DROP-2"},
-    hint="apply dropout to the sum",
-    replace={learned.drop: lambda out, probability: out},
-)
-
 dropout_not_rescaled = Mutant(
     "LRN-dropout-not-rescaled",
     story="what is kept in training is not divided by 1 - p",

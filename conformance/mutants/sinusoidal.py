@@ -308,8 +308,8 @@ inverted_twice = Mutant(
     story="the position is divided by the frequency, which had been inverted already",
     breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="multiply by 1/10000^(2i/d), or divide by 10000^(2i/d), not both",
-    replace={
-        sinusoidal.angles: lambda positions, omega: sinusoidal.angles(positions, 1 / omega),
+    replace={  # in float32, as it was written: angles of thousands of radians are rounded to some thousandths
+        sinusoidal.angles: lambda positions, omega: (positions.float()[..., None] / omega.float()).double(),
     },
     source="system 3a",
 )
@@ -671,14 +671,6 @@ dropout_in_evaluation = Mutant(
     breaks={"SIN-DROP-1"},
     hint="use nn.Dropout, and call eval()",
     replace={adapter.active_dropout: lambda config: config.dropout},
-)
-
-dropout_forgotten = Mutant(
-    "SIN-dropout-forgotten",
-    story="nothing is dropped in training",
-    breaks={"SIN-DROP-2"},
-    hint="apply dropout to the sum, section 5.4 of the paper",
-    replace={sinusoidal.drop: lambda out, probability: out},
 )
 
 dropout_not_rescaled = Mutant(

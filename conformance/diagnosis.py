@@ -1,17 +1,20 @@
 """Which known mistake reproduces what came out: replay the very same calls on every mutant, and compare.
 
 A mutant is named only if it gives the implementation's own replies on every call that the check made, and at least
-one of them is not the reference's. Where several fit, those are kept that also reproduce the other
-failures; where several are left, they are named together, unless they are too many to help.
+one of them is not the reference's; both in the conventions that the implementation declares. Replies are compared up
+to the rounding of float64 code, and, where nothing fits so, up to what float32 tables are off by. Where several fit,
+those are kept that also reproduce the other failures; where several are left, they are named together, unless they are
+too many to help.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import torch
 from torch import Tensor
 
+from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.judge import Judged
@@ -19,6 +22,8 @@ from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
 
 Log = Sequence[tuple[Request, Reply | Failure]]
 AT_MOST = 3
+ROUNDING = 1e-6  # of what is largest in a reply
+FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
 
 
 @dataclass(frozen=True)
@@ -29,45 +34,61 @@ class Diagnosis:
     cases: int
 
 
-def diagnose(failed: Judged, others: Iterable[Judged] = (), passed: frozenset[str] = frozenset()) -> Diagnosis | None:
+def diagnose(
+    failed: Judged, others: Iterable[Judged] = (), passed: frozenset[str] = frozenset(),
+    declares: Mapping[str, str] | None = None,
+) -> Diagnosis | None:  # fmt: skip
     """Return the mistake that reproduces a failure, or None if none does or too many do.
 
     ``others``: the other failures. ``passed``: requirements that hold; a mistake that would break one was not made.
+    ``declares``: the conventions in which the mutants are to answer.
     """
-    telling = [(request, reply) for request, reply in failed.log if not alike(reply, _reply("", request))]
-    if not telling:
+    if not failed.log:
         return None
-    component = failed.log[0][0].component
+    component, spoken = failed.log[0][0].component, frozenset((declares or {}).items())
     possible = [m for m in all_mutants().values() if reaches(component, m) and not passed & set(m.breaks)]
-    fitting = [m for m in possible if _fits(m, telling) and _fits(m, failed.log)]
-    if len(fitting) > 1:
-        logs = [other.log for other in others]
-        also = [mutant for mutant in fitting if all(_fits(mutant, log) for log in logs)]
-        fitting = also or fitting
-    if not 1 <= len(fitting) <= AT_MOST:
-        return None
-    return Diagnosis(tuple(fitting), len(failed.cases))
+    for rounding in (ROUNDING, FLOAT32):
+        compare = Comparison(spoken, rounding)
+        telling = [(request, reply) for request, reply in failed.log if not compare.same("", request, reply)]
+        fitting = [m for m in possible if compare.fits(m, telling) and compare.fits(m, failed.log)] if telling else []
+        if fitting:
+            also = [m for m in fitting if all(compare.fits(m, other.log) for other in others)]
+            fitting = also or fitting
+            return Diagnosis(tuple(fitting), len(failed.cases)) if len(fitting) <= AT_MOST else None
+    return None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Replies of an implementation against a mutant's, in the same conventions."""
+
+    spoken: frozenset[tuple[str, str]]
+    rounding: float
+
+    def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
+        """Return whether the mutant, or the reference where the name is empty, gives this reply."""
+        return alike(reply, _reply(name, self.spoken, request), self.rounding)
+
+    def fits(self, mutant: Mutant, log: Log) -> bool:
+        """Return whether the mutant gives all replies."""
+        return all(self.same(mutant.id, request, reply) for request, reply in log)
 
 
 @cache
-def _mutated(name: str) -> Implementation:
-    return apply([all_mutants()[name]]) if name else apply([])
+def _mutated(name: str, spoken: frozenset[tuple[str, str]]) -> Implementation:
+    return in_conventions(apply([all_mutants()[name]] if name else []), dict(spoken))
 
 
-def _fits(mutant: Mutant, log: Log) -> bool:
-    return all(alike(reply, _reply(mutant.id, request)) for request, reply in log)
-
-
-def _reply(name: str, request: Request) -> Reply | Failure:
+def _reply(name: str, spoken: frozenset[tuple[str, str]], request: Request) -> Reply | Failure:
     try:
-        return call(_mutated(name), request)
+        return call(_mutated(name, spoken), request)
     except Failure as failure:
         return failure
     except Unsupported as words:
         return Failure("unsupported", str(words))
 
 
-def alike(one: Reply | Failure, other: Reply | Failure) -> bool:
+def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDING) -> bool:
     """Return whether two replies are the same up to rounding, or both failed in the same words."""
     if isinstance(one, Failure) or isinstance(other, Failure):
         return isinstance(one, Failure) and isinstance(other, Failure) and one.message == other.message
@@ -76,13 +97,13 @@ def alike(one: Reply | Failure, other: Reply | Failure) -> bool:
     pairs = [(one.out, other.out), *((one.grads[name], other.grads[name]) for name in one.grads)]
     if one.weights is not None and other.weights is not None:
         pairs.append((one.weights, other.weights))
-    return one.changed == other.changed and all(_equal(a, b) for a, b in pairs)
+    return one.changed == other.changed and all(_equal(a, b, rounding) for a, b in pairs)
 
 
-def _equal(a: Tensor, b: Tensor) -> bool:
+def _equal(a: Tensor, b: Tensor, rounding: float) -> bool:
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    rounding = 1e-2 if a.dtype in (torch.float16, torch.bfloat16) else 1e-6
+    rounding = 1e-2 if a.dtype in (torch.float16, torch.bfloat16) else rounding
     a, b = a.detach().double(), b.detach().double()
     if not a.numel():
         return True

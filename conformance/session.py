@@ -142,7 +142,8 @@ class Session:
                 continue
             others = [j for p, j in self._group(planned) if j.outcome == "fail" and p is not planned]
             passed = frozenset(p.entry.requirement for p, j in self._group(planned) if j.outcome == "pass")
-            diagnosis = diagnose(judged, others, passed)
+            declares = planned.implementation.declared(planned.entry.component)
+            diagnosis = diagnose(judged, others, passed, declares)
             if diagnosis:
                 self.diagnoses[planned.id] = diagnosis
 

@@ -6,7 +6,7 @@ as the implementation declares.
 
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from attnconf.adapters.contract import (
     Sinusoidal2dConfig,
     SinusoidalConfig,
 )
+from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.loading import LoadError, Unjudgeable, load
@@ -34,22 +35,30 @@ if TYPE_CHECKING:  # imported when something is drawn
 
 FLOAT = torch.float64
 BASE = 10000.0
-OF_HEADS = ("query (tokens)", "key (tokens)")
+COORDINATE = torch.linspace(-1, 1, 256, dtype=FLOAT)[:, None]
 
 
 @dataclass(frozen=True)
-class Picture:
-    """Maps of numbers, all of the same size: the implementation's and the reference's. NaN where nothing is said."""
+class Shown:
+    """How an encoding is asked for, and what is written beside its maps."""
 
+    ask: Callable[[Subject], Tensor]  # (N, rows, columns), NaN where nothing is said
     title: str
-    got: Tensor  # (N, rows, columns)
-    want: Tensor
     down: str  # what the rows are
     across: str
     names: tuple[str, ...] = ("",)  # of the N maps
     abreast: int = 1  # so many maps stand side by side
-    span: tuple[float, float] | None = None  # the first and the last column, where columns are not counted
     logarithmic: bool = False  # colours tell powers apart
+    span: tuple[float, float] | None = None  # the first and the last column, where columns are not counted
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Maps of numbers, all of the same size: the implementation's and the reference's."""
+
+    shown: Shown
+    got: Tensor
+    want: Tensor
 
     @property
     def difference(self) -> Tensor:
@@ -62,136 +71,63 @@ class Picture:
         return math.nan if off.isnan().any() else float(off.max())
 
 
-# -- what is shown: a function of the implementation's and the reference's component for each encoding
+# -- what is shown
 
 
-def order(layout: str, width: int) -> Sequence[int]:
-    """Return which feature of pairs side by side stands in each place of another layout."""
-    first, second = range(0, width, 2), range(1, width, 2)
-    return {
-        "interleaved": range(width), "half": [*first, *second], "halves": [*first, *second],
-        "halves-cos-first": [*second, *first],
-    }[layout]  # fmt: skip
-
-
-def sinusoidal(subject: Subject, reference: Subject, length: int = 100, width: int = 512) -> Picture:
+def sinusoidal(of: Subject) -> Tensor:
     """Return what is added to embeddings of 0."""
-
-    first = int(subject.choice("sinusoidal-offset"))
-
-    def table(of: Subject, base: float, rows: int = length) -> Tensor:
-        config = SinusoidalConfig(width, max_len=rows, base=base, dtype=FLOAT)
-        return of.ask(config, {"x": torch.zeros(1, rows, width, dtype=FLOAT)}, (1, rows, width)).out
-
-    half = width // 2  # base^(-i/(half - 1)) is the paper's frequency for another base
-    base = BASE ** (half / (half - 1)) if subject.choice("sinusoidal-frequencies") == "endpoint" else BASE
-    want = table(reference, base, first + length)[:, first:, order(subject.choice("sinusoidal-layout"), width)]
-    return Picture("added to each position", table(subject, BASE), want, "position (tokens)", "feature")
+    x = torch.zeros(1, 100, 512, dtype=FLOAT)
+    return of.ask(SinusoidalConfig(512, max_len=100, base=BASE, dtype=FLOAT), {"x": x}, tuple(x.shape)).out
 
 
-def sinusoidal_2d(subject: Subject, reference: Subject, height: int = 14, width: int = 18, dim: int = 32) -> Picture:
+def sinusoidal_2d(of: Subject) -> Tensor:
     """Return a map of the grid for every feature."""
-
-    first = int(subject.choice("sinusoidal-offset"))
-
-    def maps(of: Subject, skipped: int = 0) -> Tensor:
-        size = {"height": skipped + height, "width": skipped + width}
-        out = of.ask(Sinusoidal2dConfig(dim, dtype=FLOAT), size, (*size.values(), dim)).out
-        return out[skipped:, skipped:].permute(2, 0, 1)
-
-    columns, rows = maps(reference, first).split(dim // 2)
-    if subject.choice("grid-layout") == "interleaved":  # from all sines, then all cosines
-        columns, rows = (x.unflatten(0, (2, -1)).transpose(0, 1).flatten(0, 1) for x in (columns, rows))
-    halves = (columns, rows) if subject.choice("grid-axes") == "width-first" else (rows, columns)
-    title, names = f"a grid of {height} rows and {width} columns, feature by feature", tuple(map(str, range(dim)))
-    return Picture(title, maps(subject), torch.cat(halves), "row of the grid", "column of the grid", names, dim // 4)
+    size = {"height": 14, "width": 18}
+    return of.ask(Sinusoidal2dConfig(32, dtype=FLOAT), size, (14, 18, 32)).out.permute(2, 0, 1)
 
 
-def learned(subject: Subject, reference: Subject, length: int = 40, width: int = 64) -> Picture:
+def learned(of: Subject) -> Tensor:
     """Return what is added to embeddings of 0; the table is of random numbers."""
-
-    def table(of: Subject, weight: Tensor) -> Tensor:
-        x = torch.zeros(1, length, width, dtype=FLOAT)
-        return of.ask(LearnedConfig(width, length), {"x": x}, (1, length, width), {"table.weight": weight}).out
-
-    offset = int(subject.choice("learned-offset"))
-    weight = random(length + offset, width)
-    got, want = table(subject, weight), table(reference, weight[offset:])
-    return Picture("a random table, added to each position", got, want, "position (tokens)", "feature")
+    x, offset = torch.zeros(1, 40, 64, dtype=FLOAT), int(of.choice("learned-offset"))
+    table = torch.cat([torch.zeros(offset, 64, dtype=FLOAT), random(40, 64)])
+    return of.ask(LearnedConfig(64, 40), {"x": x}, tuple(x.shape), {"table.weight": table}).out
 
 
-def rotary(subject: Subject, reference: Subject, length: int = 100, width: int = 64) -> Picture:
+def rotary(of: Subject) -> Tensor:
     """Return the vector whose pairs are all (1, 0) turned to every position: cosines and sines of the angles."""
-
-    def turned(of: Subject, x: Tensor) -> Tensor:
-        config = RotaryConfig(width, width, BASE, max_len=length, dtype=FLOAT)
-        return of.ask(config, {"x": x.expand(1, 1, length, width)}, (1, 1, length, width)).out[0]
-
-    pairs = torch.tensor([1.0, 0.0], dtype=FLOAT).repeat(width // 2)
-    laid = order(subject.choice("rope-pairing"), width)
-    got, want = turned(subject, pairs[laid]), turned(reference, pairs)[..., laid]
-    return Picture("the unit vector of every pair, turned", got, want, "position (tokens)", "feature")
+    vector = torch.tensor([1.0, 0.0], dtype=FLOAT).repeat(32)
+    if of.choice("rope-pairing") == "half":
+        vector = vector.sort(descending=True).values
+    x = vector.expand(1, 1, 100, 64)
+    return of.ask(RotaryConfig(64, 64, BASE, max_len=100, dtype=FLOAT), {"x": x}, tuple(x.shape)).out[0]
 
 
-def alibi(subject: Subject, reference: Subject, length: int = 32, heads: int = 8) -> Picture:
+def alibi(of: Subject) -> Tensor:
     """Return the bias of keys that are not later, less that of the query's own key: a constant of a row cancels."""
-    later = torch.ones(length, length, dtype=torch.bool).triu(1)
-
-    def bias(of: Subject) -> Tensor:
-        lengths = {"query_length": length, "key_length": length}
-        out = of.ask(AlibiConfig(heads, dtype=FLOAT), lengths, (heads, length, length)).out
-        return (out - out.diagonal(dim1=-2, dim2=-1)[..., None]).masked_fill(later, math.nan)
-
-    title = "added to the scores of keys that are not later (colours logarithmic)"
-    names = tuple(f"head {h}" for h in range(heads))
-    got, want = bias(subject), bias(reference)
-    return Picture(title, got, want, *OF_HEADS, names, heads // 2, logarithmic=True)
+    later = torch.ones(32, 32, dtype=torch.bool).triu(1)
+    lengths = {"query_length": 32, "key_length": 32}
+    out = of.ask(AlibiConfig(8, dtype=FLOAT), lengths, (8, 32, 32)).out
+    return (out - out.diagonal(dim1=-2, dim2=-1)[..., None]).masked_fill(later, math.nan)
 
 
-def relative_bias(subject: Subject, reference: Subject, length: int = 160, heads: int = 4) -> Picture:
+def relative_bias(of: Subject) -> Tensor:
     """Return the bias; the table is of random numbers, so that every bucket has a colour."""
-    table = {"table.weight": random(32, heads)}
-
-    def bias(of: Subject) -> Tensor:
-        lengths = {"query_length": length, "key_length": length}
-        return of.ask(RelativeBiasConfig(heads), lengths, (heads, length, length), table).out
-
-    names = tuple(f"head {h}" for h in range(heads))
-    title = "a random number for every bucket, added to the scores"
-    return Picture(title, bias(subject), bias(reference), *OF_HEADS, names, heads // 2)
+    lengths = {"query_length": 160, "key_length": 160}
+    return of.ask(RelativeBiasConfig(4), lengths, (4, 160, 160), {"table.weight": random(32, 4)}).out
 
 
-def fourier(subject: Subject, reference: Subject, points: int = 256) -> Picture:
+def fourier(of: Subject) -> Tensor:
     """Return the features of one coordinate, for five octaves of frequencies."""
-    x, octaves = torch.linspace(-1, 1, points, dtype=FLOAT)[:, None], (1.0, 2.0, 4.0, 8.0, 16.0)
-    kept = subject.choice("fourier-input") == "kept"
-
-    def features(of: Subject, factor: float, width: int) -> Tensor:
-        config = FourierConfig(1, tuple(factor * f for f in octaves), dtype=FLOAT)
-        return of.ask(config, {"x": x}, (points, width)).out
-
-    width = 2 * len(octaves)
-    want = features(reference, {"1": 1.0, "pi": math.pi, "2pi": 2 * math.pi}[subject.choice("fourier-factor")], width)
-    if subject.choice("fourier-order") == "frequency":  # from all sines, then all cosines
-        want = want.unflatten(-1, (2, -1)).transpose(-1, -2).flatten(-2)
-    want = torch.cat([x, want], dim=-1) if kept else want
-    got = features(subject, 1.0, width + kept)
-    title = "one coordinate, five octaves"
-    return Picture(title, got.T[None], want.T[None], "feature", "coordinate x", span=(-1.0, 1.0))
+    config = FourierConfig(1, (1.0, 2.0, 4.0, 8.0, 16.0), dtype=FLOAT)
+    width = 10 + (of.choice("fourier-input") == "kept")
+    return of.ask(config, {"x": COORDINATE}, (len(COORDINATE), width)).out.T[None]
 
 
-def random_fourier(subject: Subject, reference: Subject, points: int = 256, directions: int = 16) -> Picture:
+def random_fourier(of: Subject) -> Tensor:
     """Return the features of one coordinate, for random frequencies, the lowest first."""
-    x, drawn = torch.linspace(-1, 1, points, dtype=FLOAT)[:, None], 2 * random(directions, 1).abs().sort(dim=0).values
-
-    def features(of: Subject) -> Tensor:
-        config = RandomFourierConfig(1, directions)
-        return of.ask(config, {"x": x}, (points, 2 * directions), {"projection": drawn}).out
-
-    want = features(reference)
-    want = want if subject.choice("random-fourier-order") == "cos-first" else want.roll(directions, dims=-1)
-    title = "one coordinate, random frequencies"
-    return Picture(title, features(subject).T[None], want.T[None], "feature", "coordinate x", span=(-1.0, 1.0))
+    drawn = 2 * random(16, 1).abs().sort(dim=0).values
+    asked = {"x": COORDINATE}
+    return of.ask(RandomFourierConfig(1, 16), asked, (len(COORDINATE), 32), {"projection": drawn}).out.T[None]
 
 
 def random(*shape: int) -> Tensor:
@@ -199,23 +135,37 @@ def random(*shape: int) -> Tensor:
     return torch.randn(*shape, dtype=FLOAT, generator=torch.Generator().manual_seed(0))
 
 
-ENCODINGS: Mapping[str, Callable[[Subject, Subject], Picture]] = {
-    "sinusoidal": sinusoidal,
-    "sinusoidal_2d": sinusoidal_2d,
-    "learned": learned,
-    "rotary": rotary,
-    "alibi": alibi,
-    "relative_bias": relative_bias,
-    "fourier": fourier,
-    "random_fourier": random_fourier,
-}
+HEADS = tuple(f"head {h}" for h in range(8))
+OF_HEADS = ("query (tokens)", "key (tokens)")
+POSITIONS = ("position (tokens)", "feature")
+COORDINATES = ("feature", "coordinate x")
+ENCODINGS: Mapping[str, Shown] = {
+    "sinusoidal": Shown(sinusoidal, "added to each position", *POSITIONS),
+    "sinusoidal_2d": Shown(
+        sinusoidal_2d, "a grid of 14 rows and 18 columns, feature by feature", "row of the grid", "column of the grid",
+        tuple(map(str, range(32))), 8,
+    ),
+    "learned": Shown(learned, "a random table, added to each position", *POSITIONS),
+    "rotary": Shown(rotary, "the unit vector of every pair, turned", *POSITIONS),
+    "alibi": Shown(
+        alibi, "added to the scores of keys that are not later (colours logarithmic)", *OF_HEADS, HEADS, 4, True
+    ),
+    "relative_bias": Shown(
+        relative_bias, "a random number for every bucket, added to the scores", *OF_HEADS, HEADS[:4], 2
+    ),
+    "fourier": Shown(fourier, "one coordinate, five octaves", *COORDINATES, span=(-1.0, 1.0)),
+    "random_fourier": Shown(random_fourier, "one coordinate, random frequencies", *COORDINATES, span=(-1.0, 1.0)),
+}  # fmt: skip
 
 
 def compare(encoding: str, implementation: Implementation) -> Picture:
     """Return what the implementation and the reference compute. Raises Failure and Unsupported."""
     (reference,) = load("reference")
     assert isinstance(reference, Implementation)
-    return ENCODINGS[encoding](*(Subject(of, encoding, "direct") for of in (implementation, reference)))
+    laid_out = in_conventions(reference, implementation.declared(encoding))
+    shown = ENCODINGS[encoding]
+    got, want = (shown.ask(Subject(of, encoding, "direct")) for of in (implementation, laid_out))
+    return Picture(shown, got, want)
 
 
 # -- drawing
@@ -235,11 +185,11 @@ def draw(picture: Picture, name: str, encoding: str) -> bytes:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(16, 4.6), layout="constrained")
-    figure.suptitle(f"{encoding}: {picture.title}")
+    figure.suptitle(f"{encoding}: {picture.shown.title}")
     left, middle, right = figure.subplots(1, 3, sharex=True, sharey=True)
     both = torch.stack([picture.got, picture.want])
     colours = scale(both[both.isfinite()], signed=bool((picture.want < 0).any() and (picture.want > 0).any()))
-    if picture.logarithmic:
+    if picture.shown.logarithmic:
         low, high = colours.pop("vmin"), colours.pop("vmax")
         colours["norm"] = SymLogNorm(linthresh=(high - low) / 1000, vmin=low, vmax=high)
     for axes, maps, says in ((left, picture.got, name), (middle, picture.want, "reference")):
@@ -266,20 +216,20 @@ def scale(numbers: Tensor, signed: bool) -> dict[str, Any]:
 def paint(axes: "Axes", picture: Picture, maps: Tensor, title: str, colours: dict[str, Any]) -> Any:
     """Return the image of the maps, drawn into the axes with labels."""
     rows, columns = maps.shape[1:]
-    extent = None if picture.span is None else (*picture.span, rows - 0.5, -0.5)
+    extent = None if picture.shown.span is None else (*picture.shown.span, rows - 0.5, -0.5)
     axes.set_facecolor("0.85")  # where there is no number
     image = axes.imshow(
-        tiled(maps, picture.abreast).numpy(), aspect="auto", interpolation="nearest", extent=extent, **colours
+        tiled(maps, picture.shown.abreast).numpy(), aspect="auto", interpolation="nearest", extent=extent, **colours
     )
-    axes.set(title=title, xlabel=picture.across)
+    axes.set(title=title, xlabel=picture.shown.across)
     axes.locator_params(axis="x", nbins=6)
     if axes.get_subplotspec().is_first_col():  # type: ignore[union-attr] # axes of a grid have one
-        axes.set_ylabel(picture.down + (f", 0 … {rows - 1} in each map" if len(maps) > 1 else ""))
+        axes.set_ylabel(picture.shown.down + (f", 0 … {rows - 1} in each map" if len(maps) > 1 else ""))
     if len(maps) > 1:
-        axes.set(xticks=[], yticks=[], xlabel=f"{picture.across}, 0 … {columns - 1} in each map")
+        axes.set(xticks=[], yticks=[], xlabel=f"{picture.shown.across}, 0 … {columns - 1} in each map")
         gap = max(1, columns // 24)
-        for i, name in enumerate(picture.names):
-            down, across = divmod(i, picture.abreast)
+        for i, name in enumerate(picture.shown.names):
+            down, across = divmod(i, picture.shown.abreast)
             x, y = across * (columns + gap), down * (rows + gap)
             axes.text(x, y, name, va="top", fontsize=7, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
     return image

@@ -1,0 +1,169 @@
+"""The reference in another's conventions: what it, or a mutant of it, gives if it is laid out as somebody declares.
+
+The reference and its mutants are written in one convention each. To compare them with an implementation number by
+number, inputs are translated on the way in and outputs on the way out.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import CONVENTIONS, Component, Forward
+from attnconf.conformance.door import Implementation
+
+Choice = Callable[[str], str]
+FACTORS = {"1": 1.0, "pi": math.pi, "2pi": 2 * math.pi}  # of fourier-factor
+
+
+def in_conventions(implementation: Implementation, declares: Mapping[str, str]) -> Implementation:
+    """Return an implementation in the reference's conventions as one in those that are declared."""
+
+    def choice(convention: str) -> str:
+        return declares.get(convention, CONVENTIONS[convention][0])
+
+    components = {
+        name: _TRANSLATED[name](component, choice) if name in _TRANSLATED else component
+        for name, component in implementation.components.items()
+    }
+    return replace(implementation, components=components, declares={**implementation.declares, **declares})
+
+
+def side_by_side(layout: str, width: int) -> list[int]:
+    """Return which feature of pairs that stand side by side is found in each place of another layout."""
+    first, second = list(range(0, width, 2)), list(range(1, width, 2))
+    if layout == "interleaved":
+        return list(range(width))
+    return [*second, *first] if layout == "halves-cos-first" else [*first, *second]
+
+
+def _back(order: Sequence[int]) -> list[int]:
+    return sorted(range(len(order)), key=order.__getitem__)
+
+
+def _sinusoidal(build: Component, choice: Choice) -> Component:
+    first, output = int(choice("sinusoidal-offset")), choice("sinusoidal-output")
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(_with_frequencies(config, config.dim, choice), weights)
+        there = side_by_side(choice("sinusoidal-layout"), config.dim)
+        scale = {"add": 1.0, "table": 0.0, "scaled-add": math.sqrt(config.dim)}[output]
+
+        def translated(x: Tensor, *, positions: Tensor | None = None) -> Any:
+            if first:
+                positions = (torch.arange(x.shape[1], device=x.device) if positions is None else positions) + first
+            given = {} if positions is None else {"positions": positions}
+            return forward(scale * x[..., _back(there)], **given)[..., there]
+
+        return translated
+
+    return component
+
+
+def _with_frequencies(config: Any, width: int, choice: Choice) -> Any:
+    """Return the configuration with the base at which the paper's frequencies are the declared ones."""
+    half = width // 2  # base^(-i/(half - 1)) is the paper's frequency for another base
+    if choice("sinusoidal-frequencies") == "paper" or half < 2:
+        return config
+    return replace(config, base=config.base ** (half / (half - 1)))
+
+
+def _sinusoidal_2d(build: Component, choice: Choice) -> Component:
+    first = int(choice("sinusoidal-offset"))
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward, half = build(_with_frequencies(config, config.dim // 2, choice), weights), config.dim // 2
+        axis = list(range(half))
+        if choice("grid-layout") == "interleaved":  # from all sines, then all cosines
+            axis = _back(side_by_side("halves", half))
+        there = [*axis, *(half + i for i in axis)]
+        if choice("grid-axes") == "height-first":
+            there = there[half:] + there[:half]
+
+        def translated(height: int, width: int) -> Any:
+            return forward(height + first, width + first)[first:, first:, there]
+
+        return translated
+
+    return component
+
+
+def _learned(build: Component, choice: Choice) -> Component:
+    first, scale = int(choice("learned-offset")), 1.0 if choice("learned-output") == "add" else 0.0
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, {"table.weight": weights["table.weight"][first:]})
+        return lambda x, **given: forward(scale * x, **given)
+
+    return component
+
+
+def _rotary(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+        turned = side_by_side("halves" if choice("rope-pairing") == "half" else "interleaved", config.rotary_dim)
+        there = [*turned, *range(config.rotary_dim, config.head_dim)]
+        return lambda x, **given: forward(x[..., _back(there)], **given)[..., there]
+
+    return component
+
+
+def _rotary_attention(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+        back = _back(side_by_side("halves" if choice("rope-pairing") == "half" else "interleaved", config.head_dim))
+        return lambda query, key, value, **given: forward(query[..., back], key[..., back], value, **given)
+
+    return component
+
+
+def _t5_attention(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+        scale = 1.0 if choice("t5-scale") == "none" else config.head_dim**-0.5
+        return lambda query, key, value: forward(scale * query, key, value)
+
+    return component
+
+
+def _fourier(build: Component, choice: Choice) -> Component:
+    factor, kept, order = FACTORS[choice("fourier-factor")], choice("fourier-input") == "kept", choice("fourier-order")
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(replace(config, frequencies=tuple(factor * f for f in config.frequencies)), weights)
+
+        def translated(x: Tensor) -> Any:
+            features = forward(x).unflatten(-1, (config.in_dim, 2, -1))
+            if order == "frequency":  # from (coordinate, sine or cosine, frequency)
+                features = features.movedim(-1, -3).transpose(-1, -2)
+            elif order == "function":
+                features = features.transpose(-3, -2)
+            features = features.flatten(-3)
+            return torch.cat([x, features], dim=-1) if kept else features
+
+        return translated
+
+    return component
+
+
+def _random_fourier(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        forward, shift = build(config, weights), config.num_features * (choice("random-fourier-order") == "sin-first")
+        return lambda x: forward(x).roll(shift, dims=-1)
+
+    return component
+
+
+_TRANSLATED: dict[str, Callable[[Component, Choice], Component]] = {
+    "sinusoidal": _sinusoidal,
+    "sinusoidal_2d": _sinusoidal_2d,
+    "learned": _learned,
+    "rotary": _rotary,
+    "rotary_attention": _rotary_attention,
+    "relative_bias_attention": _t5_attention,
+    "fourier": _fourier,
+    "random_fourier": _random_fourier,
+}

@@ -1,0 +1,67 @@
+"""Different is not wrong: the reference is right in every declared convention, and its mutants are known in it."""
+
+from itertools import product
+
+import pytest
+import torch
+
+from attnconf.adapters.contract import CONVENTIONS
+from attnconf.conformance.checks import all_checks
+from attnconf.conformance.conventions import in_conventions
+from attnconf.conformance.judge import judge
+from attnconf.conformance.mutation import all_mutants, apply
+from attnconf.conformance.session import Session, Settings
+from attnconf.conformance.subject import Subject
+from attnconf.spec import profiles
+
+torch.set_num_threads(1)
+
+SPOKEN = {
+    "sinusoidal": ("sinusoidal-output", "sinusoidal-layout", "sinusoidal-frequencies", "sinusoidal-offset"),
+    "sinusoidal_2d": ("grid-axes", "grid-layout", "sinusoidal-frequencies", "sinusoidal-offset"),
+    "learned": ("learned-output", "learned-offset"),
+    "rotary": ("rope-pairing",),
+    "rotary_attention": ("rope-pairing",),
+    "relative_bias_attention": ("t5-scale",),
+    "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
+    "random_fourier": ("random-fourier-order",),
+}
+VARIANTS = [
+    pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
+    for component, names in SPOKEN.items()
+    for choices in product(*(CONVENTIONS[name] for name in names))
+]
+
+
+@pytest.mark.parametrize(("component", "declares"), VARIANTS)
+def test_the_reference_is_right_in_every_convention(component, declares):
+    subject = Subject(in_conventions(apply([]), declares), component, "direct")
+    names = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
+    found = {name: judge(subject, all_checks()[name]) for name in names}
+    assert not {name: judged.message for name, judged in found.items() if judged.outcome != "pass"}
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "declares"),
+    [
+        ("ROPE-reversed", "rotary", {"rope-pairing": "half"}),
+        ("ROPE-exponent-i", "rotary_attention", {"rope-pairing": "half"}),
+        ("SIN-inverted-twice", "sinusoidal", {"sinusoidal-output": "table", "sinusoidal-layout": "halves"}),
+        ("SIN-grid-width-of-both", "sinusoidal_2d", {"grid-axes": "height-first", "grid-layout": "interleaved"}),
+        ("LRN-negative-from-end", "learned", {"learned-offset": "2"}),
+        (
+            "FOUR-bank-linear",
+            "fourier",
+            {"fourier-factor": "pi", "fourier-input": "kept", "fourier-order": "frequency"},
+        ),
+    ],
+)
+def test_a_mistake_is_known_in_other_conventions(name, component, declares):
+    wrong = in_conventions(apply([all_mutants()[name]]), declares)
+    session = Session([wrong], Settings())
+    session.make_plan()
+    session.plan = [planned for planned in session.plan if planned.entry.component == component]
+    for planned in session.plan:
+        session.run(planned)
+    session.explain()
+    assert name in {mutant.id for diagnosis in session.diagnoses.values() for mutant in diagnosis.mutants}

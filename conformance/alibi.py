@@ -103,8 +103,9 @@ def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case)
 
 @requirement("ALIBI-REPEAT-1", "alibi")
 def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
+    want = read_bias(subject, case, case.S)
     for before in ((case.S - 3,), (case.S + 2,), (case.S + 2, case.S - 3)):
-        got, want = (read_bias(subject, case, case.S, before=calls) for calls in (before, ()))
+        got = read_bias(subject, case, case.S, before=before)
         yield close(got, want, f"bias of {case.S} tokens after calls with {before}")
 
 

@@ -1,4 +1,4 @@
-"""Encodings that compute nothing pass nothing, but for what they satisfy by definition: listed, each with its reason."""
+"""Encodings that compute nothing pass nothing, but for what they satisfy by definition, each with its reason."""
 
 from functools import cache
 

@@ -436,6 +436,7 @@ def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, ca
             continue
         apart = torch.cdist(encoded, encoded) + 10 * torch.eye(len(encoded), device=case.device)
         yield holds(float(apart.min()) > APART, f"two cells have the same {dim} features")
+        yield close(cells(subject, case, dim).out.double().flatten(0, 1), encoded, f"{dim} features in a second call")
 
 
 @requirement("SIN-GRID-10", "sinusoidal-grid-one")

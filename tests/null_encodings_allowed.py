@@ -32,7 +32,8 @@ ALLOWED = [
     Allowed(
         NUMBERS,
         "SIN-REPEAT-1 SIN-MAXLEN-1 SIN-BEYOND-1 SIN-DROP-1 SIN-GRID-10 LRN-REPEAT-1 LRN-DROP-1 ROPE-STRIDE-1 "
-        "ROPE-REPEAT-1 ROPE-CACHE-1 ROPE-CACHE-2 ROPE-MAX-1 ALIBI-ALIGN-1 FOUR-RFIXED-1",
+        "ROPE-REPEAT-1 ROPE-CACHE-1 ROPE-CACHE-2 ROPE-MAX-1 ALIBI-ALIGN-1 FOUR-RFIXED-1 "
+        "SIN-POS-6 LRN-POS-7",
         "the same sizes and values give the same output, whatever the layout, the mode, the settings or earlier calls",
     ),
     Allowed(
@@ -41,6 +42,8 @@ ALLOWED = [
         "FOUR-RPOINTS-1 CMLP-POINTS-1",
         "an output depends on the input in its own place, or on nothing",
     ),
+    Allowed((*ZERO_APART, "echo"), "SIN-DROP-2 LRN-DROP-2", "a module without dropout is right, and not 0"),
+    Allowed(("echo",), "SIN-GRID-9", "0, 1, 2, … are different in every cell"),
     Allowed(NUMBERS, "CMLP-RELU-1 CMLP-RELU-2", "no weight has an effect, neither has what ReLU cuts off"),
     Allowed(NUMBERS, "ROPE-POS-5", "queries and keys are not read, and so no position is"),
     Allowed(NUMBERS, "ALIBI-CAUSAL-1 REL-CAUSAL-1", "no key is read, later ones included"),

@@ -421,6 +421,7 @@ def cells_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
     least = offset(subject) + 1
     case = case.but(L=max(case.L, least), S=max(case.S, least))
     for name, features in zip(("column", "row"), edges(subject, case), strict=True):
+        yield holds(bool((features != 0).any()), f"the features of every {name} are 0")
         yield start(subject, *axis_pairs(subject, features), name)
 
 

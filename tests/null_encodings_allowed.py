@@ -38,7 +38,7 @@ ALLOWED = [
     ),
     Allowed(
         NUMBERS,
-        "SIN-BATCH-1 LRN-BATCH-1 LRN-LAST-1 ROPE-BATCH-1 ROPE-HEAD-1 ROPE-PART-1 FOUR-POINTS-1 FOUR-AXES-1 "
+        "SIN-BATCH-1 LRN-BATCH-1 ROPE-BATCH-1 ROPE-HEAD-1 ROPE-PART-1 FOUR-POINTS-1 FOUR-AXES-1 "
         "FOUR-RPOINTS-1 CMLP-POINTS-1",
         "an output depends on the input in its own place, or on nothing",
     ),
@@ -53,8 +53,8 @@ ALLOWED = [
     Allowed(CONSTANT, "SIN-GRID-3 SIN-GRID-7", "features that are the same everywhere are so along each axis"),
     Allowed(
         ZERO_APART,
-        "SIN-SHIFT-1 SIN-POS-1 SIN-POS-2 FOUR-ORDER-1",
-        "what is the same at every position is so at given and shifted ones, and where another coordinate changes",
+        "SIN-SHIFT-1 SIN-POS-1 SIN-POS-2 SIN-POS-3 FOUR-ORDER-1",
+        "what is the same at every position is so at given, shifted and negative ones, and where another coordinate changes",
     ),
     Allowed(("zeros", "ones"), "REL-HALF-1", "half precision holds 0 and 1 exactly"),
     Allowed(CONSTANT, "REL-ALIGN-1", "the same bias everywhere"),

@@ -54,7 +54,7 @@ ALLOWED = [
     Allowed(
         ZERO_APART,
         "SIN-SHIFT-1 SIN-POS-1 SIN-POS-2 SIN-POS-3 FOUR-ORDER-1",
-        "what is the same at every position is so at given, shifted and negative ones, and where another coordinate changes",
+        "what is the same at every position is so at all positions and beside all coordinates",
     ),
     Allowed(("zeros", "ones"), "REL-HALF-1", "half precision holds 0 and 1 exactly"),
     Allowed(CONSTANT, "REL-ALIGN-1", "the same bias everywhere"),

@@ -10,7 +10,7 @@ from torch import Tensor
 from attnconf.adapters.contract import Sinusoidal2dConfig, SinusoidalConfig
 from attnconf.conformance.cases import Case
 from attnconf.conformance.door import Reply
-from attnconf.conformance.evidence import Measure, close
+from attnconf.conformance.evidence import Measure, close, holds
 from attnconf.conformance.subject import Subject
 
 
@@ -33,7 +33,9 @@ def rows(
     subject: Subject, case: Case, positions: Tensor | None = None, *, length: int | None = None, **changes: Any
 ) -> Tensor:
     """Return the encoding alone, float64 (L, dim), as the first sample gets it."""
-    return ask(subject, case, zeros(case, length), positions, changes).out[0].double()
+    encoded = ask(subject, case, zeros(case, length), positions, changes).out[0].double()
+    holds(bool((encoded != 0).any()), "the encoding is 0 everywhere")
+    return encoded
 
 
 def pairs(subject: Subject, encoded: Tensor) -> tuple[Tensor, Tensor]:

@@ -70,7 +70,9 @@ def ask(subject: Subject, x: Tensor, frequencies: Sequence[float], **options: An
 
 def encode(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Tensor:
     """Return the features of points x (…, d) as (…, 2, d, K)."""
-    return canonical(subject, ask(subject, x, frequencies).out, x.shape[-1])
+    features = canonical(subject, ask(subject, x, frequencies).out, x.shape[-1])
+    holds(bool((features != 0).any()), "all features are 0")
+    return features
 
 
 def read_angles(features: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor, einsum
 from attnconf.adapters.contract import RotaryAttentionConfig, RotaryConfig
 from attnconf.conformance.cases import Case
 from attnconf.conformance.door import Reply
-from attnconf.conformance.evidence import Failure, Measure
+from attnconf.conformance.evidence import Failure, Measure, holds
 from attnconf.conformance.subject import Subject
 
 
@@ -90,7 +90,9 @@ def operators(
     width = changes.get("head_dim", case.E)
     eye = torch.eye(width, dtype=case.dtype, device=case.device)
     x = eye[:, None, None, :].expand(width, 1, length, width).contiguous()
-    return rotated(subject, case, x, positions, **changes)[:, 0].permute(1, 2, 0)
+    matrices = rotated(subject, case, x, positions, **changes)[:, 0].permute(1, 2, 0)
+    holds(bool((matrices != 0).any()), "R_p is 0 at every position")
+    return matrices
 
 
 def blocks(subject: Subject, case: Case, length: int, **changes: Any) -> Tensor:

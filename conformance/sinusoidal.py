@@ -85,6 +85,7 @@ def attention_tells_equal_tokens_apart_by_their_positions(subject: Subject, case
     out = attend(alike, alike, alike)[0]
     moved = float((out - out[:1]).abs().max())
     yield holds(moved > APART, "attention over equal tokens gives the same at every position")
+    yield close(rows(subject, case), encoded, "encoding in a second call")
 
 
 @requirement("SIN-BATCH-1", "sinusoidal", "sinusoidal-batches")
@@ -168,17 +169,18 @@ def an_odd_width_works_or_is_refused(subject: Subject, case: Case) -> Evidence:
 
 @requirement("SIN-MAXLEN-1", "sinusoidal")
 def the_longest_sequence_is_encoded_like_any_other(subject: Subject, case: Case) -> Evidence:
-    want = rows(subject, case, max_len=case.L + 9)
-    got = rows(subject, case, max_len=case.L)
+    x = zeros(case)
+    want, got = (ask(subject, case, x, changes={"max_len": n}).out for n in (case.L + 9, case.L))
     yield close(got, want, f"the encoding with max_len = {case.L}, against max_len = {case.L + 9},")
 
 
 @requirement("SIN-BEYOND-1", "sinusoidal")
 def a_longer_sequence_is_refused_or_right(subject: Subject, case: Case) -> Evidence:
     for length in (case.L + 1, 2 * case.L + 3):
-        want = rows(subject, case, length=length)
+        x = zeros(case, length)
+        want = ask(subject, case, x).out
         try:
-            got = rows(subject, case, length=length, max_len=case.L)
+            got = ask(subject, case, x, changes={"max_len": case.L}).out
         except Failure as failure:
             if failure.reason != "raised":
                 raise
@@ -419,6 +421,7 @@ def cells_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
     least = offset(subject) + 1
     case = case.but(L=max(case.L, least), S=max(case.S, least))
     for name, features in zip(("column", "row"), edges(subject, case), strict=True):
+        yield holds(bool((features != 0).any()), f"the features of every {name} are 0")
         yield start(subject, *axis_pairs(subject, features), name)
 
 
@@ -434,6 +437,7 @@ def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, ca
             continue
         apart = torch.cdist(encoded, encoded) + 10 * torch.eye(len(encoded), device=case.device)
         yield holds(float(apart.min()) > APART, f"two cells have the same {dim} features")
+        yield close(cells(subject, case, dim).out.double().flatten(0, 1), encoded, f"{dim} features in a second call")
 
 
 @requirement("SIN-GRID-10", "sinusoidal-grid-one")

@@ -5,18 +5,35 @@ from functools import cache
 import pytest
 import torch
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.cases import FAMILIES, family
 from attnconf.conformance.door import Implementation
-from attnconf.conformance.mutation import Mutant, all_mutants, apply
+from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
 from attnconf.conformance.session import Session, Settings
 from attnconf.reference import attention
+from attnconf.spec import profiles
 
 torch.set_num_threads(1)
 
 # Mutants that are not named, as they differ from the reference by less than rounding may.
 BELOW_ROUNDING = {"ATT-epsilon", "ATT-single-softmax"}
 
+
+def asked_of(component):
+    """Return the requirements of a component in the default profile."""
+    return {e.requirement for e in profiles.load(profiles.DEFAULT).entries if e.component == component}
+
+
 ATTENTION = [mutant for mutant in all_mutants().values() if mutant.chapter == "attention"]
+
+CHAPTERS = ("sinusoidal", "learned", "rotary", "alibi", "relative_bias", "fourier", "coordinate_mlp")
+ENCODINGS = [
+    (mutant, component)
+    for chapter in CHAPTERS
+    for mutant in [m for m in all_mutants().values() if m.chapter == chapter][::5]  # some, as all take a minute
+    for component in COMPONENTS
+    if reaches(component, mutant) and component not in mutant.silent_on and mutant.breaks & asked_of(component)
+]
 
 
 def explained(implementation, component="attention"):
@@ -62,6 +79,16 @@ def test_a_mutant_is_named_by_its_own_id(mutant):
         want = set() if mutant.id in BELOW_ROUNDING else {mutant.id}
         assert want <= names, requirement
         assert all(alike(mutant.id, other) for other in names - want), (requirement, names)
+
+
+@pytest.mark.parametrize(("mutant", "component"), ENCODINGS, ids=lambda one: getattr(one, "id", one))
+def test_a_mutant_of_an_encoding_is_named(mutant, component):
+    session = explained(apply([mutant]), component)
+    assert roots(session)
+    for planned in roots(session):
+        found = session.diagnoses.get(planned.id)
+        names = {one.id for one in found.mutants} if found else set()
+        assert mutant.id in names, planned.id
 
 
 @pytest.mark.parametrize("name", ["ATT-scaled-by-E", "ATT-heads-averaged", "ATT-clamped"])

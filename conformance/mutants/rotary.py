@@ -1032,15 +1032,6 @@ values_too = Mutant(
     replace={rotary.rotary_attention: attending(lambda q, k, v, rotate: (rotate(q), rotate(k), rotate(v)))},
 )
 
-never = Mutant(
-    "ROPE-attention-without",
-    story="attention forgets to turn its queries and keys",
-    breaks={"ROPE-ORDER-1"},
-    hint="turn queries and keys before their product",
-    replace={rotary.rotary_attention: attending(lambda q, k, v, rotate: (q, k, v))},
-    source="vllm#30413",
-)
-
 queries_only = Mutant(
     "ROPE-queries-only",
     story="only the queries are turned",

@@ -323,14 +323,6 @@ undeclared_endpoint = Mutant(
     source="tensor2tensor; fairseq",
 )
 
-one_frequency = Mutant(
-    "SIN-one-frequency",
-    story="all pairs have the frequency 1",
-    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
-    hint="pair i has the frequency base^(-2i/d)",
-    replace={sinusoidal.frequencies: lambda dim, base: torch.ones_like(pairs_of(dim))},
-)
-
 integer_exponent = Mutant(
     "SIN-integer-exponent",
     story="the exponent is computed by whole-number division: 2i // d is 0",

@@ -1,0 +1,97 @@
+"""What the null implementations of test_null_encodings.py pass by definition: data, each entry with its reason."""
+
+from dataclasses import dataclass
+
+from null_encodings import CONTROLS
+
+ALL = tuple(CONTROLS)
+ZERO_APART = ("ones", "constant")
+CONSTANT = ("zeros", *ZERO_APART)
+NUMBERS = (*CONSTANT, "echo")  # the same finite numbers in every call
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Controls that pass requirements by definition, on every component that has them, or on those named."""
+
+    controls: tuple[str, ...]
+    requirements: str
+    reason: str
+    components: tuple[str, ...] = ()
+
+
+ALLOWED = [
+    Allowed(
+        ALL,
+        "SIN-SHAPE-1 SIN-DTYPE-1 SIN-GRID-1 SIN-GRID-2 LRN-SHAPE-1 LRN-DTYPE-1 ROPE-SHAPE-1 ROPE-DTYPE-1 "
+        "ALIBI-SHAPE-1 ALIBI-DTYPE-1 REL-SHAPE-1 REL-DTYPE-1 FOUR-WIDTH-1 FOUR-RWIDTH-1 FOUR-DTYPE-1",
+        "shape and dtype are right, whatever the numbers",
+    ),
+    Allowed(ALL, "SIN-IMMUT-1 LRN-IMMUT-1 ROPE-IMMUT-1", "nothing is written to the inputs"),
+    Allowed(NUMBERS, "FOUR-IMMUT-1 CMLP-IMMUT-1", "as above, and a second call gives the same"),
+    Allowed(
+        NUMBERS,
+        "SIN-REPEAT-1 SIN-MAXLEN-1 SIN-BEYOND-1 SIN-DROP-1 SIN-GRID-10 LRN-REPEAT-1 LRN-DROP-1 ROPE-STRIDE-1 "
+        "ROPE-REPEAT-1 ROPE-CACHE-1 ROPE-CACHE-2 ROPE-MAX-1 ALIBI-ALIGN-1 FOUR-RFIXED-1 "
+        "SIN-POS-6 LRN-POS-7",
+        "the same sizes and values give the same output, whatever the layout, the mode, the settings or earlier calls",
+    ),
+    Allowed(
+        NUMBERS,
+        "SIN-BATCH-1 LRN-BATCH-1 ROPE-BATCH-1 ROPE-HEAD-1 ROPE-PART-1 FOUR-POINTS-1 FOUR-AXES-1 "
+        "FOUR-RPOINTS-1 CMLP-POINTS-1",
+        "an output depends on the input in its own place, or on nothing",
+    ),
+    Allowed((*ZERO_APART, "echo"), "SIN-DROP-2 LRN-DROP-2", "a module without dropout is right, and not 0"),
+    Allowed(("echo",), "SIN-GRID-9", "0, 1, 2, … are different in every cell"),
+    Allowed(NUMBERS, "CMLP-RELU-1 CMLP-RELU-2", "no weight has an effect, neither has what ReLU cuts off"),
+    Allowed(NUMBERS, "ROPE-POS-5", "queries and keys are not read, and so no position is"),
+    Allowed(NUMBERS, "ALIBI-CAUSAL-1 REL-CAUSAL-1", "no key is read, later ones included"),
+    # zeros and constants
+    Allowed(("zeros", "echo"), "ROPE-LINEAR-1", "0 and the input are linear in the input"),
+    Allowed(("zeros",), "CMLP-LAST-1", "0 is linear in the last layer"),
+    Allowed(CONSTANT, "SIN-GRID-3 SIN-GRID-7", "features that are the same everywhere are so along each axis"),
+    Allowed(
+        ZERO_APART,
+        "SIN-SHIFT-1 SIN-POS-1 SIN-POS-2 SIN-POS-3 FOUR-ORDER-1",
+        "what is the same at every position is so at all positions and beside all coordinates",
+    ),
+    Allowed(("zeros", "ones"), "REL-HALF-1", "half precision holds 0 and 1 exactly"),
+    Allowed(CONSTANT, "REL-ALIGN-1", "the same bias everywhere"),
+    # no bias: laws of what it is proportional to, not of how large it is
+    Allowed(
+        (*CONSTANT, "echo"),
+        "ALIBI-REPEAT-1 ALIBI-DISTANCE-1 ALIBI-LINEAR-1 ALIBI-LONG-1",
+        "no penalty is linear in the distance, and so are 0, 1, 2, …",
+        ("alibi",),
+    ),
+    Allowed(CONSTANT, "ALIBI-BOTH-1", "the same on both sides", ("alibi",)),
+    Allowed(("echo",), "ALIBI-SIGN-1", "0, 1, 2, … are larger for nearer keys", ("alibi",)),
+    Allowed(
+        ZERO_APART,
+        "ALIBI-REPEAT-1 ALIBI-DISTANCE-1 ALIBI-LINEAR-1 ALIBI-LONG-1 ALIBI-BOTH-1 ALIBI-WIDTH-1 ALIBI-SAMPLE-1",
+        "equal weights have log odds of 0: as above",
+        ("alibi_attention",),
+    ),
+    Allowed(NUMBERS, "REL-REPEAT-1", "the same sizes and values give the same output"),
+    Allowed(
+        ZERO_APART,
+        "REL-ENTRY-1 REL-HEAD-1 REL-RELATIVE-1 REL-SAMPLE-1",
+        "equal weights are those of one bucket for all keys",
+        ("relative_bias_attention",),
+    ),
+    Allowed(ZERO_APART, "ROPE-REL-2", "equal weights depend on nothing, so on distances only"),
+    # echo
+    Allowed(("echo",), "SIN-ADD-1 LRN-ADD-1", "x + 0"),
+    Allowed(
+        ("echo",),
+        "ROPE-NORM-1 ROPE-ZERO-1 ROPE-REL-1 ROPE-PAIR-1 ROPE-POS-1 ROPE-POS-2 ROPE-POS-4 ROPE-REST-1",
+        "the identity is a rotation by 0",
+    ),
+    Allowed(
+        ("echo",),
+        "SIN-GRAD-1 LRN-GRAD-4 ROPE-GRAD-1 FOUR-GRAD-1 FOUR-RGRAD-1",
+        "autograd differentiates what was computed",
+        ("sinusoidal", "learned", "rotary", "fourier", "random_fourier"),
+    ),
+]

@@ -1,7 +1,7 @@
 """The reference in another's conventions: what it, or a mutant of it, gives if it is laid out as somebody declares.
 
-The reference and its mutants are written in one convention each. To compare them with an implementation number by
-number, inputs are translated on the way in and outputs on the way out.
+The reference and its mutants are written in one convention each, the first of contract.CONVENTIONS. To compare them
+with an implementation number by number, inputs are translated on the way in and outputs on the way out.
 """
 
 import math
@@ -25,10 +25,10 @@ def in_conventions(implementation: Implementation, declares: Mapping[str, str]) 
     def choice(convention: str) -> str:
         return declares.get(convention, CONVENTIONS[convention][0])
 
-    components = {
-        name: _TRANSLATED[name](component, choice) if name in _TRANSLATED else component
-        for name, component in implementation.components.items()
-    }
+    components = dict(implementation.components)
+    for name, (translate, conventions) in _TRANSLATED.items():
+        if name in components and any(choice(c) != CONVENTIONS[c][0] for c in conventions):
+            components[name] = translate(components[name], choice)
     return replace(implementation, components=components, declares={**implementation.declares, **declares})
 
 
@@ -157,13 +157,14 @@ def _random_fourier(build: Component, choice: Choice) -> Component:
     return component
 
 
-_TRANSLATED: dict[str, Callable[[Component, Choice], Component]] = {
-    "sinusoidal": _sinusoidal,
-    "sinusoidal_2d": _sinusoidal_2d,
-    "learned": _learned,
-    "rotary": _rotary,
-    "rotary_attention": _rotary_attention,
-    "relative_bias_attention": _t5_attention,
-    "fourier": _fourier,
-    "random_fourier": _random_fourier,
+_SINUSOIDAL = ("sinusoidal-frequencies", "sinusoidal-offset")
+_TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str, ...]]] = {
+    "sinusoidal": (_sinusoidal, ("sinusoidal-output", "sinusoidal-layout", *_SINUSOIDAL)),
+    "sinusoidal_2d": (_sinusoidal_2d, ("grid-axes", "grid-layout", *_SINUSOIDAL)),
+    "learned": (_learned, ("learned-output", "learned-offset")),
+    "rotary": (_rotary, ("rope-pairing",)),
+    "rotary_attention": (_rotary_attention, ("rope-pairing",)),
+    "relative_bias_attention": (_t5_attention, ("t5-scale",)),
+    "fourier": (_fourier, ("fourier-factor", "fourier-input", "fourier-order")),
+    "random_fourier": (_random_fourier, ("random-fourier-order",)),
 }

@@ -35,22 +35,27 @@ class Diagnosis:
 
 
 def diagnose(
-    failed: Judged, others: Iterable[Judged] = (), passed: frozenset[str] = frozenset(),
+    failed: Judged, others: Iterable[Judged] = (), passed: Iterable[Judged] = (),
     declares: Mapping[str, str] | None = None,
 ) -> Diagnosis | None:  # fmt: skip
     """Return the mistake that reproduces a failure, or None if none does or too many do.
 
-    ``others``: the other failures. ``passed``: requirements that hold; a mistake that would break one was not made.
+    ``others``: the other failures. ``passed``: what holds; a mistake that would break one of them was not made.
+    A mistake of another chapter breaks nothing that is judged here, so it has to reproduce what holds as well.
     ``declares``: the conventions in which the mutants are to answer.
     """
     if not failed.log:
         return None
+    others, passed = list(others), list(passed)
+    held = {judged.requirement.id for judged in passed}
+    here = held | {judged.requirement.id for judged in (failed, *others)}
     component, spoken = failed.log[0][0].component, frozenset((declares or {}).items())
-    possible = [m for m in all_mutants().values() if reaches(component, m) and not passed & set(m.breaks)]
+    possible = [m for m in all_mutants().values() if reaches(component, m) and not held & set(m.breaks)]
     for rounding in (ROUNDING, FLOAT32):
         compare = Comparison(spoken, rounding)
         telling = [(request, reply) for request, reply in failed.log if not compare.same("", request, reply)]
         fitting = [m for m in possible if compare.fits(m, telling) and compare.fits(m, failed.log)] if telling else []
+        fitting = [m for m in fitting if here & set(m.breaks) or all(compare.fits(m, j.log) for j in passed)]
         if fitting:
             also = [m for m in fitting if all(compare.fits(m, other.log) for other in others)]
             fitting = also or fitting

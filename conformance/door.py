@@ -17,6 +17,8 @@ from torch import Tensor
 from attnconf.adapters.contract import FORWARD, Component, positional
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
+_DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
 
 @dataclass(frozen=True)
 class Implementation:
@@ -73,8 +75,12 @@ def call(implementation: Implementation, request: Request) -> Reply:
     before = [
         {name: hand_over(x, request, name, "contiguous") for name, x in given.items()} for given in request.before
     ]
+    default = torch.get_default_dtype()
     with _grad_mode(request.mode), warnings.catch_warnings(action="ignore"):  # its warnings are its own affair
-        returned = _enter(implementation, request, weights, inputs, before)
+        try:
+            returned = _enter(implementation, request, weights, inputs, before)
+        finally:
+            torch.set_default_dtype(default)  # the next implementation's must not be what this one sets
         out, attention = _validate(returned, request)
         changed = tuple(
             name
@@ -215,11 +221,14 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
             raise Failure("protocol", f"returned {_kind(x)} as {what}, want a torch.Tensor{hint}")
         if x.is_nested or x.layout != torch.strided:
             raise Failure("protocol", f"{what} is nested or sparse, want a dense tensor")
+        if x.dtype not in _DTYPES:
+            raise Failure("dtype", f"{what} is {x.dtype}, want float64, float32, bfloat16 or float16")
         if tuple(x.shape) not in shapes:
             raise Failure("shape", f"{what} has shape {tuple(x.shape)}, want {shapes[0]}")
         if x.device != _device(request):
             raise Failure("protocol", f"{what} is on {x.device}, want {_device(request)}")
-    return out, attention
+    # as plain tensors: a subclass may do without subtraction
+    return out.as_subclass(Tensor), None if attention is None else attention.as_subclass(Tensor)
 
 
 def _device(request: Request) -> torch.device:

@@ -141,7 +141,7 @@ class Session:
             if judged is None or judged.outcome != "fail" or self.follows_from(planned) or self.deviation(planned):
                 continue
             others = [j for p, j in self._group(planned) if j.outcome == "fail" and p is not planned]
-            passed = frozenset(p.entry.requirement for p, j in self._group(planned) if j.outcome == "pass")
+            passed = [j for _, j in self._group(planned) if j.outcome == "pass"]
             declares = planned.implementation.declared(planned.entry.component)
             diagnosis = diagnose(judged, others, passed, declares)
             if diagnosis:

@@ -48,7 +48,7 @@ def stretch(omega: Tensor, factor: float) -> Tensor:
     The same as the base · s^(R/(R - 2)). Raises ValueError for a single pair, which is first and last.
 
     Requirements: ROPE-SCALING-2.
-    Source: bloc97 2023, as given by Peng et al. 2023, arXiv:2309.00071, section 3.1.
+    Source: bloc97 2023, as given by Peng et al. 2023, arXiv:2309.00071v2, section 3.1.
     """
     if len(omega) < 2:
         raise ValueError("NTK-aware scaling needs two pairs or more, found one")
@@ -90,7 +90,7 @@ def yarn(omega: Tensor, base: float, factor: float, fast: float, slow: float, le
     In between it is blended, linearly in the index of the pair, between whole indices.
 
     Requirements: ROPE-SCALING-3.
-    Source: Peng et al. 2023, arXiv:2309.00071, section 3.2, and their code (_yarn_find_correction_range).
+    Source: Peng et al. 2023, arXiv:2309.00071v2, section 3.2, and their code (_yarn_find_correction_range).
     Deviates: the paper blends linearly in the number of turns; the code, and whatever was trained with it, does not.
     """
     R = 2 * len(omega)
@@ -129,7 +129,7 @@ def magnitude(scaling: tuple[tuple[str, float | str], ...] | None) -> float:
     """Return what cos and sin are multiplied by: YaRN's attention factor, else 1.
 
     Requirements: ROPE-SCALING-3.
-    Source: Peng et al. 2023, arXiv:2309.00071, section 3.4.
+    Source: Peng et al. 2023, arXiv:2309.00071v2, section 3.4.
     """
     return float(dict(scaling or ()).get("attention_factor", 1.0))
 

@@ -530,3 +530,12 @@ padding_last = Mutant(
     hint="no padding_idx, not -1 either: the table of positions has no padding",
     replace={learned.look_up: frozen_last_row},
 )
+
+positions_not_taken = Mutant(
+    "LRN-positions-not-taken",
+    story="forward has no keyword for positions, and does not say so in words",
+    breaks={"LRN-POS-1"},
+    hint='take positions=None, and raise NotImplementedError("explicit positions") where they are given',
+    replace={adapter.learned: lambda config, weights: lambda x: adapter.learned(config, weights)(x)},
+    raises={"LRN-POS-1"},
+)

@@ -1204,3 +1204,12 @@ positions_in_float16 = Mutant(
     },
     source="transformers#28837",
 )
+
+positions_not_taken = Mutant(
+    "ROPE-positions-not-taken",
+    story="forward has no keyword for positions, and does not say so in words",
+    breaks={"ROPE-POS-1"},
+    hint='take positions=None, and raise NotImplementedError("explicit positions") where they are given',
+    replace={adapter.rotary: lambda config, weights: lambda x: adapter.rotary(config, weights)(x)},
+    raises={"ROPE-POS-1"},
+)

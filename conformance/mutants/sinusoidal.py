@@ -919,3 +919,12 @@ cached_by_length = Mutant(
     replace={adapter.sinusoidal: remembering_positions},
     source="rotary-embedding-torch#11, of rotary positions",
 )
+
+positions_not_taken = Mutant(
+    "SIN-positions-not-taken",
+    story="forward has no keyword for positions, and does not say so in words",
+    breaks={"SIN-POS-1"},
+    hint='take positions=None, and raise NotImplementedError("explicit positions") where they are given',
+    replace={adapter.sinusoidal: lambda config, weights: lambda x: adapter.sinusoidal(config, weights)(x)},
+    raises={"SIN-POS-1"},
+)

@@ -102,7 +102,7 @@ class Session:
         """Judge one planned check."""
         subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
         judged = judge(subject, planned.checked, self.settings.seed, self.settings.device, self._case(planned.id))
-        if judged.outcome != "fail":
+        if judged.outcome not in ("fail", "pass"):
             judged.log = []
         if self.settings.thorough and judged.outcome in ("pass", "fail"):
             cases = planned.checked.cases(subject, self.settings.seed, self.settings.device)

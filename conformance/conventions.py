@@ -7,6 +7,7 @@ with an implementation number by number, inputs are translated on the way in and
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import torch
@@ -30,6 +31,15 @@ def in_conventions(implementation: Implementation, declares: Mapping[str, str]) 
         if name in components and any(choice(c) != CONVENTIONS[c][0] for c in conventions):
             components[name] = translate(components[name], choice)
     return replace(implementation, components=components, declares={**implementation.declares, **declares})
+
+
+def others_than(component: str, declares: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return all sets of choices that differ from what is declared, or taken for declared, as those differences."""
+    names = _TRANSLATED[component][1] if component in _TRANSLATED else ()
+    sets = (dict(zip(names, choices, strict=True)) for choices in product(*(CONVENTIONS[name] for name in names)))
+    now = {name: declares.get(name, CONVENTIONS[name][0]) for name in names}
+    differences = ({name: choice for name, choice in each.items() if choice != now[name]} for each in sets)
+    return sorted((d for d in differences if d), key=len)
 
 
 def side_by_side(layout: str, width: int) -> list[int]:

@@ -14,7 +14,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from attnconf.conformance.conventions import in_conventions
+from attnconf.conformance.conventions import in_conventions, others_than
 from attnconf.conformance.door import Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.judge import Judged
@@ -57,10 +57,26 @@ def diagnose(
         fitting = [m for m in possible if compare.fits(m, telling) and compare.fits(m, failed.log)] if telling else []
         fitting = [m for m in fitting if here & set(m.breaks) or all(compare.fits(m, j.log) for j in passed)]
         if fitting:
+            fitting = [m for m in fitting if here & set(m.breaks)] or fitting
             also = [m for m in fitting if all(compare.fits(m, other.log) for other in others)]
             fitting = also or fitting
             return Diagnosis(tuple(fitting), len(failed.cases)) if len(fitting) <= AT_MOST else None
-    return None
+    return _undeclared(failed, component, declares or {})
+
+
+def _undeclared(failed: Judged, component: str, declares: Mapping[str, str]) -> Diagnosis | None:
+    """Return the one set of conventions in which the reference gives these replies: right, but not as declared."""
+    found = []
+    for choices in others_than(component, declares):
+        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32)
+        if all(compare.same("", request, reply) for request, reply in failed.log):
+            found.append(choices)
+    if len(found) != 1:
+        return None
+    said = ", ".join(f'"{name}": "{choice}"' for name, choice in found[0].items())
+    story = "this is right in other conventions than those that are declared"
+    mutant = Mutant(f"{failed.requirement.id.split('-')[0]}-undeclared", story, set(), f"declares = {{{said}}}", {})
+    return Diagnosis((mutant,), len(failed.cases))
 
 
 @dataclass(frozen=True)

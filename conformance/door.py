@@ -4,6 +4,7 @@ What leaves this module as Failure is the implementation's fault, as Unsupported
 exception is the harness's own fault. Requests and replies are data, so that another transport can carry them.
 """
 
+import re
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
@@ -147,7 +148,9 @@ def _enter(
         raise
     except BaseException as error:
         at_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
-        failure = _raised(error, signature=FORWARD[request.component] if at_call else "")
+        refused = _refused_keyword(error, FORWARD[request.component])
+        failure = _raised(error, signature=FORWARD[request.component] if at_call or refused else "")
+        failure.reason = "protocol" if refused else failure.reason
         failure.at = _place(error, implementation.source)
         raise failure from error
 
@@ -168,6 +171,12 @@ def _raised(error: BaseException, where: str = "", signature: str = "") -> Failu
     if signature and isinstance(error, TypeError):
         words += f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
     return Failure("raised", f"{where}raised {type(error).__name__}" + (f": {words}" if words else ""))
+
+
+def _refused_keyword(error: BaseException, signature: str) -> bool:
+    """Return whether one of the contract's keywords was refused: no answer to what was asked, and no refusal of it."""
+    found = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if isinstance(error, TypeError) else None
+    return found is not None and f"{found[1]}=" in signature
 
 
 def _place(error: BaseException, source: str) -> str:

@@ -189,15 +189,25 @@ def _source(module: ModuleType) -> str:
 def _describe(name: str, module: ModuleType, functions: dict[str, Any]) -> Implementation | Unjudgeable:
     source = _source(module)
     components = {c: functions[c] for c in COMPONENTS if c in functions}
+    problem = _misspelt(functions) if not components else None
     declares = functions.get("declares", getattr(module, "declares", {}))
     profile = functions.get("profile", getattr(module, "profile", None))
-    problem = _wrong_components(components) or _wrong_declaration(declares)
+    problem = problem or _wrong_components(components) or _wrong_declaration(declares)
     if profile is not None and not isinstance(profile, str):
         problem = problem or f"profile must be a name, found {profile!r}"
     if problem:
         return Unjudgeable(name, source, problem)
     version = getattr(module, "__version__", None)
     return Implementation(name, components, dict(declares), profile, source, None if version is None else str(version))
+
+
+def _misspelt(functions: dict[str, Any]) -> str | None:
+    """Return what is wrong where no component is there, but a function of nearly the same name is."""
+    for name, value in functions.items():
+        close = difflib.get_close_matches(name, COMPONENTS, n=1, cutoff=0.8)
+        if close and inspect.isfunction(value):
+            return f"it defines {name}, which is no component; nearest: {close[0]}"
+    return None
 
 
 def _wrong_components(components: dict[str, Any]) -> str | None:

@@ -167,6 +167,15 @@ def _counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
     return {outcome: n for outcome, n in counts.items() if n}
 
 
+def _observed(record: Record, verdict: Record) -> dict[str, str]:
+    """Return the conventions that checks have seen in a component and that its adapter does not declare."""
+    found: dict[str, str] = {}
+    for result in record["results"]:
+        if all(result[key] == verdict[key] for key in ("implementation", "component")):
+            found |= result["convention"]
+    return found
+
+
 def verdicts(record: Record) -> list[str]:
     """Return a line for each verdict, with the profile where that is not the run's, counts and reason."""
     profiles = {i["name"]: i["profile"] for i in record["implementations"]}
@@ -178,6 +187,9 @@ def verdicts(record: Record) -> list[str]:
         counts = ", ".join(f"{n} {outcome}" for outcome, n in _counts(record, v).items())
         text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({counts})" if counts else "")
         lines.append(text + (f"; {v['reason']}" if v["reason"] else ""))
+        seen = _observed(record, v)
+        if seen:
+            lines.append("    not declared, seen: " + ", ".join(f"{key} = {choice}" for key, choice in seen.items()))
     if not record["complete"]:
         lines.append(f"INCOMPLETE: {len(record['results'])} of {record['planned']} planned checks came to an outcome")
     return lines

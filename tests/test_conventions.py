@@ -8,6 +8,7 @@ import torch
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.checks import all_checks
 from attnconf.conformance.conventions import in_conventions
+from attnconf.conformance.door import Implementation
 from attnconf.conformance.judge import judge
 from attnconf.conformance.mutation import all_mutants, apply
 from attnconf.conformance.session import Session, Settings
@@ -65,3 +66,14 @@ def test_a_mistake_is_known_in_other_conventions(name, component, declares):
         session.run(planned)
     session.explain()
     assert name in {mutant.id for diagnosis in session.diagnoses.values() for mutant in diagnosis.mutants}
+
+
+def test_what_is_right_in_undeclared_conventions_is_told_which():
+    right = in_conventions(apply([]), {"fourier-factor": "pi", "fourier-order": "frequency"})
+    session = Session([Implementation("nerf", {"fourier": right.components["fourier"]})], Settings())
+    session.make_plan()
+    for planned in session.plan:
+        session.run(planned)
+    session.explain()
+    (diagnosis,) = session.diagnoses.values()
+    assert diagnosis.mutants[0].hint == 'declares = {"fourier-factor": "pi", "fourier-order": "frequency"}'

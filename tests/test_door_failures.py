@@ -4,7 +4,8 @@ import pytest
 import torch
 from made_up import CASE, request, right, through
 
-from attnconf.conformance.door import Implementation, call
+from attnconf.adapters.contract import SinusoidalConfig
+from attnconf.conformance.door import Implementation, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 
 
@@ -91,3 +92,14 @@ def test_an_exception_in_the_backward_pass_is_a_failure(error, reason):
 def test_a_cut_graph_is_a_failure():
     with pytest.raises(Failure, match="carries no gradient"):
         through(lambda q, k, v: right(q, k, v).detach(), cotangent=CASE.draw("c", 2, 3, 5, 6), wrt=("query",))
+
+
+def test_a_refused_keyword_is_no_answer_to_what_it_says():
+    def forward(x):
+        return x
+
+    given = {"x": torch.zeros(1, 2, 4), "positions": torch.arange(2)}
+    asked = Request("sinusoidal", SinusoidalConfig(4), {}, given, (1, 2, 4))
+    with pytest.raises(Failure, match=r"keyword argument 'positions'; want forward\(x, \*, positions=None\)") as found:
+        call(Implementation("mine", {"sinusoidal": lambda config, weights: forward}), asked)
+    assert found.value.reason == "protocol"

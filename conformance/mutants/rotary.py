@@ -1211,5 +1211,4 @@ positions_not_taken = Mutant(
     breaks={"ROPE-POS-1"},
     hint='take positions=None, and raise NotImplementedError("explicit positions") where they are given',
     replace={adapter.rotary: lambda config, weights: lambda x: adapter.rotary(config, weights)(x)},
-    raises={"ROPE-POS-1"},
 )

@@ -926,5 +926,4 @@ positions_not_taken = Mutant(
     breaks={"SIN-POS-1"},
     hint='take positions=None, and raise NotImplementedError("explicit positions") where they are given',
     replace={adapter.sinusoidal: lambda config, weights: lambda x: adapter.sinusoidal(config, weights)(x)},
-    raises={"SIN-POS-1"},
 )

@@ -19,7 +19,7 @@ MARGIN = 1000  # the smallest effect of a mutant, in units of the bound
 # Bounds other than the semantic gap, by how their source begins: the smallest ratio, and why it is not MARGIN.
 OTHER_BOUNDS = {
     "exact": (MARGIN, "the bound is 0: any difference is infinitely far beyond it"),
-    DIFFERENCES_SOURCE: (300, "a missing gradient is off by all of itself, 10⁴ bounds, and one row's by its share"),
+    DIFFERENCES_SOURCE: (MARGIN, "a missing gradient is off by all of itself, which is 10⁴ bounds"),
     "1e-5": (MARGIN, "a path that forgets something is off by all of it, though float32 is all that is asked of it"),
     "1e-10": (MARGIN, "float32 inside float64 is off by 1e-7, a thousand bounds"),
     "two roundings of": (4, "half precision: neighbours become one, which is a whole slope of the 16 that are judged"),

@@ -1,7 +1,6 @@
 """``attnconf list``: what there is, read off the files, without torch."""
 
 import shutil
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable
 
@@ -34,7 +33,8 @@ def _aligned(rows: Rows, indent: int = 0) -> list[str]:
 
 
 def _shortened(text: str, width: int) -> str:
-    return textwrap.shorten(text, width, placeholder=" …")
+    """Return the text, or as many of its words as fit; textwrap.shorten takes a tenth of a second over a thousand."""
+    return text if len(text) <= width else text[: width - 1].rpartition(" ")[0] + " …"
 
 
 def _implementations() -> Rows:

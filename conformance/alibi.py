@@ -277,6 +277,10 @@ def attention_with_alibi_is_that_of_the_formula(subject: Subject, case: Case) ->
     q, k, v = leaves = [x.clone().requires_grad_() for x in (q, k, v)]
     want = alibi_attention(q, k, v)
     yield close(reply.out, want)
+    if case.S > 2:
+        order = [*range(case.S - 2, -1, -1), case.S - 1]  # all but the last, which sees them all, change places
+        moved = attend(subject, q.detach(), k.detach()[:, :, order], v.detach()[:, :, order]).out - reply.out
+        yield holds(float(moved[:, :, -1].abs().max()) > 0.01, "the last output does not depend on the order of keys")
     grads = slopes([(want, cotangent)], leaves)
     for name, grad in zip(("query", "key", "value"), grads, strict=True):
         yield close(reply.grads[name], grad, f"gradient of {name}")

@@ -437,5 +437,10 @@ def attention_with_the_bias_is_that_of_the_formula(subject: Subject, case: Case)
         a, b, c, d = leaves = [x.clone().requires_grad_() for x in (q, k, v, table)]
         want = relative_bias_attention(scale * a, b, c, d, causal=causal)
         yield close(reply.out, want)
+        if case.S > 2:
+            order = [*range(case.S - 2, -1, -1), case.S - 1]  # all but the last, which sees them all, change places
+            moved = attend(subject, q, k[:, :, order], v[:, :, order], table, causal).out - reply.out
+            message = "the last token's output does not depend on the order of keys"
+            yield holds(float(moved[:, :, -1].abs().max()) > 0.01, message)
         for name, grad in zip(names, slopes([(want, cotangent)], leaves), strict=True):
             yield close(reply.grads[name], grad, f"gradient of {name}")

@@ -220,6 +220,159 @@ class CoordinateMlpConfig:
     out_dim: int = 3
 
 
+@dataclass(frozen=True)
+class LayerNormConfig:
+    """Layer normalization over the last axes: x (…, *shape), out of the same shape.
+
+    Weights, where ``affine``: ``weight`` (shape) and, where ``bias``, ``bias`` (shape).
+    """
+
+    shape: tuple[int, ...]
+    eps: float = 1e-5
+    affine: bool = True
+    bias: bool = True
+
+
+@dataclass(frozen=True)
+class RmsNormConfig:
+    """Root mean square normalization over the last axis: x (…, dim), out of the same shape. Weights: ``weight`` (dim,)."""
+
+    dim: int
+    eps: float = 1e-6
+
+
+@dataclass(frozen=True)
+class FeedForwardConfig:
+    """Position-wise feed-forward network: x (B, L, embed_dim), out of the same shape.
+
+    Weights, as ``torch.nn.Linear`` stores them: ``up.weight`` (hidden_dim, embed_dim), ``down.weight`` (embed_dim,
+    hidden_dim), with ``gated`` also ``gate.weight`` (hidden_dim, embed_dim); with ``bias`` also ``up.bias``,
+    ``gate.bias`` (hidden_dim,) and ``down.bias`` (embed_dim,).
+    """
+
+    embed_dim: int
+    hidden_dim: int
+    activation: str = "relu"  # or gelu (exact), gelu-tanh, silu, sigmoid, none
+    gated: bool = False
+    bias: bool = True
+    dropout: float = 0.0  # probability, on the activated hidden features, in training only
+    training: bool = False
+
+
+@dataclass(frozen=True)
+class EncoderLayerConfig:
+    """One encoder layer: x (B, L, embed_dim), out of the same shape.
+
+    Weights: those of multi-head attention under ``attn.`` (``attn.q.weight`` (embed_dim, embed_dim), …), those of the
+    feed-forward network under ``ff.``, and ``norm1.weight``, ``norm2.weight`` (embed_dim,) for the norms beside
+    attention and feed-forward; with ``bias`` and norm "layer" also ``norm1.bias``, ``norm2.bias``.
+    Without ``bias`` nothing has a bias.
+    """
+
+    embed_dim: int
+    num_heads: int  # each embed_dim / num_heads wide
+    hidden_dim: int
+    norm_first: bool = False  # x + f(norm(x)); else norm(x + f(x))
+    norm: str = "layer"  # or rms
+    eps: float = 1e-5
+    activation: str = "relu"
+    gated: bool = False
+    bias: bool = True
+    causal: bool = False
+    dropout: float = 0.0  # on attention weights, hidden features and what is added to the residual, in training only
+    training: bool = False
+
+
+@dataclass(frozen=True)
+class EncoderConfig(EncoderLayerConfig):
+    """A stack of encoder layers: x (B, L, embed_dim), out of the same shape.
+
+    Weights: those of layer i under ``layers.i.``, and with ``final_norm`` those of a last norm under ``norm.``.
+    """
+
+    num_layers: int = 2
+    final_norm: bool = False
+
+
+@dataclass(frozen=True)
+class DecoderLayerConfig:
+    """One decoder layer: x (B, L, embed_dim), memory (B, S, embed_dim), out (B, L, embed_dim). Always causal.
+
+    Weights: attention of the targets to themselves under ``self.``, to the memory under ``cross.``, feed-forward
+    under ``ff.``, and the norms beside them, in this order, under ``norm1.``, ``norm2.``, ``norm3.``.
+    """
+
+    embed_dim: int
+    num_heads: int
+    hidden_dim: int
+    norm_first: bool = False
+    norm: str = "layer"
+    eps: float = 1e-5
+    activation: str = "relu"
+    gated: bool = False
+    bias: bool = True
+    dropout: float = 0.0
+    training: bool = False
+
+
+@dataclass(frozen=True)
+class DecoderConfig(DecoderLayerConfig):
+    """A stack of decoder layers, its weights under ``layers.i.`` and, with ``final_norm``, ``norm.``."""
+
+    num_layers: int = 2
+    final_norm: bool = False
+
+
+@dataclass(frozen=True)
+class EncoderDecoderConfig(DecoderLayerConfig):
+    """Encoder and decoder on vectors: source (B, S, embed_dim), target (B, L, embed_dim), out (B, L, embed_dim).
+
+    Weights: those of an encoder under ``encoder.``, of a decoder under ``decoder.``.
+    """
+
+    num_encoder_layers: int = 2
+    num_decoder_layers: int = 2
+    final_norm: bool = False  # of both
+
+
+@dataclass(frozen=True)
+class TransformerConfig(EncoderDecoderConfig):
+    """The Transformer: source ids (B, S), target ids (B, L), int64; out: logits (B, L, vocab_size).
+
+    Weights: ``encoder.`` and ``decoder.`` as above, ``source.weight``, ``target.weight`` and ``head.weight``, all
+    (vocab_size, embed_dim). ``tying`` says which are one: with "head" the head is the target's table and there is no
+    ``head.weight``; with "all" there is ``target.weight`` alone. Positions are sinusoidal.
+    """
+
+    vocab_size: int = 16
+    tying: str = "none"  # or head, all
+    max_len: int = 64  # the longest sequence that must work, in tokens
+
+
+@dataclass(frozen=True)
+class TokenEmbeddingConfig:
+    """Token embedding: ids (B, L), int64, out (B, L, dim). Weights: ``table.weight`` (vocab_size, dim)."""
+
+    vocab_size: int
+    dim: int
+    padding_id: int | None = None  # the row that is not trained
+
+
+@dataclass(frozen=True)
+class TokenAttentionConfig:
+    """From ids to attention: ids (B, L), int64, out (B, L, dim).
+
+    An embedding, sinusoidal positions, multi-head self-attention. Weights: ``table.weight`` (vocab_size, dim), and
+    those of multi-head attention under ``attn.``.
+    """
+
+    vocab_size: int
+    dim: int
+    num_heads: int
+    causal: bool = False
+    max_len: int = 64
+
+
 COMPONENTS: dict[str, type] = {
     "attention": AttentionConfig,
     "multi_head_attention": MultiHeadAttentionConfig,
@@ -235,6 +388,17 @@ COMPONENTS: dict[str, type] = {
     "fourier": FourierConfig,
     "random_fourier": RandomFourierConfig,
     "coordinate_mlp": CoordinateMlpConfig,
+    "layer_norm": LayerNormConfig,
+    "rms_norm": RmsNormConfig,
+    "feed_forward": FeedForwardConfig,
+    "encoder_layer": EncoderLayerConfig,
+    "encoder": EncoderConfig,
+    "decoder_layer": DecoderLayerConfig,
+    "decoder": DecoderConfig,
+    "encoder_decoder": EncoderDecoderConfig,
+    "transformer": TransformerConfig,
+    "token_embedding": TokenEmbeddingConfig,
+    "token_attention": TokenAttentionConfig,
 }
 
 # What ``forward`` takes; what stands before the star is always passed, by position. Lengths, height and width are ints.
@@ -254,6 +418,17 @@ FORWARD: dict[str, str] = {
     "fourier": "x",
     "random_fourier": "x",
     "coordinate_mlp": "x",
+    "layer_norm": "x",
+    "rms_norm": "x",
+    "feed_forward": "x",
+    "encoder_layer": "x, *, key_mask=None, attn_mask=None",
+    "encoder": "x, *, key_mask=None, attn_mask=None",
+    "decoder_layer": "x, memory, *, key_mask=None, memory_mask=None",
+    "decoder": "x, memory, *, key_mask=None, memory_mask=None",
+    "encoder_decoder": "source, target, *, source_mask=None, target_mask=None",
+    "transformer": "source, target, *, source_mask=None, target_mask=None",
+    "token_embedding": "ids",
+    "token_attention": "ids, *, key_mask=None",
 }
 
 
@@ -287,4 +462,18 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features
     "fourier-order": ("coordinate", "frequency", "function"),
     "random-fourier-order": ("cos-first", "sin-first"),
+    # -- layers: what an implementation has, where it does not have all; the configuration asks for no other
+    "norm-order": ("both", "post", "pre"),  # norm(x + f(x)), x + f(norm(x))
+    "norm-kind": ("layer", "rms"),
+    "final-norm": ("either", "always", "never"),  # of a stack
+    "activation": ("relu", "gelu", "gelu-tanh", "silu"),
+    "gated": ("no", "yes"),
+    "glu-activated": ("gate", "up"),  # which of the two goes through the activation
+    "layer-bias": ("yes", "no"),
+    "attention-scale": ("sqrt", "none"),  # the scores are q·k / √E, or q·k
+    "rms-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w
+    "rms-norm-cast": ("after", "before"),  # in half precision: times the weight, then cast, or cast first
+    "embedding-scale": ("none", "sqrt"),  # rows times √dim
+    "transformer-scale": ("sqrt", "none"),  # likewise in the Transformer
+    "tying": ("any", "none", "head", "all"),  # which tables are one
 }

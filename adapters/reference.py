@@ -4,17 +4,29 @@ from attnconf.reference.alibi import alibi_attention as attend_with_alibi
 from attnconf.reference.alibi import bias as alibi_bias
 from attnconf.reference.attention import attend
 from attnconf.reference.coordinate_mlp import coordinate_mlp as colour
+from attnconf.reference.decoder import decoder as decode
+from attnconf.reference.decoder import decoder_layer as decode_once
+from attnconf.reference.encoder import Style
+from attnconf.reference.encoder import encoder as encode
+from attnconf.reference.encoder import encoder_layer as encode_once
+from attnconf.reference.feed_forward import feed_forward as widen_and_narrow
 from attnconf.reference.fourier import fourier as fourier_features
 from attnconf.reference.fourier import random_fourier as random_features
+from attnconf.reference.layer_norm import layer_norm as normalize_layer
 from attnconf.reference.learned import learned as add_learned
 from attnconf.reference.masks import causal, intersect, key_padding
 from attnconf.reference.multi_head_attention import multi_head_attention as multi_head
 from attnconf.reference.relative_bias import bias as t5_bias
 from attnconf.reference.relative_bias import relative_bias_attention as attend_with_t5_bias
+from attnconf.reference.rms_norm import rms_norm as normalize_rms
 from attnconf.reference.rotary import frequencies, magnitude, rotate, scaled
 from attnconf.reference.rotary import rotary_attention as attend_rotated
 from attnconf.reference.sinusoidal import grid
 from attnconf.reference.sinusoidal import sinusoidal as add_sinusoidal
+from attnconf.reference.token_embedding import embed
+from attnconf.reference.token_embedding import token_attention as attend_to_tokens
+from attnconf.reference.transformer import encoder_decoder as encode_and_decode
+from attnconf.reference.transformer import transformer as translate
 
 declares = {
     "fully-masked-row": "zeros",
@@ -36,6 +48,19 @@ declares = {
     "fourier-input": "dropped",
     "fourier-order": "coordinate",
     "random-fourier-order": "cos-first",
+    "norm-order": "both",
+    "norm-kind": "layer",
+    "final-norm": "either",
+    "activation": "relu",
+    "gated": "no",
+    "glu-activated": "gate",
+    "layer-bias": "yes",
+    "attention-scale": "sqrt",
+    "rms-norm-weight": "plain",
+    "rms-norm-cast": "after",
+    "embedding-scale": "none",
+    "transformer-scale": "sqrt",
+    "tying": "any",
 }
 
 
@@ -170,5 +195,103 @@ def random_fourier(config, weights):
 def coordinate_mlp(config, weights):
     def forward(x):
         return colour(x, config.frequencies, weights)
+
+    return forward
+
+
+# -- layers
+
+
+def layer_norm(config, weights):
+    def forward(x):
+        return normalize_layer(x, config.shape, weights.get("weight"), weights.get("bias"), config.eps)
+
+    return forward
+
+
+def rms_norm(config, weights):
+    def forward(x):
+        return normalize_rms(x, weights["weight"], config.eps)
+
+    return forward
+
+
+def feed_forward(config, weights):
+    def forward(x):
+        return widen_and_narrow(x, weights, config.activation, active_dropout(config))
+
+    return forward
+
+
+def style_of(config):
+    """Return what all layers have in common."""
+    dropout = active_dropout(config)
+    return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation, dropout)
+
+
+def mask_of_targets(x, key_mask):
+    """Return the mask of a decoder's self-attention: causal, and without padding."""
+    earlier = causal(x.shape[1], x.shape[1]).to(x.device)
+    return earlier if key_mask is None else intersect(earlier, key_padding(key_mask))
+
+
+def encoder_layer(config, weights):
+    def forward(x, *, key_mask=None, attn_mask=None):
+        return encode_once(x, weights, style_of(config), gather_masks(config, x, x, key_mask, attn_mask))
+
+    return forward
+
+
+def encoder(config, weights):
+    def forward(x, *, key_mask=None, attn_mask=None):
+        return encode(x, weights, style_of(config), gather_masks(config, x, x, key_mask, attn_mask))
+
+    return forward
+
+
+def decoder_layer(config, weights):
+    def forward(x, memory, *, key_mask=None, memory_mask=None):
+        hidden = None if memory_mask is None else key_padding(memory_mask)
+        return decode_once(x, memory, weights, style_of(config), mask_of_targets(x, key_mask), hidden)
+
+    return forward
+
+
+def decoder(config, weights):
+    def forward(x, memory, *, key_mask=None, memory_mask=None):
+        hidden = None if memory_mask is None else key_padding(memory_mask)
+        return decode(x, memory, weights, style_of(config), mask_of_targets(x, key_mask), hidden)
+
+    return forward
+
+
+def encoder_decoder(config, weights):
+    def forward(source, target, *, source_mask=None, target_mask=None):
+        return encode_and_decode(source, target, weights, style_of(config), source_mask, target_mask)
+
+    return forward
+
+
+def transformer(config, weights):
+    def forward(source, target, *, source_mask=None, target_mask=None):
+        return translate(source, target, weights, style_of(config), source_mask, target_mask)
+
+    return forward
+
+
+# -- from text
+
+
+def token_embedding(config, weights):
+    def forward(ids):
+        return embed(ids, weights["table.weight"], config.padding_id)
+
+    return forward
+
+
+def token_attention(config, weights):
+    def forward(ids, *, key_mask=None):
+        x = ids[..., None]
+        return attend_to_tokens(ids, weights, config.num_heads, gather_masks(config, x, x, key_mask, None))
 
     return forward

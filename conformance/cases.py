@@ -347,6 +347,14 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "coordinate-mlp-deep": (
         Case("coordinate-deep-1", B=7, H=5, L=6, S=4, E=2, F=8, out_dim=3, reads=DEEP),
     ),
+    # -- layer_norm
+    # -- rms_norm
+    # -- feed_forward
+    # -- encoder
+    # -- decoder
+    # -- transformer
+    # -- token_embedding
+    # -- tokenizer
 }
 # fmt: on
 

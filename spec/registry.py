@@ -25,6 +25,14 @@ CHAPTERS = {
     "REL": "relative_bias",
     "FOUR": "fourier",
     "CMLP": "coordinate_mlp",
+    "LN": "layer_norm",
+    "RMS": "rms_norm",
+    "FF": "feed_forward",
+    "ENC": "encoder",
+    "DEC": "decoder",
+    "TRF": "transformer",
+    "EMB": "token_embedding",
+    "TOK": "tokenizer",
 }
 
 _ID = re.compile(r"[A-Z]+-[A-Z0-9]+-\d+")

@@ -1,0 +1,1 @@
+"""Checks of the chapter spec/layer_norm.md."""

@@ -1,0 +1,1 @@
+"""Checks of the chapter spec/token_embedding.md."""

@@ -1,0 +1,101 @@
+"""Position-wise feed-forward network: widen, activate, narrow; each token by itself.
+
+Symbols as in spec/feed_forward.md: E width of the model, F of the hidden features.
+"""
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from attnconf.reference.attention import drop
+
+
+def relu(x: Tensor) -> Tensor:
+    """Return max(x, 0)."""
+    return x.clamp(min=0)
+
+
+def gelu(x: Tensor) -> Tensor:
+    """Return x·Φ(x), Φ the distribution function of the normal distribution.
+
+    Source: Hendrycks and Gimpel 2016, arXiv:1606.08415v5, section 2.
+    """
+    return x * (1 + torch.erf(x / math.sqrt(2))) / 2
+
+
+def gelu_tanh(x: Tensor) -> Tensor:
+    """Return the approximation of GELU by tanh, which differs from it by up to 4.73e-4.
+
+    Source: Hendrycks and Gimpel 2016, arXiv:1606.08415v5, section 2.
+    """
+    return x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
+
+
+def silu(x: Tensor) -> Tensor:
+    """Return x·σ(x).
+
+    Source: Hendrycks and Gimpel 2016, arXiv:1606.08415v5, section 2 ("SiLU"); Ramachandran et al. 2017, Swish.
+    """
+    return x * sigmoid(x)
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    """Return σ(x) = 1 / (1 + e^-x)."""
+    return torch.sigmoid(x)
+
+
+def activate(x: Tensor, activation: str) -> Tensor:
+    """Return the activation of that name: relu, gelu, gelu-tanh, silu, sigmoid, none.
+
+    Raises ValueError for another name.
+    """
+    if activation == "relu":
+        return relu(x)
+    if activation == "gelu":
+        return gelu(x)
+    if activation == "gelu-tanh":
+        return gelu_tanh(x)
+    if activation == "silu":
+        return silu(x)
+    if activation == "sigmoid":
+        return sigmoid(x)
+    if activation == "none":
+        return x
+    raise ValueError(f"no activation {activation!r}: want relu, gelu, gelu-tanh, silu, sigmoid or none")
+
+
+def linear(x: Tensor, weights: Mapping[str, Tensor], name: str) -> Tensor:
+    """Return x Wᵀ + b for the layer of that name; without a bias of its name, x Wᵀ."""
+    y = x @ weights[f"{name}.weight"].T
+    return y + weights[f"{name}.bias"] if f"{name}.bias" in weights else y
+
+
+def hidden(x: Tensor, weights: Mapping[str, Tensor], activation: str) -> Tensor:
+    """Return the hidden features, (B, L, F): activated, or, with a gate, multiplied by the activated gate.
+
+    Source: Vaswani et al. 2017, eq. (2); Shazeer 2020, arXiv:2002.05202v1, eq. (5) and (6), for the gate.
+    """
+    up = linear(x, weights, "up")
+    if "gate.weight" not in weights:
+        return activate(up, activation)
+    return activate(linear(x, weights, "gate"), activation) * up
+
+
+def feed_forward(x: Tensor, weights: Mapping[str, Tensor], activation: str = "relu", dropout: float = 0.0) -> Tensor:
+    """Return the network's output.
+
+    Shapes:
+        x        (B, L, E)
+        weights  up.weight (F, E), down.weight (E, F), and, or not at all, gate.weight (F, E), up.bias, gate.bias (F,),
+                 down.bias (E,)
+        out      (B, L, E)
+
+    ``dropout``, on the activated hidden features, is a probability; pass 0 outside training.
+    Raises RuntimeError where the shapes do not fit.
+
+    Requirements: the whole chapter (FF-ORACLE-1).
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.3.
+    """
+    return linear(drop(hidden(x, weights, activation), dropout), weights, "down")

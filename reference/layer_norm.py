@@ -1,0 +1,55 @@
+"""Layer normalization: each token to mean 0 and variance 1 over its features, then a gain and a shift.
+
+Symbols as in spec/layer_norm.md: x what comes in, μ and σ² its mean and variance over the last axes, γ gain, β shift.
+"""
+
+import torch
+from torch import Tensor
+
+
+def widened(x: Tensor) -> Tensor:
+    """Return x in float32, or in its own dtype where that is wider: half precision cannot hold sums of squares."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def mean(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """Return the mean over the axes, which stay as axes of size 1."""
+    return x.mean(dim=axes, keepdim=True)
+
+
+def variance(x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """Return the biased variance, the mean of (x - μ)²: first the difference, then the square."""
+    return mean((x - mean(x, axes)).square(), axes)
+
+
+def normalize(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+    """Return (x - μ) / √(σ² + ε)."""
+    return (x - mean(x, axes)) / torch.sqrt(variance(x, axes) + eps)
+
+
+def scale_and_shift(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """Return γ·x + β, of which either may be missing."""
+    scaled = x if weight is None else x * weight
+    return scaled if bias is None else scaled + bias
+
+
+def layer_norm(
+    x: Tensor, shape: tuple[int, ...], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Return x normalized over its last axes, in the dtype of x.
+
+    Shapes:
+        x             (…, *shape)
+        weight, bias  shape, or None
+        out           (…, *shape)
+
+    Raises ValueError where the last axes of x are not ``shape``.
+
+    Requirements: the whole chapter (LN-ORACLE-1).
+    Source: Ba et al. 2016, arXiv:1607.06450v1, eq. (3) and (4).
+    Deviates: ε, which the paper does not have.
+    """
+    if tuple(x.shape[x.ndim - len(shape) :]) != tuple(shape):
+        raise ValueError(f"x ends in {tuple(x.shape[x.ndim - len(shape) :])}, want {tuple(shape)}")
+    axes = tuple(range(-len(shape), 0))
+    return scale_and_shift(normalize(widened(x), axes, eps), weight, bias).to(x.dtype)

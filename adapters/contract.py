@@ -235,7 +235,7 @@ class LayerNormConfig:
 
 @dataclass(frozen=True)
 class RmsNormConfig:
-    """Root mean square normalization over the last axis: x (…, dim), out of the same shape. Weights: ``weight`` (dim,)."""
+    """Root mean square normalization over the last axis: x (…, dim), out likewise. Weights: ``weight`` (dim,)."""
 
     dim: int
     eps: float = 1e-6

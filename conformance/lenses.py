@@ -154,7 +154,20 @@ def place_nothing(
     raise TypeError("this component is not judged as attention")
 
 
-_SCORES = (frozenset[str](), frozenset({"scores"}))  # an encoding has none, attention with the encoding in it has
+_LAYER = frozenset(
+    {"pre-norm", "post-norm", "final-norm", "no-final-norm", "free-causality", "layer-bias", "layer-norm"}
+)
+_OFFERS = {  # what can be asked of components that are asked as they are; of the others nothing in particular
+    "rotary_attention": frozenset({"scores"}),  # an encoding has none
+    "alibi_attention": frozenset({"scores"}),
+    "relative_bias_attention": frozenset({"scores"}),
+    "encoder_layer": _LAYER | {"layer"},
+    "encoder": _LAYER | {"stack"},
+    "decoder_layer": _LAYER | {"layer"},
+    "decoder": _LAYER | {"stack"},
+    "encoder_decoder": _LAYER | {"vectors"},
+    "transformer": _LAYER | {"ids"},
+}
 _ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal"})
 LENSES = {
     ("attention", "direct"): Lens("direct", "attention", _ALL | {"scale", "value-width"}, place_direct),
@@ -167,7 +180,7 @@ LENSES = {
         "direct-self", "multi_head_attention", (_ALL - {"cross"}) | {"value-width", "projections"}, place_self
     ),
     **{
-        (component, "direct"): Lens("direct", component, _SCORES[component.endswith("_attention")], place_nothing)
+        (component, "direct"): Lens("direct", component, _OFFERS.get(component, frozenset()), place_nothing)
         for component in COMPONENTS
         if component not in ("attention", "multi_head_attention")
     },

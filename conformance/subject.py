@@ -12,6 +12,20 @@ from attnconf.conformance.evidence import Failure
 from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
 
 
+# What a subject does not offer, by what it declares: (convention, choices that exclude it).
+_LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
+    "value-width": ("value-width", ("key",)),
+    "weights": ("returned-weights", ("none",)),
+    "pre-norm": ("norm-order", ("post",)),
+    "post-norm": ("norm-order", ("pre",)),
+    "final-norm": ("final-norm", ("never",)),
+    "no-final-norm": ("final-norm", ("always",)),
+    "free-causality": ("causality", ("always",)),
+    "layer-bias": ("layer-bias", ("no",)),
+    "layer-norm": ("norm-kind", ("rms",)),
+}
+
+
 class Subject:
     """What a check is given. Every call goes through the one door; ``log`` keeps what went in and came out."""
 
@@ -24,11 +38,8 @@ class Subject:
 
     def offers(self, what: str) -> bool:
         """Return whether the lens can express ``what``."""
-        lacking = {"value-width": "key", "returned-weights": "none"}
-        convention = "returned-weights" if what == "weights" else what
-        if convention in lacking and self.declares.get(convention) == lacking[convention]:
-            return False
-        return what in self.lens.offers
+        convention, choices = _LACKING.get(what, ("", ()))
+        return what in self.lens.offers and self.declares.get(convention) not in choices
 
     def choice(self, convention: str) -> str:
         """Return what is declared for a convention, else what the spec takes it to be."""

@@ -11,7 +11,6 @@ from attnconf.conformance.door import Implementation, Reply, Request, call, slop
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
 
-
 # What a subject does not offer, by what it declares: (convention, choices that exclude it).
 _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "value-width": ("value-width", ("key",)),

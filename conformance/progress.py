@@ -1,0 +1,24 @@
+"""A bar for checks that take seconds: on the terminal, if the front end has one to give, and else nothing."""
+
+from collections.abc import Iterable
+from typing import TextIO
+
+terminal: TextIO | None = None  # set by the front end
+
+
+def watched(steps: range, title: str) -> Iterable[int]:
+    """Return the steps, shown as a bar while they are taken."""
+    if terminal is None:
+        return steps
+    from tqdm import tqdm
+
+    bar: Iterable[int] = tqdm(steps, desc=title, unit="step", leave=False, file=terminal)
+    return bar
+
+
+def find_terminal() -> TextIO | None:
+    """Return the terminal that this process was started from, whatever its output is redirected to, or None."""
+    try:
+        return open("/dev/tty", "w", encoding="utf-8")
+    except OSError:
+        return None

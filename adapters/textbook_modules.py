@@ -186,7 +186,7 @@ class TokenAttention(nn.Module):
 
 
 def over_keys(key_mask, attn_mask=None, causal=None):
-    """Return one mask for attention, (…, L, S), of all that hides keys; ``causal``: the tokens, if they are in order."""
+    """Return one mask for attention, (…, L, S), of all that hides keys; ``causal``: the tokens, if in order."""
     mask = None if key_mask is None else key_mask[:, None, None, :]
     if attn_mask is not None:
         mask = attn_mask if mask is None else mask & attn_mask

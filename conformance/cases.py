@@ -61,6 +61,7 @@ class Case:
     out_dim: int = 0
     bias: bool = True
     multiple: int = 1  # of which E is one, here and where --thorough explores
+    fixed: bool = False  # --thorough does not explore around it: training takes seconds, and its sizes are its own
     reads: str = ""  # how the inputs are shown where they are not q, k and v: "x({B}, {L}, {E})"
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -333,7 +334,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     "fourier-high": (Case("fourier-high-1", B=3, H=4, L=11, S=10, E=2, F=7, reads=ENCODED),),
     "fourier-learn": (
-        Case("fourier-learn-1", B=3, H=4, L=11, S=5, E=2, F=7, reads="x(800, {E}), {S} frequencies"),
+        Case("fourier-learn-1", B=3, H=4, L=11, S=5, E=2, F=7, fixed=True, reads="x(800, {E}), {S} frequencies"),
     ),
     "random-fourier": (
         Case("random-fourier-1", B=2, H=5, L=7, S=4, E=3, F=9, reads="x({L}, {E}), {H} directions"),
@@ -351,6 +352,10 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     # -- rms_norm
     # -- feed_forward
     # -- encoder
+    "encoder-learn": (
+        Case("encoder-learn-1", B=32, H=4, L=10, S=7, E=8, F=64, dtype=torch.float32, fixed=True,
+             reads="x({B}, {L}, 32), 200 steps"),
+    ),
     # -- decoder
     # -- transformer
     # -- token_embedding

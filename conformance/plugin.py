@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from attnconf.conformance import progress
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:
@@ -73,10 +74,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.tbstyle = "no"  # failures are shown once, at the end, with their consequences folded
     config.option.reportchars = ""
     run = Run(_session(config), path)
+    progress.terminal = progress.find_terminal()
     run.save()
     if run.unwritten:
         raise pytest.UsageError(run.unwritten)
     config.stash[SESSION] = run
+
+
+def pytest_unconfigure() -> None:
+    if progress.terminal is not None:
+        progress.terminal.close()
+        progress.terminal = None
 
 
 def _results(path: Path | None) -> Path | None:

@@ -22,6 +22,9 @@ def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseRe
     from hypothesis.errors import NoSuchExample
     from hypothesis.strategies import integers, lists, sampled_from, tuples
 
+    cases = [case for case in cases if not case.fixed]
+    if not cases:
+        return None
     drawn = tuples(
         sampled_from(range(len(cases))),
         lists(integers(1, 4), min_size=len(_SIZES), max_size=len(_SIZES)),

@@ -420,7 +420,7 @@ def float64_is_computed_in_float64(subject: Subject, case: Case) -> Evidence:
     yield close(out, want, bound=1e-10, source="1e-10·max|want|: 450 000 roundings of float64")
 
 
-def half_oracle(case: Case) -> tuple[Tensor, tuple[float, float]]:
+def rounded_oracle(case: Case) -> tuple[Tensor, tuple[float, float]]:
     """Return the formula's output in float64 on rounded inputs, and the errors of the textbook in their dtype."""
     want, _ = attend(case.q.double(), case.k.double(), case.v.double())
     return want, worst_of_two_orders(case.q, case.k, case.v, want)
@@ -429,9 +429,17 @@ def half_oracle(case: Case) -> tuple[Tensor, tuple[float, float]]:
 @requirement("ATT-HALF-1", "distinct", "fused")
 def half_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.bfloat16, torch.float16):
-        c = case.but(dtype=dtype)
-        want, baseline = c.once("half oracle", partial(half_oracle, c))
-        yield error_budget(subject.attend(c.q, c.k, c.v).out, want, baseline, dtype)
+        yield keeps_to_the_budget(subject, case.but(dtype=dtype))
+
+
+@requirement("ATT-FLOAT-1", "distinct", "fused")
+def single_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
+    yield keeps_to_the_budget(subject, case.but(dtype=torch.float32))
+
+
+def keeps_to_the_budget(subject: Subject, case: Case) -> Measure:
+    want, baseline = case.once("rounded oracle", partial(rounded_oracle, case))
+    return error_budget(subject.attend(case.q, case.k, case.v).out, want, baseline, case.dtype)
 
 
 @requirement("ATT-RANGE-1", "small")

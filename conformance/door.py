@@ -76,12 +76,13 @@ def call(implementation: Implementation, request: Request) -> Reply:
     before = [
         {name: hand_over(x, request, name, "contiguous") for name, x in given.items()} for given in request.before
     ]
-    default = torch.get_default_dtype()
+    default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
     with _grad_mode(request.mode), warnings.catch_warnings(action="ignore"):  # its warnings are its own affair
         try:
             returned = _enter(implementation, request, weights, inputs, before)
         finally:
             torch.set_default_dtype(default)  # the next implementation's must not be what this one sets
+            torch.set_float32_matmul_precision(precision)
         out, attention = _validate(returned, request)
         changed = tuple(
             name

@@ -120,6 +120,7 @@ def _session(config: pytest.Config) -> "Session":
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
         found = [i for name in config.getoption("--impl") for i in loading.load(name)]
+        torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
         settings = Settings(
             config.getoption("--profile"), config.getoption("--seed"), device,
             bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own

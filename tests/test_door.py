@@ -179,3 +179,17 @@ def test_gradients_come_back():
     v = CASE.v.clone().requires_grad_()
     (want,) = torch.autograd.grad((right(CASE.q, CASE.k, v) * cotangent).sum(), v)
     assert torch.allclose(reply.grads["value"], want)
+
+
+# -- global switches
+
+
+def test_what_an_implementation_switches_is_switched_back():
+    def forward(query, key, value):
+        torch.set_default_dtype(torch.float64)
+        torch.set_float32_matmul_precision("medium")
+        return right(query, key, value)
+
+    before = torch.get_default_dtype(), torch.get_float32_matmul_precision()
+    through(forward)
+    assert (torch.get_default_dtype(), torch.get_float32_matmul_precision()) == before

@@ -29,6 +29,7 @@ OTHER_BOUNDS = {
     "float32 angles": (MARGIN, "a position that is rounded to another is off by radians, and the bound is 3·10⁻⁴"),
     "two steps of the dtype": (10, "angles are off by radians at most, and a step of bfloat16 is a hundredth"),
     "2·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
+    "3·(error of the textbook": (1.5, "ten bits against 24, but in the sum of all roundings"),
     "2.5·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
     "float32: 2.4e-7": (MARGIN, "a sine of a wrong angle is off by about 1"),
     "2M·(float32: 2.4e-7": (MARGIN, "an inner product of M wrong cosines is off by about M"),

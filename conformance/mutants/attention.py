@@ -547,6 +547,21 @@ coarse_in_half = Mutant(
     replace={attention.weigh: weigh_coarsely},
 )
 
+
+def score_in_tf32(q, k, scale):
+    if q.dtype == torch.float32:
+        q, k = ((x.view(torch.int32) & ~0x1FFF).view(torch.float32) for x in (q, k))  # ten bits of the mantissa stay
+    return attention.score(q, k, scale)
+
+
+tf32 = Mutant(
+    "ATT-tf32",
+    story="in float32 the scores are computed in TF32, with ten bits",
+    breaks={"ATT-FLOAT-1"},
+    hint='torch.set_float32_matmul_precision("highest") where float32 is wanted',
+    replace={attention.score: score_in_tf32},
+)
+
 product_before_scale = Mutant(
     "ATT-product-before-scale",
     story="q·k is computed before it is scaled, and overflows in float16",

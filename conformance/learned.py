@@ -89,6 +89,16 @@ def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evide
         yield holds(got == dtype, f"out is {got} where x and the table are {dtype}", "dtype")
 
 
+@requirement("LRN-HALF-1", "learned-one")
+def the_row_is_as_precise_as_its_dtype(subject: Subject, case: Case) -> Evidence:
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        c = case.but(dtype=dtype)
+        x, rows = random(c), table_of(subject, c)[offset(subject) :][: c.L].double()
+        want = x.double() + rows if added(subject) else rows.expand_as(x)
+        eps, what = torch.finfo(dtype).eps, f"out in {str(dtype).removeprefix('torch.')}"
+        yield close(ask(subject, c, x).out, want, what, bound=eps, source="two roundings of the dtype, of the sum")
+
+
 @requirement("LRN-IMMUT-1", "learned-one")
 def input_and_table_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):

@@ -27,6 +27,7 @@ OTHER_BOUNDS = {
     "drift of float32": (MARGIN, "a table that ends too soon is off by 1, and the drift at position 4000 is 5e-4"),
     "half precision: one unit": (50, "what is judged is 1 against one unit of a 16-bit format, 8e-3 in bfloat16"),
     "float32 angles": (MARGIN, "a position that is rounded to another is off by radians, and the bound is 3·10⁻⁴"),
+    "two roundings of the dtype": (MARGIN, "16 bits less than float32 has are thousands of roundings"),
     "two steps of the dtype": (10, "angles are off by radians at most, and a step of bfloat16 is a hundredth"),
     "2·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
     "3·(error of the textbook": (1.5, "ten bits against 24, but in the sum of all roundings"),

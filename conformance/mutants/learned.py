@@ -8,6 +8,11 @@ from attnconf.reference import learned
 
 # -- what comes out
 
+
+def coarse(table):
+    return table if table.dtype == torch.float64 else table.bfloat16().to(table.dtype)
+
+
 concatenated = Mutant(
     "LRN-concatenated",
     story="the row is concatenated to x instead of added",
@@ -22,6 +27,14 @@ float32_out = Mutant(
     breaks={"LRN-DTYPE-1"},
     hint="convert back to the dtype of x",
     replace={learned.add: lambda x, encoded: x.float() + encoded.float()},
+)
+
+coarse_table = Mutant(
+    "LRN-coarse-table",
+    story="below float64 the table is rounded to bfloat16",
+    breaks={"LRN-HALF-1"},
+    hint="keep the table in the dtype of the model",
+    replace={learned.look_up: lambda table, positions: learned.look_up(coarse(table), positions)},
 )
 
 in_place = Mutant(

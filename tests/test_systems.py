@@ -12,8 +12,9 @@ from attnconf.reports.systems import command_of, render, systems
 from attnconf.spec import registry
 
 ROOT = Path(__file__).parents[1]
-# five documents, with as many systems in each
-NUMBERS = [f"{document}{letter}" for document, last in zip("12345", "efeec", strict=True) for letter in "abcdef"[: "abcdef".index(last) + 1]]  # fmt: skip
+# five documents, each with systems from a to …
+LAST = {"1": "e", "2": "f", "3": "e", "4": "e", "5": "c"}
+NUMBERS = [document + letter for document, last in LAST.items() for letter in "abcdef" if letter <= last]
 JUDGED = [number for number, system in systems().items() if "impl" in system]
 
 

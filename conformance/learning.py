@@ -22,7 +22,8 @@ from attnconf.reference.sinusoidal import encode
 WORDS = 8
 LENGTH = 5  # words, and places
 BATCH = 32  # sequences in a step
-STEPS = 200
+STEPS = 200  # of an encoder
+TRANSLATING_STEPS = 400  # of a Transformer, which has tables and a head of its own to train
 RATE = 0.01  # of Adam, after 20 steps; it falls to 0 like a cosine
 TESTED = 512  # sequences
 BLANK = 2 * WORDS  # the id of what is to be filled in, and of nothing
@@ -147,20 +148,21 @@ def share(words: Tensor, targets: Tensor) -> float:
 
 
 def learn(
-    params: Params, grads_of: Callable[[Batch, Params], Params], task: Task, case: Case, subject: Subject
-) -> Params:
+    params: Params, grads_of: Callable[[Batch, Params], Params], task: Task, case: Case, subject: Subject,
+    steps: int = STEPS,
+) -> Params:  # fmt: skip
     """Return the parameters after Adam. Of the calls, the log keeps those of the first step and those that follow."""
     params = {name: p.clone() for name, p in params.items()}
     optimizer = torch.optim.Adam(params.values(), betas=(0.9, 0.98))
     chance = torch.Generator().manual_seed(case.seed)
-    for step in watched(range(STEPS), f"{subject.implementation.name} learns to {task.__name__}"):
+    for step in watched(range(steps), f"{subject.implementation.name} learns to {task.__name__}"):
         kept = len(subject.log)
         grads = grads_of(_on(task(BATCH, chance), case), params)
         for name, p in params.items():
             p.grad = grads[name]
         torch.nn.utils.clip_grad_norm_(params.values(), 1.0)
         for group in optimizer.param_groups:
-            group["lr"] = RATE * min(1, (step + 1) / 20) * (0.5 + 0.5 * math.cos(math.pi * step / STEPS))
+            group["lr"] = RATE * min(1, (step + 1) / 20) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
         optimizer.step()
         if step:
             del subject.log[kept:]
@@ -169,3 +171,47 @@ def learn(
 
 def _on(batch: Batch, case: Case) -> Batch:
     return batch[0].to(case.device), batch[1].to(case.device)
+
+
+# -- a Transformer, from ids to logits
+
+
+def translated_accuracy(subject: Subject, case: Case, block: Block, task: Task) -> float:
+    """Return the share of right words, each said after the right ones before it, on sources not trained on.
+
+    ``block``: a Transformer whose vocabulary has more ids than there are words; the first of these begins a target.
+    """
+    params = begin(block.weights, torch.empty(0), torch.empty(0))
+    del params["table"], params["head"]
+    for name in set(params) & {"source.weight", "target.weight", "head.weight"}:
+        params[name] = (
+            params[name] / math.sqrt(block.config.embed_dim) * 2
+        )  # rows are multiplied by √E, on their way in
+    params = learn(
+        params, lambda batch, now: _translating(subject, block, batch, now), task, case, subject, TRANSLATING_STEPS
+    )
+    ids, targets = _on(task(TESTED, torch.Generator().manual_seed(1_000_000 + case.seed)), case)
+    return share(_translate(subject, _reading(block, ids, targets, params)).argmax(dim=-1), targets[:, LENGTH:])
+
+
+def _reading(block: Block, ids: Tensor, targets: Tensor, params: Params) -> Block:
+    """Return the block with its inputs: words, and what is to be said, one place late."""
+    said = targets[:, LENGTH:-1]
+    begun = torch.cat([torch.full_like(said[:, :1], WORDS), said], dim=1)
+    return Block(block.config, params, {"source": ids[:, :LENGTH, 0], "target": begun})
+
+
+def _translate(subject: Subject, block: Block) -> Tensor:
+    shape = (*block.inputs["target"].shape, block.config.vocab_size)
+    return subject.ask(block.config, block.inputs, shape, block.weights).out
+
+
+def _translating(subject: Subject, block: Block, batch: Batch, params: Params) -> Params:
+    """Return the gradients of the loss with respect to all weights."""
+    reading = _reading(block, *batch, params)
+    out = _translate(subject, reading).requires_grad_()
+    loss = cross_entropy(out.flatten(0, 1), batch[1][:, LENGTH:].flatten())
+    (cotangent,) = torch.autograd.grad(loss, [out])
+    shape = tuple(out.shape)
+    reply = subject.ask(block.config, reading.inputs, shape, params, cotangent=cotangent, wrt=tuple(params))
+    return dict(reply.grads)

@@ -349,7 +349,45 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("coordinate-deep-1", B=7, H=5, L=6, S=4, E=2, F=8, out_dim=3, reads=DEEP),
     ),
     # -- layer_norm
+    # few features, or the variance's divisor could not be told; S and H are further axes that are normalized with E
+    "layer-norm": (
+        Case("layer-norm-1", B=2, H=6, L=5, S=7, E=3, F=8, reads="x({B}, {L}, {E})"),
+        Case("layer-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
+    ),
+    "layer-norm-one": (Case("layer-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),),
+    "layer-norm-edges": (
+        Case("layer-norm-one-token-1",    B=3, H=2, L=1, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
+        Case("layer-norm-one-sample-2",   B=1, H=2, L=7, S=6, E=4, F=5, reads="x({B}, {L}, {E})"),
+        Case("layer-norm-two-features-3", B=3, H=4, L=5, S=7, E=2, F=6, reads="x({B}, {L}, {E})"),
+        Case("layer-norm-one-feature-4",  B=3, H=2, L=5, S=7, E=1, F=4, reads="x({B}, {L}, {E})"),
+    ),
+    "layer-norm-batches": (
+        Case("layer-norm-batch-is-L-1", B=4, H=3, L=4, S=7, E=5, F=6, reads="x({B}, {L}, {E})"),
+        Case("layer-norm-batches-2",    B=7, H=4, L=2, S=6, E=5, F=3, reads="x({B}, {L}, {E})"),
+    ),
+    "layer-norm-axes": (
+        Case("layer-norm-axes-1", B=5, H=2, L=7, S=3, E=4, F=6, reads="x({B}, {L}, {H}, {S}, {E})"),
+        Case("layer-norm-axes-2", B=2, H=3, L=4, S=6, E=5, F=7, reads="x({B}, {L}, {H}, {S}, {E})"),
+    ),
+    "layer-norm-wide": (Case("layer-norm-wide-1", B=2, H=4, L=3, S=5, E=1027, F=7, reads="x({B}, {L}, {E})"),),
+    "layer-norm-long": (Case("layer-norm-long-1", B=1, H=4, L=3, S=5, E=4099, F=7, reads="x({B}, {L}, {E})"),),
     # -- rms_norm
+    "rms-norm": (
+        Case("rms-norm-1", B=2, H=6, L=5, S=7, E=3, F=8, reads="x({B}, {L}, {E})"),
+        Case("rms-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
+    ),
+    "rms-norm-one": (Case("rms-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),),
+    "rms-norm-edges": (
+        Case("rms-norm-one-token-1",    B=3, H=2, L=1, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
+        Case("rms-norm-one-sample-2",   B=1, H=2, L=7, S=6, E=4, F=5, reads="x({B}, {L}, {E})"),
+        Case("rms-norm-one-feature-3",  B=3, H=2, L=5, S=7, E=1, F=4, reads="x({B}, {L}, {E})"),
+    ),
+    "rms-norm-batches": (
+        Case("rms-norm-batch-is-L-1", B=4, H=3, L=4, S=7, E=5, F=6, reads="x({B}, {L}, {E})"),
+        Case("rms-norm-batches-2",    B=7, H=4, L=2, S=6, E=5, F=3, reads="x({B}, {L}, {E})"),
+    ),
+    "rms-norm-wide": (Case("rms-norm-wide-1", B=2, H=4, L=3, S=5, E=1027, F=7, reads="x({B}, {L}, {E})"),),
+    "rms-norm-long": (Case("rms-norm-long-1", B=1, H=4, L=3, S=5, E=4099, F=7, reads="x({B}, {L}, {E})"),),
     # -- feed_forward
     # -- encoder
     "encoder-learn": (

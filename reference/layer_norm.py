@@ -7,6 +7,18 @@ import torch
 from torch import Tensor
 
 
+def refuse_misfits(x: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise ValueError where the last axes of x are not ``shape``: broadcasting would go on, with other numbers."""
+    last = tuple(x.shape[max(0, x.ndim - len(shape)) :])
+    if last != tuple(shape):
+        raise ValueError(f"x ends in {last}, want {tuple(shape)}")
+
+
+def last_axes(x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes of x that are normalized, counted from the end: (-1,), (-2, -1), …"""
+    return tuple(range(-len(shape), 0))
+
+
 def widened(x: Tensor) -> Tensor:
     """Return x in float32, or in its own dtype where that is wider: half precision cannot hold sums of squares."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
@@ -22,9 +34,14 @@ def variance(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     return mean((x - mean(x, axes)).square(), axes)
 
 
+def spread(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+    """Return √(σ² + ε), what the deviations are divided by."""
+    return torch.sqrt(variance(x, axes) + eps)
+
+
 def normalize(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
     """Return (x - μ) / √(σ² + ε)."""
-    return (x - mean(x, axes)) / torch.sqrt(variance(x, axes) + eps)
+    return (x - mean(x, axes)) / spread(x, axes, eps)
 
 
 def scale_and_shift(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -47,9 +64,8 @@ def layer_norm(
 
     Requirements: the whole chapter (LN-ORACLE-1).
     Source: Ba et al. 2016, arXiv:1607.06450v1, eq. (3) and (4).
-    Deviates: ε, which the paper does not have.
+    Deviates: ε, which those equations do not have.
     """
-    if tuple(x.shape[x.ndim - len(shape) :]) != tuple(shape):
-        raise ValueError(f"x ends in {tuple(x.shape[x.ndim - len(shape) :])}, want {tuple(shape)}")
-    axes = tuple(range(-len(shape), 0))
-    return scale_and_shift(normalize(widened(x), axes, eps), weight, bias).to(x.dtype)
+    refuse_misfits(x, shape)
+    normalized = normalize(widened(x), last_axes(x, shape), eps)
+    return scale_and_shift(normalized, weight, bias).to(x.dtype)

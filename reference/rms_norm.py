@@ -9,14 +9,25 @@ from torch import Tensor
 from attnconf.reference.layer_norm import widened
 
 
+def refuse_misfits(x: Tensor, weight: Tensor) -> None:
+    """Raise ValueError where x is not as wide as the weight: broadcasting would go on, with other numbers."""
+    if x.shape[-1:] != weight.shape:
+        raise ValueError(f"x ends in {tuple(x.shape[-1:])}, want {tuple(weight.shape)}")
+
+
 def mean_square(x: Tensor) -> Tensor:
     """Return the mean of x² over the features, an axis of size 1."""
     return x.square().mean(dim=-1, keepdim=True)
 
 
+def spread(x: Tensor, eps: float) -> Tensor:
+    """Return √(mean(x²) + ε), what x is divided by."""
+    return torch.sqrt(mean_square(x) + eps)
+
+
 def normalize(x: Tensor, eps: float) -> Tensor:
     """Return x / √(mean(x²) + ε)."""
-    return x / torch.sqrt(mean_square(x) + eps)
+    return x / spread(x, eps)
 
 
 def scale(x: Tensor, weight: Tensor) -> Tensor:
@@ -34,10 +45,9 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
 
     Raises ValueError where x is not as wide as the weight.
 
-    Requirements: the whole chapter (RMS-ORACLE-1).
+    Requirements: the whole chapter (RMS-ORACLE-1), declared as rms-norm-weight: plain, rms-norm-cast: after.
     Source: Zhang and Sennrich 2019, arXiv:1910.07467v1, eq. (4).
-    Deviates: ε, which the paper does not have.
+    Deviates: ε, which that equation does not have.
     """
-    if x.shape[-1] != len(weight):
-        raise ValueError(f"x has {x.shape[-1]} features, want {len(weight)}")
+    refuse_misfits(x, weight)
     return scale(normalize(widened(x), eps), weight).to(x.dtype)

@@ -1,0 +1,341 @@
+"""What the checks of both norms share: asking, and the laws that layer_norm and rms_norm have in common.
+
+The canonical gain is what the normalized features are multiplied by; ``stored`` translates it to what is declared.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import LayerNormConfig, RmsNormConfig
+from attnconf.conformance.cases import Case
+from attnconf.conformance.door import Reply, slopes
+from attnconf.conformance.evidence import DIFFERENCES, DIFFERENCES_SOURCE, Failure, Measure, close, holds
+from attnconf.conformance.subject import Subject
+
+Evidence = Iterator[Measure]
+EPS = 1e-5
+LARGE = 1e3  # so large that ε of 1e-5 is nothing beside the square
+HALF = (torch.bfloat16, torch.float16)
+
+# What is inferred from two quotients of numbers that may be computed in float32.
+LOOSE, LOOSE_SOURCE = 1e-5, "1e-5: float32 is enough"
+# Some ten roundings of numbers no larger than the output, each by half a unit at most, and a sum of many terms.
+SINGLE, SINGLE_SOURCE = 8.0, "float32 in a norm: 8·eps·max(|γ·x̂| + |β|)"
+# Eager code in the dtype itself rounds every step, some ten by half a unit; an overflow is off by everything.
+GROSS, GROSS_SOURCE = 16.0, "half precision of a norm: 16·eps·max(|γ·x̂| + |β|)"
+# Rounded to the dtype once or three times (x̂, the product, the sum), by half a unit each, with a quarter to spare.
+FINE, FINE_SOURCE = 2.0, "half precision after a norm in float32: 2·eps·max(|γ·x̂| + |β|)"
+DOUBLE, DOUBLE_SOURCE = 1e-10, "1e-10: float64 in a norm"
+
+
+# -- asking
+
+
+def layered(subject: Subject) -> bool:
+    """Return whether the component subtracts the mean: layer_norm does, rms_norm does not."""
+    return subject.component == "layer_norm"
+
+
+def stored(subject: Subject, gain: Tensor) -> Tensor:
+    """Return the weight that multiplies by this gain, as declared: itself, or what is added to 1."""
+    one_plus = not layered(subject) and subject.choice("rms-norm-weight") == "one-plus"
+    return gain - 1 if one_plus else gain
+
+
+def ask(
+    subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = None, eps: float = EPS, **options: Any
+) -> Reply:
+    """Return the component's reply to x, (…, *shape), with a canonical gain (shape) and a shift, 0 by default."""
+    weights = {"weight": stored(subject, gain)}
+    config: LayerNormConfig | RmsNormConfig = RmsNormConfig(gain.shape[-1], eps)
+    if layered(subject):
+        weights["bias"] = torch.zeros_like(gain) if shift is None else shift
+        config = LayerNormConfig(tuple(gain.shape), eps)
+    return subject.ask(config, {"x": x}, tuple(x.shape), weights, **options)
+
+
+def bare(subject: Subject, x: Tensor, eps: float = EPS, axes: int = 1, **options: Any) -> Reply:
+    """Return the reply with gain 1 and shift 0, normalized over the last ``axes``."""
+    return ask(subject, x, x.new_ones(x.shape[x.ndim - axes :]), None, eps, **options)
+
+
+def tokens(case: Case, what: str = "x") -> Tensor:
+    """Return tokens (B, L, E) with a mean of their own; their deviations are O(1)."""
+    return case.draw(what, case.B, case.L, case.E) + 0.5
+
+
+def gain_of(case: Case, *shape: int) -> Tensor:
+    """Return a gain of odd multiples of 1/16, of both signs: it and itself less 1 are exact in every dtype."""
+    return ((case.draw("gain", *(shape or (case.E,))).double() * 8).round() / 8 + 1 / 16).to(case.dtype)
+
+
+def shift_of(case: Case, *shape: int) -> Tensor:
+    return case.draw("shift", *(shape or (case.E,)))
+
+
+def standard(subject: Subject, x: Tensor) -> Tensor:
+    """Return x as the norm has it where ε is nothing, computed here in float64."""
+    x = x.double()
+    x = x - x.mean(dim=-1, keepdim=True) if layered(subject) else x
+    return x / x.square().mean(dim=-1, keepdim=True).sqrt()
+
+
+def formula(subject: Subject, x: Tensor, eps: float = EPS) -> Tensor:
+    """Return x̂ in float64 from the values of x."""
+    x = x.double()
+    x = x - x.mean(dim=-1, keepdim=True) if layered(subject) else x
+    return x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+
+
+# -- the call
+
+
+def keeps_the_shape(subject: Subject, case: Case) -> Evidence:
+    got, want = tuple(bare(subject, tokens(case)).out.shape), (case.B, case.L, case.E)
+    yield holds(got == want, f"out has shape {got}, want {want}", "shape")
+
+
+def keeps_the_dtype(subject: Subject, case: Case) -> Evidence:
+    for dtype in (torch.float64, torch.float32, *HALF):
+        c = case.but(dtype=dtype)
+        got = ask(subject, tokens(c), gain_of(c), shift_of(c)).out.dtype
+        yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
+
+
+def changes_nothing(subject: Subject, case: Case) -> Evidence:
+    for mode in ("plain", "no_grad"):
+        changed = ask(subject, tokens(case), gain_of(case), shift_of(case), mode=mode).changed
+        yield holds(not changed, f"modified in place: {', '.join(changed)}")
+
+
+def forgets_earlier_calls(subject: Subject, case: Case) -> Evidence:
+    want = bare(subject, tokens(case)).out
+    earlier = {"x": 3 * tokens(case, "earlier") + 2}
+    got = bare(subject, tokens(case), before=(earlier, earlier)).out
+    yield close(got, want, "out after other calls, against out without,")
+
+
+def is_the_same_in_every_mode(subject: Subject, case: Case) -> Evidence:
+    """With an ε that a path of its own cannot forget unseen."""
+    want = ask(subject, tokens(case), gain_of(case), shift_of(case), 1.0).out
+    for mode in ("no_grad", "inference_mode", "tracked"):
+        got = ask(subject, tokens(case), gain_of(case), shift_of(case), 1.0, mode=mode).out
+        yield close(got, want, f"out in mode {mode}, against out without,")
+
+
+def reads_any_layout(subject: Subject, case: Case) -> Evidence:
+    x = tokens(case)
+    for layout in ("transposed", "offset", "expanded"):
+        given = x[:1].expand_as(x) if layout == "expanded" else x
+        want = bare(subject, given.contiguous()).out
+        yield close(bare(subject, given, layout=layout).out, want, f"out of an input that is {layout},")
+
+
+def takes_any_leading_axes(subject: Subject, case: Case) -> Evidence:
+    x = case.draw("x", case.B, case.H, case.L, case.E) + 0.5
+    want = bare(subject, x.flatten(0, 1)).out
+    yield close(
+        bare(subject, x).out, want.unflatten(0, x.shape[:2]), "out of (B, H, L, E), against that of (B·H, L, E),"
+    )
+    yield close(bare(subject, x[0, 0]).out, want[0], "out of (L, E), against that of (B·H, L, E),")
+    yield close(bare(subject, x[0, 0, 0]).out, want[0, 0], "out of (E,), against that of (B·H, L, E),")
+
+
+def refuses(subject: Subject, what: str, x: Tensor, gain: Tensor) -> Measure:
+    """Return a measure if the subject raises an exception."""
+    try:
+        ask(subject, x, gain)
+    except Failure as failure:
+        if failure.reason == "raised":
+            return Measure()
+    raise Failure("property", f"{what}: no error was raised")
+
+
+def refuses_other_widths(subject: Subject, case: Case) -> Evidence:
+    for width in (case.E + 2, case.E - 1):
+        x = case.draw("other", case.B, case.L, width)
+        yield refuses(subject, f"{width} features for {case.E}", x, gain_of(case))
+
+
+def refuses_what_would_broadcast(subject: Subject, case: Case) -> Evidence:
+    x = case.draw("other", case.B, case.L, 1)
+    yield refuses(subject, f"1 feature for {case.E}", x, gain_of(case))
+    yield refuses(subject, f"{case.E} features for 1", tokens(case), gain_of(case, 1))
+
+
+# -- the law
+
+
+def keeps_tokens_apart(subject: Subject, case: Case) -> Evidence:
+    """Every other token is replaced, the rest stays."""
+    x, other = tokens(case), 3 * tokens(case, "other") - 2
+    stays = (torch.arange(case.B * case.L, device=case.device) % 2 == 0).reshape(case.B, case.L)
+    want = bare(subject, x).out[stays]
+    got = bare(subject, torch.where(stays[..., None], x, other)).out[stays]
+    yield close(got, want, "out of tokens among others, against what they were,")
+    alone = bare(subject, x[:1, :1]).out
+    yield close(bare(subject, x).out[:1, :1], alone, "out of the first token, against that of it alone,")
+
+
+def ignores_large_scales(subject: Subject, case: Case) -> Evidence:
+    x = LARGE * tokens(case)
+    want = bare(subject, x).out
+    for factor in (8.0, 1000.0, -1.0):
+        sign = 1.0 if factor > 0 else -1.0
+        yield close(sign * bare(subject, factor * x).out, want, f"out of {factor:g}·x, against that of x,")
+
+
+def stays_in_line(subject: Subject, case: Case) -> Evidence:
+    """What is left of the output when its part along x is taken away; the mean of both is set aside in layer_norm."""
+    for size in (LARGE, 1.0):
+        x = size * tokens(case)
+        along, out = standard(subject, x), bare(subject, x).out.double()
+        rest = out - out.mean(dim=-1, keepdim=True) if layered(subject) else out
+        part = (rest * along).mean(dim=-1, keepdim=True) * along
+        yield close(rest, part, "out, against its part along x,")
+
+
+def inferred(subject: Subject, case: Case, size: float, eps: float) -> Tensor:
+    """Return ε as it shows: rows u of mean square 1, times ``size``, come out as g·u with g = size/√(size² + ε)."""
+    u = standard(subject, tokens(case))
+    g = (bare(subject, (size * u).to(case.dtype), eps).out * u).mean(dim=-1)
+    return size**2 * (1 / g.square() - 1)
+
+
+def has_eps_inside_the_root(subject: Subject, case: Case) -> Evidence:
+    want = inferred(subject, case, 1.0, 1.0)
+    for size in (0.25, 0.5, 2.0):
+        what = f"ε as rows of size {size:g} show it, against rows of size 1,"
+        yield close(inferred(subject, case, size, 1.0), want, what, bound=LOOSE, source=LOOSE_SOURCE, unit=1.0)
+
+
+def obeys_eps(subject: Subject, case: Case) -> Evidence:
+    for eps in (1.0, 1e-5, 1e-12):
+        got = inferred(subject, case, eps**0.5, eps) / eps
+        what = f"ε as it shows, in units of config.eps = {eps:g},"
+        yield close(got, torch.ones_like(got), what, bound=LOOSE, source=LOOSE_SOURCE)
+
+
+def takes_a_wide_row_whole(subject: Subject, case: Case) -> Evidence:
+    """A row that grows from end to end, in another order: where it is cut or folded, other features come together."""
+    x = tokens(case) * torch.linspace(0.1, 2, case.E, dtype=case.dtype, device=case.device)
+    order = case.permutation("order", case.E)
+    got, want = bare(subject, x[..., order]).out, bare(subject, x).out[..., order]
+    what = "out of features in another order, against out in that order,"
+    yield close(got, want, what, bound=LOOSE, source=LOOSE_SOURCE)
+
+
+def multiplies_by_the_gain(subject: Subject, case: Case) -> Evidence:
+    x = LARGE * tokens(case)
+    want = gain_of(case) * bare(subject, x).out
+    yield close(ask(subject, x, gain_of(case)).out, want, "out with a gain, against the gain times out without,")
+
+
+# -- numbers
+
+
+def measured(subject: Subject, case: Case, x: Tensor, factor: float, source: str, slack: float = 0.0) -> Measure:
+    """Return the measure of out against float64 on the same values, in units of the dtype."""
+    gain, shift = gain_of(case), shift_of(case)
+    scaled = gain.double() * formula(subject, x)
+    want = scaled + shift.double() if layered(subject) else scaled
+    unit = float(scaled.abs().max()) + (float(shift.double().abs().max()) if layered(subject) else 0.0)
+    got = ask(subject, x, gain, shift).out
+    bound = factor * torch.finfo(case.dtype).eps + slack
+    name = str(case.dtype).removeprefix("torch.")
+    return close(got, want, f"out in {name}, against the formula,", bound=bound, unit=unit, source=source)
+
+
+def is_right_in_float32(subject: Subject, case: Case) -> Evidence:
+    case = case.but(dtype=torch.float32)
+    yield measured(subject, case, tokens(case), SINGLE, SINGLE_SOURCE)
+
+
+def is_right_in_float64(subject: Subject, case: Case) -> Evidence:
+    x = standard(subject, tokens(case)) + 8
+    gain, shift = gain_of(case), shift_of(case)
+    want = gain * formula(subject, x) + (shift if layered(subject) else 0)
+    got = ask(subject, x, gain, shift).out
+    yield close(got, want, "out, against the formula,", bound=DOUBLE, source=DOUBLE_SOURCE)
+
+
+def survives_squares_of_half_precision(subject: Subject, case: Case) -> Evidence:
+    """300² is more than float16 holds."""
+    for dtype in HALF:
+        c = case.but(dtype=dtype)
+        for size in (1.0, 300.0, 1000.0):
+            yield measured(subject, c, (size * tokens(case)).to(dtype), GROSS, GROSS_SOURCE)
+
+
+def is_rounded_after_the_norm(subject: Subject, case: Case) -> Evidence:
+    """On rows around 0, and around a mean that takes most of the dtype's digits."""
+    for dtype in HALF:
+        c = case.but(dtype=dtype)
+        mean = 0.75 / torch.finfo(dtype).eps
+        for x in (tokens(case), standard(subject, tokens(case)) + mean):
+            yield measured(subject, c, x.to(dtype), FINE, FINE_SOURCE, 1e-6)
+
+
+# -- gradients
+
+
+def weight_gradient_sums_over_tokens(subject: Subject, case: Case) -> Evidence:
+    x, cotangent = tokens(case), case.draw("cotangent", case.B, case.L, case.E)
+    got = ask(subject, x, gain_of(case), cotangent=cotangent, wrt=("weight",)).grads["weight"]
+    want = (cotangent * bare(subject, x).out).flatten(0, 1).sum(dim=0)
+    yield close(got, want, "gradient of the weight, against the sum of (gradient of out)·x̂,")
+
+
+def slope(subject: Subject, case: Case, x: Tensor, eps: float = EPS) -> Tensor:
+    """Return the gradient with respect to x."""
+    cotangent = case.draw("cotangent", case.B, case.L, case.E)
+    return ask(subject, x, gain_of(case), None, eps, cotangent=cotangent, wrt=("x",)).grads["x"]
+
+
+def nothing_along_the_normalized(subject: Subject, case: Case) -> Evidence:
+    x = LARGE * tokens(case)
+    grad = slope(subject, case, x)
+    along = (grad * standard(subject, x)).mean(dim=-1)
+    what = "part of the gradient of x along the normalized x"
+    yield close(along, torch.zeros_like(along), what, unit=float(grad.abs().max()))
+
+
+def is_finite(subject: Subject, case: Case, x: Tensor) -> Measure:
+    grad = slope(subject, case, x)
+    return holds(bool(torch.isfinite(grad).all()), "the gradient of x has entries that are not finite", "nonfinite")
+
+
+def agrees_with_differences(subject: Subject, case: Case) -> Evidence:
+    """Each feature of all tokens at once, as tokens are apart; steps side by side along the batch."""
+    x, cotangent, h = tokens(case), case.draw("cotangent", case.B, case.L, case.E), 1e-2
+    steps = h * torch.tensor([-2.0, -1.0, 1.0, 2.0], dtype=x.dtype, device=x.device)
+    moved = x + steps[:, None, None, None, None] * torch.eye(case.E, dtype=x.dtype, device=x.device)[:, None, None]
+    out = ask(subject, moved.flatten(0, 2), gain_of(case), None, 1.0).out.unflatten(0, moved.shape[:3])
+    loss = (out * cotangent).sum(dim=-1)  # (steps, features, B, L)
+    want = (8 * (loss[2] - loss[1]) - (loss[3] - loss[0])) / (12 * h)
+    got, want = slope(subject, case, x, 1.0), want.movedim(0, -1)
+    yield close(got, want, "gradient of x, against differences,", bound=DIFFERENCES, source=DIFFERENCES_SOURCE)
+
+
+def equals(
+    subject: Subject, case: Case, reference: Callable[[Tensor, Tensor, Tensor, float], Tensor], names: tuple[str, ...]
+) -> Evidence:
+    """Output and gradients against the reference, at two ε: one that is next to nothing, and one that is not."""
+    x, gain, shift, cotangent = (
+        tokens(case),
+        gain_of(case),
+        shift_of(case),
+        case.draw("cotangent", case.B, case.L, case.E),
+    )
+    for eps in (EPS, 1.0):
+        leaves = [t.detach().clone().requires_grad_() for t in (x, gain, shift)]
+        want = reference(*leaves, eps)
+        wanted = slopes([(want, cotangent)], leaves[: len(names)])
+        reply = ask(subject, x, gain, shift, eps, cotangent=cotangent, wrt=names)
+        yield close(reply.out, want, f"out with eps {eps:g}, against the reference,")
+        for name, grad in zip(names, wanted, strict=True):
+            what = f"gradient of {name} with eps {eps:g}, against the reference's,"
+            yield close(reply.grads[name], grad, what, bound=LOOSE, source=LOOSE_SOURCE)

@@ -369,7 +369,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("layer-norm-axes-1", B=5, H=2, L=7, S=3, E=4, F=6, reads="x({B}, {L}, {H}, {S}, {E})"),
         Case("layer-norm-axes-2", B=2, H=3, L=4, S=6, E=5, F=7, reads="x({B}, {L}, {H}, {S}, {E})"),
     ),
-    "layer-norm-wide": (Case("layer-norm-wide-1", B=2, H=4, L=3, S=5, E=1027, F=7, reads="x({B}, {L}, {E})"),),
+    "layer-norm-wide": (Case("layer-norm-wide-1", B=2, H=4, L=3, S=5, E=1043, F=7, reads="x({B}, {L}, {E})"),),
     "layer-norm-long": (Case("layer-norm-long-1", B=1, H=4, L=3, S=5, E=4099, F=7, reads="x({B}, {L}, {E})"),),
     # -- rms_norm
     "rms-norm": (
@@ -386,7 +386,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("rms-norm-batch-is-L-1", B=4, H=3, L=4, S=7, E=5, F=6, reads="x({B}, {L}, {E})"),
         Case("rms-norm-batches-2",    B=7, H=4, L=2, S=6, E=5, F=3, reads="x({B}, {L}, {E})"),
     ),
-    "rms-norm-wide": (Case("rms-norm-wide-1", B=2, H=4, L=3, S=5, E=1027, F=7, reads="x({B}, {L}, {E})"),),
+    "rms-norm-wide": (Case("rms-norm-wide-1", B=2, H=4, L=3, S=5, E=1043, F=7, reads="x({B}, {L}, {E})"),),
     "rms-norm-long": (Case("rms-norm-long-1", B=1, H=4, L=3, S=5, E=4099, F=7, reads="x({B}, {L}, {E})"),),
     # -- feed_forward
     # -- encoder

@@ -28,7 +28,7 @@ SINGLE, SINGLE_SOURCE = 8.0, "float32 in a norm: 8·eps·max(|γ·x̂| + |β|)"
 GROSS, GROSS_SOURCE = 16.0, "half precision of a norm: 16·eps·max(|γ·x̂| + |β|)"
 # Rounded to the dtype once or three times (x̂, the product, the sum), by half a unit each, with a quarter to spare.
 FINE, FINE_SOURCE = 2.0, "half precision after a norm in float32: 2·eps·max(|γ·x̂| + |β|)"
-DOUBLE, DOUBLE_SOURCE = 1e-10, "1e-10: float64 in a norm"
+DOUBLE, DOUBLE_SOURCE = 1e-11, "1e-11: float64 in a norm"
 
 
 # -- asking
@@ -63,8 +63,21 @@ def bare(subject: Subject, x: Tensor, eps: float = EPS, axes: int = 1, **options
 
 
 def tokens(case: Case, what: str = "x") -> Tensor:
-    """Return tokens (B, L, E) with a mean of their own; their deviations are O(1)."""
-    return case.draw(what, case.B, case.L, case.E) + 0.5
+    """Return tokens (B, L, E), each with a mean and a variance of its own, neither small beside the other."""
+    return spread_out(case, what, case.B, case.L, case.E)
+
+
+def spread_out(case: Case, what: str, *shape: int) -> Tensor:
+    """Return tokens of this shape whose means lie in ±1 and whose standard deviations lie in 0.5 … 1.5."""
+
+    def compute() -> Tensor:
+        x = case.draw(what, *shape).double()
+        mean, size = (case.draw(f"{what} {of}", *shape[:-1], 1).double() / 3**0.5 for of in ("mean", "size"))
+        if shape[-1] > 1:
+            x = (x - x.mean(dim=-1, keepdim=True)) / x.std(dim=-1, unbiased=False, keepdim=True)
+        return ((1 + size / 2) * x + mean).to(case.dtype)
+
+    return case.once(f"{what} {shape}", compute)
 
 
 def gain_of(case: Case, *shape: int) -> Tensor:
@@ -76,18 +89,22 @@ def shift_of(case: Case, *shape: int) -> Tensor:
     return case.draw("shift", *(shape or (case.E,)))
 
 
-def standard(subject: Subject, x: Tensor) -> Tensor:
-    """Return x as the norm has it where ε is nothing, computed here in float64."""
+def parts(subject: Subject, x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """Return what is divided and by what, in float64 from the values of x."""
     x = x.double()
     x = x - x.mean(dim=-1, keepdim=True) if layered(subject) else x
-    return x / x.square().mean(dim=-1, keepdim=True).sqrt()
+    return x, (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
 
 
 def formula(subject: Subject, x: Tensor, eps: float = EPS) -> Tensor:
     """Return x̂ in float64 from the values of x."""
-    x = x.double()
-    x = x - x.mean(dim=-1, keepdim=True) if layered(subject) else x
-    return x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+    centred, divisor = parts(subject, x, eps)
+    return centred / divisor
+
+
+def standard(subject: Subject, x: Tensor) -> Tensor:
+    """Return x̂ as it is where ε is nothing."""
+    return formula(subject, x, 0.0)
 
 
 # -- the call
@@ -135,7 +152,7 @@ def reads_any_layout(subject: Subject, case: Case) -> Evidence:
 
 
 def takes_any_leading_axes(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("x", case.B, case.H, case.L, case.E) + 0.5
+    x = spread_out(case, "x", case.B, case.H, case.L, case.E)
     want = bare(subject, x.flatten(0, 1)).out
     yield close(
         bare(subject, x).out, want.unflatten(0, x.shape[:2]), "out of (B, H, L, E), against that of (B·H, L, E),"
@@ -274,7 +291,7 @@ def is_rounded_after_the_norm(subject: Subject, case: Case) -> Evidence:
     """On rows around 0, and around a mean that takes most of the dtype's digits."""
     for dtype in HALF:
         c = case.but(dtype=dtype)
-        mean = 0.75 / torch.finfo(dtype).eps
+        mean = 1.5 / torch.finfo(dtype).eps
         for x in (tokens(case), standard(subject, tokens(case)) + mean):
             yield measured(subject, c, x.to(dtype), FINE, FINE_SOURCE, 1e-6)
 
@@ -283,7 +300,7 @@ def is_rounded_after_the_norm(subject: Subject, case: Case) -> Evidence:
 
 
 def weight_gradient_sums_over_tokens(subject: Subject, case: Case) -> Evidence:
-    x, cotangent = tokens(case), case.draw("cotangent", case.B, case.L, case.E)
+    x, cotangent = LARGE * tokens(case), case.draw("cotangent", case.B, case.L, case.E)
     got = ask(subject, x, gain_of(case), cotangent=cotangent, wrt=("weight",)).grads["weight"]
     want = (cotangent * bare(subject, x).out).flatten(0, 1).sum(dim=0)
     yield close(got, want, "gradient of the weight, against the sum of (gradient of out)·x̂,")
@@ -296,7 +313,7 @@ def slope(subject: Subject, case: Case, x: Tensor, eps: float = EPS) -> Tensor:
 
 
 def nothing_along_the_normalized(subject: Subject, case: Case) -> Evidence:
-    x = LARGE * tokens(case)
+    x = 1000 * LARGE * tokens(case)
     grad = slope(subject, case, x)
     along = (grad * standard(subject, x)).mean(dim=-1)
     what = "part of the gradient of x along the normalized x"
@@ -310,7 +327,7 @@ def is_finite(subject: Subject, case: Case, x: Tensor) -> Measure:
 
 def agrees_with_differences(subject: Subject, case: Case) -> Evidence:
     """Each feature of all tokens at once, as tokens are apart; steps side by side along the batch."""
-    x, cotangent, h = tokens(case), case.draw("cotangent", case.B, case.L, case.E), 1e-2
+    x, cotangent, h = 3 * tokens(case), case.draw("cotangent", case.B, case.L, case.E), 1e-2
     steps = h * torch.tensor([-2.0, -1.0, 1.0, 2.0], dtype=x.dtype, device=x.device)
     moved = x + steps[:, None, None, None, None] * torch.eye(case.E, dtype=x.dtype, device=x.device)[:, None, None]
     out = ask(subject, moved.flatten(0, 2), gain_of(case), None, 1.0).out.unflatten(0, moved.shape[:3])
@@ -320,22 +337,33 @@ def agrees_with_differences(subject: Subject, case: Case) -> Evidence:
     yield close(got, want, "gradient of x, against differences,", bound=DIFFERENCES, source=DIFFERENCES_SOURCE)
 
 
-def equals(
-    subject: Subject, case: Case, reference: Callable[[Tensor, Tensor, Tensor, float], Tensor], names: tuple[str, ...]
-) -> Evidence:
-    """Output and gradients against the reference, at two ε: one that is next to nothing, and one that is not."""
-    x, gain, shift, cotangent = (
-        tokens(case),
-        gain_of(case),
-        shift_of(case),
-        case.draw("cotangent", case.B, case.L, case.E),
-    )
-    for eps in (EPS, 1.0):
-        leaves = [t.detach().clone().requires_grad_() for t in (x, gain, shift)]
-        want = reference(*leaves, eps)
-        wanted = slopes([(want, cotangent)], leaves[: len(names)])
-        reply = ask(subject, x, gain, shift, eps, cotangent=cotangent, wrt=names)
-        yield close(reply.out, want, f"out with eps {eps:g}, against the reference,")
-        for name, grad in zip(names, wanted, strict=True):
-            what = f"gradient of {name} with eps {eps:g}, against the reference's,"
-            yield close(reply.grads[name], grad, what, bound=LOOSE, source=LOOSE_SOURCE)
+Oracle = Callable[[Tensor, Tensor, Tensor, float], Tensor]  # x, gain, shift, ε
+
+
+def equals(subject: Subject, case: Case, reference: Oracle, names: tuple[str, ...]) -> Evidence:
+    """Output and gradients against the reference, at two ε: one that is not nothing, and one that next to is."""
+    for eps in (1.0, EPS):
+        yield from equals_at(eps, subject, case, reference, names)
+
+
+def equals_at(eps: float, subject: Subject, case: Case, reference: Oracle, names: tuple[str, ...]) -> Evidence:
+    x, gain, shift = tokens(case), gain_of(case), shift_of(case)
+    cotangent = case.draw("cotangent", *x.shape)
+    want, wanted = case.once(f"eps {eps}", lambda: solved(reference, x, gain, shift, eps, cotangent))
+    reply = ask(subject, x, gain, shift, eps, cotangent=cotangent, wrt=names)
+    yield close(reply.out, want, f"out with eps {eps:g}, against the reference,")
+    # not less than the terms that cancel: one feature has a gradient of 0, two have next to none
+    terms = {"x": float((gain * cotangent / parts(subject, x, eps)[1]).abs().max())}
+    for name in names:
+        unit = max(terms.get(name, 1.0), float(wanted[name].abs().max()))
+        what = f"gradient of {name} with eps {eps:g}, against the reference's,"
+        yield close(reply.grads[name], wanted[name], what, bound=LOOSE, source=LOOSE_SOURCE, unit=unit)
+
+
+def solved(
+    reference: Oracle, x: Tensor, gain: Tensor, shift: Tensor, eps: float, cotangent: Tensor
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the reference's output and gradients."""
+    x, gain, shift = leaves = [t.detach().clone().requires_grad_() for t in (x, gain, shift)]
+    out = reference(x, gain, shift, eps)
+    return out.detach(), dict(zip(("x", "weight", "bias"), slopes([(out, cotangent)], leaves), strict=True))

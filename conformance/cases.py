@@ -356,10 +356,12 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     "layer-norm-one": (Case("layer-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),),
     "layer-norm-edges": (
-        Case("layer-norm-one-token-1",    B=3, H=2, L=1, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
-        Case("layer-norm-one-sample-2",   B=1, H=2, L=7, S=6, E=4, F=5, reads="x({B}, {L}, {E})"),
-        Case("layer-norm-two-features-3", B=3, H=4, L=5, S=7, E=2, F=6, reads="x({B}, {L}, {E})"),
-        Case("layer-norm-one-feature-4",  B=3, H=2, L=5, S=7, E=1, F=4, reads="x({B}, {L}, {E})"),
+        Case("layer-norm-one-token-1",  B=3, H=2, L=1, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
+        Case("layer-norm-one-sample-2", B=1, H=2, L=7, S=6, E=4, F=5, reads="x({B}, {L}, {E})"),
+    ),
+    "layer-norm-narrow": (
+        Case("layer-norm-two-features-1", B=3, H=4, L=5, S=7, E=2, F=6, reads="x({B}, {L}, {E})"),
+        Case("layer-norm-one-feature-2",  B=3, H=2, L=5, S=7, E=1, F=4, reads="x({B}, {L}, {E})"),
     ),
     "layer-norm-batches": (
         Case("layer-norm-batch-is-L-1", B=4, H=3, L=4, S=7, E=5, F=6, reads="x({B}, {L}, {E})"),
@@ -378,9 +380,12 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     "rms-norm-one": (Case("rms-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),),
     "rms-norm-edges": (
-        Case("rms-norm-one-token-1",    B=3, H=2, L=1, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
-        Case("rms-norm-one-sample-2",   B=1, H=2, L=7, S=6, E=4, F=5, reads="x({B}, {L}, {E})"),
-        Case("rms-norm-one-feature-3",  B=3, H=2, L=5, S=7, E=1, F=4, reads="x({B}, {L}, {E})"),
+        Case("rms-norm-one-token-1",  B=3, H=2, L=1, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
+        Case("rms-norm-one-sample-2", B=1, H=2, L=7, S=6, E=4, F=5, reads="x({B}, {L}, {E})"),
+    ),
+    "rms-norm-narrow": (
+        Case("rms-norm-two-features-1", B=3, H=4, L=5, S=7, E=2, F=6, reads="x({B}, {L}, {E})"),
+        Case("rms-norm-one-feature-2",  B=3, H=2, L=5, S=7, E=1, F=4, reads="x({B}, {L}, {E})"),
     ),
     "rms-norm-batches": (
         Case("rms-norm-batch-is-L-1", B=4, H=3, L=4, S=7, E=5, F=6, reads="x({B}, {L}, {E})"),

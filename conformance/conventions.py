@@ -167,6 +167,19 @@ def _random_fourier(build: Component, choice: Choice) -> Component:
     return component
 
 
+def _rms_norm(build: Component, choice: Choice) -> Component:
+    one_plus, first = choice("rms-norm-weight") == "one-plus", choice("rms-norm-cast") == "before"
+
+    def component(config: Any, weights: Any) -> Forward:
+        gain = 1 + weights["weight"] if one_plus else weights["weight"]
+        if not (first and gain.dtype in (torch.bfloat16, torch.float16)):
+            return build(config, {"weight": gain})
+        forward = build(config, {"weight": torch.ones_like(gain)})
+        return lambda x: forward(x) * gain
+
+    return component
+
+
 _SINUSOIDAL = ("sinusoidal-frequencies", "sinusoidal-offset")
 _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str, ...]]] = {
     "sinusoidal": (_sinusoidal, ("sinusoidal-output", "sinusoidal-layout", *_SINUSOIDAL)),
@@ -177,4 +190,5 @@ _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str
     "relative_bias_attention": (_t5_attention, ("t5-scale",)),
     "fourier": (_fourier, ("fourier-factor", "fourier-input", "fourier-order")),
     "random_fourier": (_random_fourier, ("random-fourier-order",)),
+    "rms_norm": (_rms_norm, ("rms-norm-weight", "rms-norm-cast")),
 }

@@ -34,7 +34,7 @@ OFFSET_SOURCE = "offset of 1e4 in float32: 4·eps·1e4"
 # -- the call
 
 
-@requirement("LN-SHAPE-1", "layer-norm", "layer-norm-edges")
+@requirement("LN-SHAPE-1", "layer-norm-one", "layer-norm-edges", "layer-norm-narrow")
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     return normalizing.keeps_the_shape(subject, case)
 
@@ -144,7 +144,7 @@ def constant(case: Case) -> Tensor:
     return each.reshape(case.B, case.L, 1).expand(-1, -1, case.E).contiguous()
 
 
-@requirement("LN-CONST-1", "layer-norm", "layer-norm-edges")
+@requirement("LN-CONST-1", "layer-norm", "layer-norm-narrow")
 def a_constant_row_becomes_the_shift(subject: Subject, case: Case) -> Evidence:
     shift = shift_of(case)
     got = ask(subject, constant(case), gain_of(case), shift).out
@@ -283,6 +283,6 @@ def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
     return layer_norm(x, tuple(gain.shape), gain, shift, eps)
 
 
-@requirement("LN-ORACLE-1", "layer-norm", "layer-norm-edges", "layer-norm-wide")
+@requirement("LN-ORACLE-1", "layer-norm", "layer-norm-narrow", "layer-norm-wide")
 def output_and_gradients_are_the_references(subject: Subject, case: Case) -> Evidence:
     return normalizing.equals(subject, case, reference, ("x", "weight", "bias"))

@@ -23,7 +23,7 @@ ALIKE = 0.99
 # -- the call
 
 
-@requirement("RMS-SHAPE-1", "rms-norm", "rms-norm-edges")
+@requirement("RMS-SHAPE-1", "rms-norm-one", "rms-norm-edges", "rms-norm-narrow")
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     return normalizing.keeps_the_shape(subject, case)
 
@@ -76,12 +76,12 @@ def a_token_depends_on_no_other(subject: Subject, case: Case) -> Evidence:
     return normalizing.keeps_tokens_apart(subject, case)
 
 
-@requirement("RMS-LINE-1", "rms-norm", "rms-norm-edges")
+@requirement("RMS-LINE-1", "rms-norm", "rms-norm-narrow")
 def nothing_is_subtracted(subject: Subject, case: Case) -> Evidence:
     return normalizing.stays_in_line(subject, case)
 
 
-@requirement("RMS-SQUARE-1", "rms-norm", "rms-norm-edges")
+@requirement("RMS-SQUARE-1", "rms-norm", "rms-norm-narrow")
 def the_mean_square_becomes_one(subject: Subject, case: Case) -> Evidence:
     square = bare(subject, LARGE * tokens(case)).out.square().mean(dim=-1)
     yield close(square, torch.ones_like(square), "mean square of out over the features")
@@ -114,7 +114,7 @@ def zeros(case: Case) -> Tensor:
     return torch.zeros(case.B, case.L, case.E, dtype=case.dtype, device=case.device)
 
 
-@requirement("RMS-ZERO-1", "rms-norm", "rms-norm-edges")
+@requirement("RMS-ZERO-1", "rms-norm")
 def a_row_of_zeros_stays_zero(subject: Subject, case: Case) -> Evidence:
     yield identical(ask(subject, zeros(case), gain_of(case)).out, zeros(case), "out of zeros")
 
@@ -203,6 +203,6 @@ def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
     return rms_norm(x, gain, eps)
 
 
-@requirement("RMS-ORACLE-1", "rms-norm", "rms-norm-edges", "rms-norm-wide")
+@requirement("RMS-ORACLE-1", "rms-norm", "rms-norm-narrow", "rms-norm-wide")
 def output_and_gradients_are_the_references(subject: Subject, case: Case) -> Evidence:
     return normalizing.equals(subject, case, reference, ("x", "weight"))

@@ -573,16 +573,18 @@ backward_without_gain = Mutant(
 
 # -- all together
 
+
+def folded(x, weight, eps=1e-6):
+    rms_norm.refuse_misfits(x, weight)
+    wide = layer_norm.widened(x)
+    divisor = torch.sqrt(rms_norm.mean_square(wide) / weight.square() + eps)
+    return (wide * weight.sign() / divisor).to(x.dtype)
+
+
 gain_under_the_root = Mutant(
     "RMS-gain-under-the-root",
     story="the gain is taken into the root before ε is added",
     breaks={"RMS-ORACLE-1"},
     hint="first √(mean square + ε), then the gain",
-    replace={
-        rms_norm.rms_norm: lambda x, weight, eps=1e-6: (
-            rms_norm.refuse_misfits(x, weight)
-            or layer_norm.widened(x)
-            * (weight.sign() / torch.sqrt(rms_norm.mean_square(layer_norm.widened(x)) / weight.square() + eps))
-        ).to(x.dtype),
-    },
+    replace={rms_norm.rms_norm: folded},
 )

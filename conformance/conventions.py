@@ -171,11 +171,12 @@ def _rms_norm(build: Component, choice: Choice) -> Component:
     one_plus, first = choice("rms-norm-weight") == "one-plus", choice("rms-norm-cast") == "before"
 
     def component(config: Any, weights: Any) -> Forward:
-        gain = 1 + weights["weight"] if one_plus else weights["weight"]
-        if not (first and gain.dtype in (torch.bfloat16, torch.float16)):
+        weight = weights["weight"]
+        gain = 1 + weight.to(torch.promote_types(weight.dtype, torch.float32)) if one_plus else weight
+        if not (first and weight.dtype in (torch.bfloat16, torch.float16)):
             return build(config, {"weight": gain})
-        forward = build(config, {"weight": torch.ones_like(gain)})
-        return lambda x: forward(x) * gain
+        forward = build(config, {"weight": torch.ones_like(weight)})
+        return lambda x: (forward(x) * gain).to(x.dtype)
 
     return component
 

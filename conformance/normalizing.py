@@ -353,9 +353,14 @@ def equals_at(eps: float, subject: Subject, case: Case, reference: Oracle, names
     reply = ask(subject, x, gain, shift, eps, cotangent=cotangent, wrt=names)
     yield close(reply.out, want, f"out with eps {eps:g}, against the reference,")
     # not less than the terms that cancel: one feature has a gradient of 0, two have next to none
-    terms = {"x": float((gain * cotangent / parts(subject, x, eps)[1]).abs().max())}
+    steepness = (cotangent / parts(subject, x, eps)[1]).abs()
+    terms = {
+        "x": (steepness * gain).abs(),
+        "weight": (steepness * x).abs().sum(dim=(0, 1)),
+        "bias": wanted["bias"].abs(),
+    }
     for name in names:
-        unit = max(terms.get(name, 1.0), float(wanted[name].abs().max()))
+        unit = max(float(terms[name].max()), float(wanted[name].abs().max()))
         what = f"gradient of {name} with eps {eps:g}, against the reference's,"
         yield close(reply.grads[name], wanted[name], what, bound=LOOSE, source=LOOSE_SOURCE, unit=unit)
 

@@ -34,6 +34,17 @@ OTHER_BOUNDS = {
     "2.5·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
     "float32: 2.4e-7": (MARGIN, "a sine of a wrong angle is off by about 1"),
     "2M·(float32: 2.4e-7": (MARGIN, "an inner product of M wrong cosines is off by about M"),
+    "1e-11": (MARGIN, "float32 inside float64 is off by 1e-7, ten thousand bounds"),
+    "float32 in a norm": (MARGIN, "half the digits of float32 are a thousand units of it, and a guessed root is 3 %"),
+    "offset of 1e4 in float32": (
+        100,
+        "what cancels leaves a variance that is off by its own size, and the bound is 5e-3",
+    ),
+    "half precision of a norm": (
+        1.5,
+        "a sum that stagnates is off by its own size, and the bound is 16 units of bfloat16",
+    ),
+    "half precision after a norm": (1.5, "half precision judges rounding against rounding: 2 units, where 4 are wrong"),
     "one rounding of the half precision": (100, "an error of 1 against what rounds to 2^-8 and cannot be told finer"),
 }
 

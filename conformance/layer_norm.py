@@ -1,4 +1,4 @@
-"""Checks of the chapter spec/layer_norm.md. What both norms have in common is in normalizing.py.
+"""Checks of the chapter spec/layer_norm.md. What both norms have in common is in normalizing.py and norm_numbers.py.
 
 Most look at the norm with gain 1 and shift 0, and on rows so large that ε is nothing.
 """
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import LayerNormConfig
-from attnconf.conformance import normalizing
+from attnconf.conformance import norm_numbers, normalizing
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.evidence import close
@@ -153,7 +153,7 @@ def a_constant_row_becomes_the_shift(subject: Subject, case: Case) -> Evidence:
 
 @requirement("LN-CONST-2", "layer-norm")
 def a_constant_row_has_a_finite_gradient(subject: Subject, case: Case) -> Evidence:
-    yield normalizing.is_finite(subject, case, constant(case))
+    yield norm_numbers.is_finite(subject, case, constant(case))
 
 
 # -- gain and shift
@@ -225,22 +225,22 @@ def a_large_mean_does_not_drown_the_variance(subject: Subject, case: Case) -> Ev
 
 @requirement("LN-PREC-1", "layer-norm-wide")
 def float32_is_kept(subject: Subject, case: Case) -> Evidence:
-    return normalizing.is_right_in_float32(subject, case)
+    return norm_numbers.is_right_in_float32(subject, case)
 
 
 @requirement("LN-PREC-2", "layer-norm")
 def float64_is_kept(subject: Subject, case: Case) -> Evidence:
-    return normalizing.is_right_in_float64(subject, case)
+    return norm_numbers.is_right_in_float64(subject, case)
 
 
 @requirement("LN-HALF-1", "layer-norm-one", "layer-norm-long")
 def half_precision_neither_overflows_nor_stagnates(subject: Subject, case: Case) -> Evidence:
-    return normalizing.survives_squares_of_half_precision(subject, case)
+    return norm_numbers.survives_squares_of_half_precision(subject, case)
 
 
 @requirement("LN-HALF-2", "layer-norm-wide")
 def half_precision_is_rounded_after_the_norm(subject: Subject, case: Case) -> Evidence:
-    return normalizing.is_rounded_after_the_norm(subject, case)
+    return norm_numbers.is_rounded_after_the_norm(subject, case)
 
 
 # -- gradients
@@ -255,25 +255,25 @@ def the_gradient_of_the_shift_is_summed_over_tokens(subject: Subject, case: Case
 
 @requirement("LN-GRAD-2", "layer-norm", "layer-norm-batches")
 def the_gradient_of_the_gain_is_summed_over_tokens(subject: Subject, case: Case) -> Evidence:
-    return normalizing.weight_gradient_sums_over_tokens(subject, case)
+    return norm_numbers.weight_gradient_sums_over_tokens(subject, case)
 
 
 @requirement("LN-GRAD-3", "layer-norm")
 def the_gradient_of_a_token_sums_to_zero(subject: Subject, case: Case) -> Evidence:
-    grad = normalizing.slope(subject, case, tokens(case))
-    mean = grad.mean(dim=-1)
-    what = "mean of the gradient of x over the features"
-    yield close(mean, torch.zeros_like(mean), what, unit=float(grad.abs().max()))
+    x = tokens(case)
+    mean = norm_numbers.slope(subject, case, x).mean(dim=-1)
+    what, unit = "mean of the gradient of x over the features", norm_numbers.steepness(subject, case, x)
+    yield close(mean, torch.zeros_like(mean), what, unit=unit)
 
 
 @requirement("LN-GRAD-4", "layer-norm")
 def the_gradient_of_a_token_has_nothing_along_it(subject: Subject, case: Case) -> Evidence:
-    return normalizing.nothing_along_the_normalized(subject, case)
+    return norm_numbers.nothing_along_the_normalized(subject, case)
 
 
 @requirement("LN-GRAD-5", "layer-norm")
 def the_gradient_of_a_token_agrees_with_differences(subject: Subject, case: Case) -> Evidence:
-    return normalizing.agrees_with_differences(subject, case)
+    return norm_numbers.agrees_with_differences(subject, case)
 
 
 # -- all together
@@ -285,4 +285,4 @@ def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
 
 @requirement("LN-ORACLE-1", "layer-norm", "layer-norm-narrow", "layer-norm-wide")
 def output_and_gradients_are_the_references(subject: Subject, case: Case) -> Evidence:
-    return normalizing.equals(subject, case, reference, ("x", "weight", "bias"))
+    return norm_numbers.equals(subject, case, reference, ("x", "weight", "bias"))

@@ -1,4 +1,4 @@
-"""Checks of the chapter spec/rms_norm.md. What both norms have in common is in normalizing.py.
+"""Checks of the chapter spec/rms_norm.md. What both norms have in common is in normalizing.py and norm_numbers.py.
 
 Most look at the norm with gain 1, whether that is a weight of 1 or of 0, and on rows so large that ε is nothing.
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from attnconf.conformance import normalizing
+from attnconf.conformance import norm_numbers, normalizing
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.evidence import Failure, Measure, Observed, close, identical
@@ -121,7 +121,7 @@ def a_row_of_zeros_stays_zero(subject: Subject, case: Case) -> Evidence:
 
 @requirement("RMS-ZERO-2", "rms-norm")
 def a_row_of_zeros_has_a_finite_gradient(subject: Subject, case: Case) -> Evidence:
-    yield normalizing.is_finite(subject, case, zeros(case))
+    yield norm_numbers.is_finite(subject, case, zeros(case))
 
 
 # -- gain
@@ -137,22 +137,22 @@ def each_feature_has_a_gain(subject: Subject, case: Case) -> Evidence:
 
 @requirement("RMS-PREC-1", "rms-norm-wide")
 def float32_is_kept(subject: Subject, case: Case) -> Evidence:
-    return normalizing.is_right_in_float32(subject, case)
+    return norm_numbers.is_right_in_float32(subject, case)
 
 
 @requirement("RMS-PREC-2", "rms-norm")
 def float64_is_kept(subject: Subject, case: Case) -> Evidence:
-    return normalizing.is_right_in_float64(subject, case)
+    return norm_numbers.is_right_in_float64(subject, case)
 
 
 @requirement("RMS-HALF-1", "rms-norm-one", "rms-norm-long")
 def half_precision_neither_overflows_nor_stagnates(subject: Subject, case: Case) -> Evidence:
-    return normalizing.survives_squares_of_half_precision(subject, case)
+    return norm_numbers.survives_squares_of_half_precision(subject, case)
 
 
 @requirement("RMS-HALF-2", "rms-norm-wide")
 def half_precision_is_rounded_after_the_norm(subject: Subject, case: Case) -> Evidence:
-    return normalizing.is_rounded_after_the_norm(subject, case)
+    return norm_numbers.is_rounded_after_the_norm(subject, case)
 
 
 @requirement("RMS-CAST-1", "rms-norm-wide")
@@ -183,17 +183,17 @@ def the_cast_stands_where_it_is_declared(subject: Subject, case: Case) -> Iterat
 
 @requirement("RMS-GRAD-1", "rms-norm", "rms-norm-batches")
 def the_gradient_of_the_weight_is_summed_over_tokens(subject: Subject, case: Case) -> Evidence:
-    return normalizing.weight_gradient_sums_over_tokens(subject, case)
+    return norm_numbers.weight_gradient_sums_over_tokens(subject, case)
 
 
 @requirement("RMS-GRAD-2", "rms-norm")
 def the_gradient_of_a_token_has_nothing_along_it(subject: Subject, case: Case) -> Evidence:
-    return normalizing.nothing_along_the_normalized(subject, case)
+    return norm_numbers.nothing_along_the_normalized(subject, case)
 
 
 @requirement("RMS-GRAD-3", "rms-norm")
 def the_gradient_of_a_token_agrees_with_differences(subject: Subject, case: Case) -> Evidence:
-    return normalizing.agrees_with_differences(subject, case)
+    return norm_numbers.agrees_with_differences(subject, case)
 
 
 # -- all together
@@ -205,4 +205,4 @@ def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
 
 @requirement("RMS-ORACLE-1", "rms-norm", "rms-norm-narrow", "rms-norm-wide")
 def output_and_gradients_are_the_references(subject: Subject, case: Case) -> Evidence:
-    return normalizing.equals(subject, case, reference, ("x", "weight"))
+    return norm_numbers.equals(subject, case, reference, ("x", "weight"))

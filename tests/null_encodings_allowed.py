@@ -94,4 +94,31 @@ ALLOWED = [
         "autograd differentiates what was computed",
         ("sinusoidal", "learned", "rotary", "fourier", "random_fourier"),
     ),
+    # layer_norm and rms_norm
+    Allowed(ALL, "LN-SHAPE-1 LN-DTYPE-1 RMS-SHAPE-1 RMS-DTYPE-1", "shape and dtype are right, whatever the numbers"),
+    Allowed(ALL, "LN-IMMUT-1 RMS-IMMUT-1", "nothing is written to the inputs"),
+    Allowed(
+        NUMBERS,
+        "LN-REPEAT-1 LN-MODE-1 LN-STRIDE-1 RMS-REPEAT-1 RMS-MODE-1 RMS-STRIDE-1",
+        "the same values give the same output, whatever the layout, the mode or earlier calls",
+    ),
+    Allowed(
+        NUMBERS,
+        "LN-TOKEN-1 LN-LEAD-1 LN-WIDE-1 RMS-TOKEN-1 RMS-LEAD-1 RMS-WIDE-1",
+        "an output depends on the input in its own place, or on nothing",
+    ),
+    Allowed(NUMBERS, "LN-PLAIN-1 LN-NOBIAS-1 LN-AXES-1", "no weight is read, and the shape is that of x"),
+    Allowed(CONSTANT, "LN-SHIFT-1", "what does not depend on x does not depend on its mean"),
+    Allowed(
+        ("zeros",),
+        "LN-MEAN-1 LN-GAIN-1 LN-SCALE-1 RMS-GAIN-1 RMS-SCALE-1 RMS-ZERO-1",
+        "0 has mean 0, and is 0 times any gain and any sign",
+    ),
+    Allowed(("echo",), "LN-LINE-1 RMS-LINE-1 RMS-ZERO-1", "x is in line with x, and 0 with 0"),
+    Allowed(("ones",), "RMS-SQUARE-1", "1 has mean square 1"),
+    Allowed(
+        ("echo",),
+        "LN-CONST-2 LN-GRAD-5 RMS-ZERO-2 RMS-GRAD-3",
+        "autograd differentiates what was computed",
+    ),
 ]

@@ -421,6 +421,14 @@ magnitudes = Mutant(
     },
 )
 
+sign_turned = Mutant(
+    "LN-sign-turned",
+    story="mean - x instead of x - mean: every sign is turned",
+    breaks={"LN-LINE-1"},
+    hint="x - mean",
+    replace={layer_norm.normalize: lambda x, axes, eps: -layer_norm.normalize(x, axes, eps)},
+)
+
 clamped_to_half = Mutant(
     "LN-clamped-to-half",
     story="inputs are clamped to what float16 holds, in every dtype",

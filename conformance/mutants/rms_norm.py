@@ -232,6 +232,14 @@ by_halves = Mutant(
     },
 )
 
+sign_turned = Mutant(
+    "RMS-sign-turned",
+    story="the negative root: every sign is turned",
+    breaks={"RMS-LINE-1"},
+    hint="the positive root",
+    replace={rms_norm.normalize: lambda x, eps: -rms_norm.normalize(x, eps)},
+)
+
 standard_deviation = Mutant(
     "RMS-standard-deviation",
     story="x is divided by its standard deviation",

@@ -742,7 +742,7 @@ cancelling = Mutant(
 
 cancelling_clamped = Mutant(
     "LN-cancelling-clamped",
-    story="as above, with what comes out negative set to 0",
+    story="the variance is the difference of two means of squares, and set to 0 where that comes out negative",
     breaks={"LN-OFFSET-1"},
     hint="subtract the mean first, then square",
     replace={layer_norm.variance: lambda x, axes: one_pass(x, axes).clamp(min=0)},

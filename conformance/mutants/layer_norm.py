@@ -362,6 +362,15 @@ no_root = Mutant(
     replace={layer_norm.spread: lambda x, axes, eps: layer_norm.variance(x, axes) + eps},
 )
 
+squared_again = Mutant(
+    "LN-squared-again",
+    story="divided by (variance + eps) ** 2, where ** 0.5 was meant",
+    breaks={"LN-VAR-1"},
+    hint="the power is 0.5, or torch.sqrt",
+    replace={layer_norm.spread: lambda x, axes, eps: (layer_norm.variance(x, axes) + eps) ** 2},
+    source="TPlinker-joint-extraction#37",
+)
+
 sum_of_squares = Mutant(
     "LN-sum-of-squares",
     story="divided by the length of the deviations: the sum of squares, not their mean",
@@ -479,7 +488,7 @@ eps_outside = Mutant(
     breaks={"LN-EPS-1"},
     hint="torch.sqrt(variance + eps)",
     replace={layer_norm.spread: lambda x, axes, eps: torch.sqrt(layer_norm.variance(x, axes)) + eps},
-    source="hyunwoongko/transformer#7, burn#2185",
+    source="hkproj/pytorch-transformer#31, hyunwoongko/transformer#7, burn#2185",
 )
 
 eps_as_floor = Mutant(
@@ -687,7 +696,6 @@ last_axis_only = Mutant(
     breaks={"LN-AXES-1"},
     hint="mean and variance over as many axes as the shape has",
     replace={layer_norm.last_axes: over(lambda x, shape: (-1,))},
-    source="system 2c",
 )
 
 first_of_the_axes = Mutant(
@@ -696,7 +704,6 @@ first_of_the_axes = Mutant(
     breaks={"LN-AXES-1"},
     hint="mean and variance over as many axes as the shape has",
     replace={layer_norm.last_axes: over(lambda x, shape: (-len(shape),))},
-    source="system 2c",
 )
 
 
@@ -794,7 +801,7 @@ own_dtype = Mutant(
     breaks={"LN-HALF-1"},
     hint="x.float() before the norm",
     replace={layer_norm.widened: lambda x: x},
-    source="tiny-llm#288, llama#1048",
+    source="tiny-llm#288 and llama#1048, of RMSNorm",
 )
 
 

@@ -36,7 +36,7 @@ float32_out = Mutant(
     breaks={"RMS-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={rms_norm.rms_norm: then(lambda out, x: out.to(torch.promote_types(x.dtype, torch.float32)))},
-    source="transformers#30236",
+    source="transformers#23535",
 )
 
 always_float32 = Mutant(
@@ -254,7 +254,6 @@ length = Mutant(
     breaks={"RMS-SQUARE-1"},
     hint="the mean of the squares, or F.normalize(x, dim=-1) * math.sqrt(dim)",
     replace={rms_norm.mean_square: lambda x: x.square().sum(dim=-1, keepdim=True)},
-    source="torchtune, whose test says x·√D / |x|",
 )
 
 divided_by_one_less = Mutant(
@@ -412,7 +411,6 @@ one_plus = Mutant(
     breaks={"RMS-GAIN-1"},
     hint='declare rms-norm-weight = "one-plus", or multiply by the weight',
     replace={rms_norm.scale: with_gain(lambda weight: 1 + weight)},
-    source="transformers#29402, of Gemma",
 )
 
 gain_positive = Mutant(
@@ -531,7 +529,7 @@ cast_first = Mutant(
     breaks={"RMS-CAST-1"},
     hint='declare rms-norm-cast = "before", or cast last',
     replace={rms_norm.rms_norm: cast_before},
-    source="transformers#29402, transformers#25421",
+    source="gemma_pytorch#67, transformers#29402, pytorch#147203",
 )
 
 # -- gradients

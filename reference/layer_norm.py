@@ -1,6 +1,7 @@
 """Layer normalization: each token to mean 0 and variance 1 over its features, then a gain and a shift.
 
 Symbols as in spec/layer_norm.md: x what comes in, μ and σ² its mean and variance over the last axes, γ gain, β shift.
+Shapes are written for one axis of D features; where ``shape`` has several axes, read (..., *shape) for (..., D).
 """
 
 import torch
@@ -8,44 +9,50 @@ from torch import Tensor
 
 
 def refuse_misfits(x: Tensor, shape: tuple[int, ...]) -> None:
-    """Raise ValueError where the last axes of x are not ``shape``: broadcasting would go on, with other numbers."""
+    """Raise ValueError where x, (..., D), does not end in ``shape``: broadcasting would go on, with other numbers."""
     last = tuple(x.shape[max(0, x.ndim - len(shape)) :])
     if last != tuple(shape):
         raise ValueError(f"x ends in {last}, want {tuple(shape)}")
 
 
 def last_axes(x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the axes of x that are normalized, counted from the end: (-1,), (-2, -1), …"""
+    """Return the axes of x, (..., D), that are normalized, counted from the end: (-1,), (-2, -1), …"""
     return tuple(range(-len(shape), 0))
 
 
 def widened(x: Tensor) -> Tensor:
-    """Return x in float32, or in its own dtype where that is wider: half precision cannot hold sums of squares."""
+    """Return x, (...,), in float32, or in its own dtype where that is wider.
+
+    Half precision cannot hold a sum of squares: float16 lacks the range, bfloat16 the digits.
+    """
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def mean(x: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """Return the mean over the axes, which stay as axes of size 1."""
+    """Return the mean over the axes, which stay as axes of size 1: (..., D) to (..., 1)."""
     return x.mean(dim=axes, keepdim=True)
 
 
 def variance(x: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """Return the biased variance, the mean of (x - μ)²: first the difference, then the square."""
+    """Return the biased variance, the mean of (x - μ)²: (..., D) to (..., 1).
+
+    First the difference, then the square: E[x²] - μ² is the same on paper, and cancels where μ is large.
+    """
     return mean((x - mean(x, axes)).square(), axes)
 
 
 def spread(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
-    """Return √(σ² + ε), what the deviations are divided by."""
+    """Return √(σ² + ε), what the deviations are divided by: (..., D) to (..., 1)."""
     return torch.sqrt(variance(x, axes) + eps)
 
 
 def normalize(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
-    """Return (x - μ) / √(σ² + ε)."""
+    """Return x̂ = (x - μ) / √(σ² + ε), (..., D)."""
     return (x - mean(x, axes)) / spread(x, axes, eps)
 
 
 def scale_and_shift(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """Return γ·x + β, of which either may be missing."""
+    """Return γ·x̂ + β, (..., D), of which either may be missing. Source: Ba et al. 2016, eq. (4)."""
     scaled = x if weight is None else x * weight
     return scaled if bias is None else scaled + bias
 
@@ -56,9 +63,9 @@ def layer_norm(
     """Return x normalized over its last axes, in the dtype of x.
 
     Shapes:
-        x             (…, *shape)
+        x             (..., *shape)
         weight, bias  shape, or None
-        out           (…, *shape)
+        out           (..., *shape)
 
     Raises ValueError where the last axes of x are not ``shape``.
 

@@ -10,28 +10,28 @@ from attnconf.reference.layer_norm import widened
 
 
 def refuse_misfits(x: Tensor, weight: Tensor) -> None:
-    """Raise ValueError where x is not as wide as the weight: broadcasting would go on, with other numbers."""
+    """Raise ValueError where x is not (..., D) for a weight (D,): broadcasting would go on, with other numbers."""
     if x.shape[-1:] != weight.shape:
         raise ValueError(f"x ends in {tuple(x.shape[-1:])}, want {tuple(weight.shape)}")
 
 
 def mean_square(x: Tensor) -> Tensor:
-    """Return the mean of x² over the features, an axis of size 1."""
+    """Return the mean of x² over the features: (..., D) to (..., 1)."""
     return x.square().mean(dim=-1, keepdim=True)
 
 
 def spread(x: Tensor, eps: float) -> Tensor:
-    """Return √(mean(x²) + ε), what x is divided by."""
+    """Return √(mean(x²) + ε), what x is divided by: (..., D) to (..., 1)."""
     return torch.sqrt(mean_square(x) + eps)
 
 
 def normalize(x: Tensor, eps: float) -> Tensor:
-    """Return x / √(mean(x²) + ε)."""
+    """Return x̂ = x / √(mean(x²) + ε), (..., D)."""
     return x / spread(x, eps)
 
 
 def scale(x: Tensor, weight: Tensor) -> Tensor:
-    """Return γ·x."""
+    """Return γ·x̂, (..., D)."""
     return x * weight
 
 
@@ -39,9 +39,9 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     """Return x normalized over its last axis, in the dtype of x.
 
     Shapes:
-        x       (…, D)
+        x       (..., D)
         weight  (D,)
-        out     (…, D)
+        out     (..., D)
 
     Raises ValueError where x is not as wide as the weight.
 

@@ -87,13 +87,13 @@ def a_token_depends_on_no_other(subject: Subject, case: Case) -> Evidence:
     return normalizing.keeps_tokens_apart(subject, case)
 
 
-@requirement("LN-MEAN-1", "layer-norm", "layer-norm-batches")
+@requirement("LN-MEAN-1", "layer-norm")
 def the_mean_becomes_zero(subject: Subject, case: Case) -> Evidence:
     mean = bare(subject, tokens(case)).out.mean(dim=-1)
     yield close(mean, torch.zeros_like(mean), "mean of out over the features", unit=1.0)
 
 
-@requirement("LN-VAR-1", "layer-norm", "layer-norm-batches")
+@requirement("LN-VAR-1", "layer-norm")
 def the_biased_variance_becomes_one(subject: Subject, case: Case) -> Evidence:
     """On rows of mean 0, so that how a mean is subtracted is no matter here."""
     out = bare(subject, LARGE * standard(subject, tokens(case))).out
@@ -106,7 +106,7 @@ def deviations_keep_their_proportions(subject: Subject, case: Case) -> Evidence:
     return normalizing.stays_in_line(subject, case)
 
 
-@requirement("LN-SHIFT-1", "layer-norm", "layer-norm-batches")
+@requirement("LN-SHIFT-1", "layer-norm")
 def a_number_added_to_all_features_changes_nothing(subject: Subject, case: Case) -> Evidence:
     x = tokens(case)
     want = bare(subject, x).out
@@ -159,12 +159,12 @@ def a_constant_row_has_a_finite_gradient(subject: Subject, case: Case) -> Eviden
 # -- gain and shift
 
 
-@requirement("LN-GAIN-1", "layer-norm", "layer-norm-batches")
+@requirement("LN-GAIN-1", "layer-norm")
 def each_feature_has_a_gain(subject: Subject, case: Case) -> Evidence:
     return normalizing.multiplies_by_the_gain(subject, case)
 
 
-@requirement("LN-BIAS-1", "layer-norm", "layer-norm-batches")
+@requirement("LN-BIAS-1", "layer-norm")
 def each_feature_has_a_shift(subject: Subject, case: Case) -> Evidence:
     got = ask(subject, tokens(case), gain_of(case), shift_of(case)).out
     want = ask(subject, tokens(case), gain_of(case)).out + shift_of(case)
@@ -246,14 +246,14 @@ def half_precision_is_rounded_after_the_norm(subject: Subject, case: Case) -> Ev
 # -- gradients
 
 
-@requirement("LN-GRAD-1", "layer-norm", "layer-norm-batches")
+@requirement("LN-GRAD-1", "layer-norm")
 def the_gradient_of_the_shift_is_summed_over_tokens(subject: Subject, case: Case) -> Evidence:
     cotangent = case.draw("cotangent", case.B, case.L, case.E)
     reply = ask(subject, tokens(case), gain_of(case), shift_of(case), cotangent=cotangent, wrt=("bias",))
     yield close(reply.grads["bias"], cotangent.flatten(0, 1).sum(dim=0), "gradient of the bias, against the sum,")
 
 
-@requirement("LN-GRAD-2", "layer-norm", "layer-norm-batches")
+@requirement("LN-GRAD-2", "layer-norm")
 def the_gradient_of_the_gain_is_summed_over_tokens(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.weight_gradient_sums_over_tokens(subject, case)
 

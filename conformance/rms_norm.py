@@ -127,7 +127,7 @@ def a_row_of_zeros_has_a_finite_gradient(subject: Subject, case: Case) -> Eviden
 # -- gain
 
 
-@requirement("RMS-GAIN-1", "rms-norm", "rms-norm-batches")
+@requirement("RMS-GAIN-1", "rms-norm")
 def each_feature_has_a_gain(subject: Subject, case: Case) -> Evidence:
     return normalizing.multiplies_by_the_gain(subject, case)
 
@@ -181,7 +181,7 @@ def the_cast_stands_where_it_is_declared(subject: Subject, case: Case) -> Iterat
 # -- gradients
 
 
-@requirement("RMS-GRAD-1", "rms-norm", "rms-norm-batches")
+@requirement("RMS-GRAD-1", "rms-norm")
 def the_gradient_of_the_weight_is_summed_over_tokens(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.weight_gradient_sums_over_tokens(subject, case)
 

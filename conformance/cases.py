@@ -120,6 +120,8 @@ class Case:
 ENCODED = "x({L}, {E}), {S} frequencies"
 NETWORK = ENCODED + ", layers of {H}, {B}, {out_dim}"
 DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
+# How the inputs of tokenizers are shown.
+SPOKEN = "{L} words, {S} known or learnt from, of at most {F} letters out of {E}; {H} merges"
 
 # fmt: off
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -359,7 +361,19 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     # -- decoder
     # -- transformer
     # -- token_embedding
-    # -- tokenizer
+    # -- tokenizer: L words of a text and S of a corpus, of at most F letters out of E, H merges; the other checks write
+    # their texts themselves, and say them
+    "tokenizer": (
+        Case("tokenizer-1", B=2, H=6, L=7, S=11, E=4, F=5, reads=SPOKEN),
+        Case("tokenizer-2", B=3, H=9, L=8, S=13, E=2, F=6, reads=SPOKEN),
+    ),
+    "tokenizer-edges": (
+        Case("tokenizer-one-word-1",   B=2, H=4, L=1, S=7, E=3, F=5, reads=SPOKEN),
+        Case("tokenizer-one-letter-2", B=2, H=3, L=5, S=8, E=1, F=6, reads=SPOKEN),
+    ),
+    "tokenizer-written": (Case("tokenizer-written-1", B=2, H=3, L=5, S=8, E=4, F=6, reads="texts written for it"),),
+    # longer than the hundred letters at which some give up
+    "tokenizer-long": (Case("tokenizer-long-1", B=2, H=3, L=131, S=8, E=4, F=6, reads="a word of {L} letters"),),
 }
 # fmt: on
 

@@ -25,7 +25,7 @@ from attnconf.reference.sinusoidal import grid
 from attnconf.reference.sinusoidal import sinusoidal as add_sinusoidal
 from attnconf.reference.token_embedding import embed
 from attnconf.reference.token_embedding import token_attention as attend_to_tokens
-from attnconf.reference.tokenizer import decode as join_tokens
+from attnconf.reference.tokenizer import decode as text_of
 from attnconf.reference.tokenizer import encode as cut_into_tokens
 from attnconf.reference.tokenizer import train as learn_merges
 from attnconf.reference.transformer import encoder_decoder as encode_and_decode
@@ -311,7 +311,7 @@ def tokenizer(config, weights):
 
 def detokenizer(config, weights):
     def forward(ids):
-        return join_tokens(ids, config.kind, config.vocabulary)
+        return text_of(ids, config.kind, config.vocabulary)
 
     return forward
 

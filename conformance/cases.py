@@ -364,8 +364,8 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     # -- tokenizer: L words of a text and S of a corpus, of at most F letters out of E, H merges; the other checks write
     # their texts themselves, and say them
     "tokenizer": (
-        Case("tokenizer-1", B=2, H=6, L=7, S=11, E=4, F=5, reads=SPOKEN),
-        Case("tokenizer-2", B=3, H=9, L=8, S=13, E=2, F=6, reads=SPOKEN),
+        Case("tokenizer-1", B=2, H=17, L=9, S=31, E=4, F=7, reads=SPOKEN),
+        Case("tokenizer-2", B=4, H=23, L=8, S=29, E=3, F=6, reads=SPOKEN),
     ),
     "tokenizer-edges": (
         Case("tokenizer-one-word-1",   B=2, H=4, L=1, S=7, E=3, F=5, reads=SPOKEN),

@@ -10,6 +10,7 @@ version 0.2 on, and no symbol of its own.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 END = "</w>"
 Pair = tuple[str, str]
@@ -122,7 +123,7 @@ def first_learnt(pieces: Sequence[str], ranks: Mapping[Pair, int]) -> Pair | Non
 
 def neighbours(pieces: Sequence[str]) -> list[Pair]:
     """Return every piece with the one behind it."""
-    return list(zip(pieces[:-1], pieces[1:], strict=True))
+    return list(pairwise(pieces))
 
 
 def merge(pieces: Sequence[str], pair: Pair) -> list[str]:
@@ -144,7 +145,7 @@ def decode(ids: Iterable[int], kind: str, vocabulary: Sequence[str]) -> str:
 
     Requirements: TOK-DECODE-1, TOK-DECODE-2, TOK-DECODE-3, TOK-DECODE-4.
     """
-    return join([token_of(i, vocabulary) for i in ids], kind)
+    return join_tokens([token_of(i, vocabulary) for i in ids], kind)
 
 
 def token_of(i: int, vocabulary: Sequence[str]) -> str:
@@ -154,7 +155,7 @@ def token_of(i: int, vocabulary: Sequence[str]) -> str:
     return vocabulary[i]
 
 
-def join(tokens: Sequence[str], kind: str) -> str:
+def join_tokens(tokens: Sequence[str], kind: str) -> str:
     """Return tokens as one text: words with a space between them, characters with nothing, pieces as they say."""
     if kind == "word":
         return " ".join(tokens)

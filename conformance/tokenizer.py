@@ -185,13 +185,20 @@ def without_merges_a_word_is_its_characters(subject: Subject, case: Case) -> Evi
 
 @requirement("TOK-MERGE-1", "tokenizer-written")
 def the_merge_that_was_learnt_first_is_made_first(subject: Subject, case: Case) -> Evidence:
+    answers = []  # all of them, to be told from other orders by
     later, longer = (("b", "c"), ("a", "b")), (("c", "d"), ("a", "b"), ("ab", "c"))
     for merges, word, tokens in (
-        (later, "abcx", "a bc x</w>"), (later[::-1], "abcx", "ab c x</w>"), (longer, "abcdx", "ab cd x</w>"),
-    ):  # fmt: skip
-        yield gives(subject, byte_pairs(subject, merges, "abcdx"), word, tokens)
-    config = byte_pairs(subject, (("b", "c</w>"), ("a", "b")), "abcdx")
-    yield gives(subject, config, "abc", "a bc</w>")
+        (later, "abcx", "a bc x</w>"),
+        (later[::-1], "abcx", "ab c x</w>"),
+        (longer, "abcdx", "ab cd x</w>"),
+        ((("a", "b"), ("c", "a")), "cabx", "c ab x</w>"),
+        ((("b", "c"), ("a", "bc"), ("a", "b")), "abcx", "abc x</w>"),
+        ((("b", "c</w>"), ("a", "b")), "abc", "a bc</w>"),
+    ):
+        config = byte_pairs(subject, merges, "abcdx")
+        answers.append((config, word, ask(subject, config, word), places(config, tokens.split())))
+    for answer in answers:
+        yield same(*answer)
 
 
 @requirement("TOK-MERGE-2", "tokenizer-written")

@@ -26,6 +26,7 @@ SPOKEN = {
     "relative_bias_attention": ("t5-scale",),
     "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
     "random_fourier": ("random-fourier-order",),
+    "bpe_trainer": ("word-end",),
 }
 VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
@@ -50,6 +51,7 @@ def test_the_reference_is_right_in_every_convention(component, declares):
         ("SIN-inverted-twice", "sinusoidal", {"sinusoidal-output": "table", "sinusoidal-layout": "halves"}),
         ("SIN-grid-width-of-both", "sinusoidal_2d", {"grid-axes": "height-first", "grid-layout": "interleaved"}),
         ("LRN-negative-from-end", "learned", {"learned-offset": "2"}),
+        ("TOK-words-unweighted", "bpe_trainer", {"word-end": "separate"}),
         (
             "FOUR-bank-linear",
             "fourier",

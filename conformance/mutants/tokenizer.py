@@ -112,8 +112,8 @@ split_at_spaces = Mutant(
     replace={tokenizer.words_of: lambda text: text.split(" ")},
 )
 
-ends_not_stripped = Mutant(
-    "TOK-ends-not-stripped",
+ends_make_words = Mutant(
+    "TOK-ends-make-words",
     story="white space at the ends of a text makes an empty word there",
     breaks={"TOK-SPLIT-1", "TOK-EMPTY-1"},
     hint=r"split() without an argument, or drop the empty strings that re.split(r'\s+', text) gives at the ends",
@@ -128,7 +128,7 @@ ascii_spaces = Mutant(
     replace={tokenizer.words_of: lambda text: re.findall(r"[^ \t\r\n\f\v]+", text)},
 )
 
-lines_only = Mutant(
+first_line = Mutant(
     "TOK-first-line",
     story="only the first line of a text is read",
     breaks={"TOK-SPLIT-1"},
@@ -334,7 +334,7 @@ unknown_dropped_silently = Mutant(
     breaks={"TOK-UNKNOWN-2"},
     hint="raise an error: the caller must know that the text was changed",
     replace={tokenizer.encode: drop_without_unknown},
-    source="the BPE of the library tokenizers",
+    source="tokenizers#517",
 )
 
 unknown_first = Mutant(
@@ -446,7 +446,7 @@ mark_at_beginning = Mutant(
     replace={tokenizer.symbols_of: lambda word: [word[0] + END, *word[1:]]},
 )
 
-end_alone = Mutant(
+mark_replaces_letter = Mutant(
     "TOK-mark-replaces-letter",
     story="the mark stands in place of the last character",
     breaks={"TOK-SYMBOL-1", "TOK-TRAIN-4"},
@@ -841,7 +841,7 @@ ids_dropped = Mutant(
     breaks={"TOK-DECODE-6"},
     hint="raise an error: such ids come from another vocabulary",
     replace={tokenizer.token_of: lambda i, vocabulary: vocabulary[i] if 0 <= i < len(vocabulary) else ""},
-    source="the library tokenizers",
+    source="transformers#20781",
 )
 
 
@@ -1028,7 +1028,7 @@ first_pair = Mutant(
     replace={tokenizer.most_frequent: lambda counts: next(iter(counts))},
 )
 
-pairs_sorted = Mutant(
+last_pair = Mutant(
     "TOK-last-pair",
     story="the pair that is last in the order of characters is merged, whatever its count",
     breaks={"TOK-TRAIN-1"},

@@ -20,13 +20,9 @@ Pair = tuple[str, str]
 
 
 def encode(
-    text: str,
-    kind: str,
-    vocabulary: Sequence[str],
-    merges: Sequence[Pair],
-    unknown: str | None,
-    specials: Sequence[str],
-) -> list[int]:
+    text: str, kind: str, vocabulary: Sequence[str], merges: Sequence[Pair] = (), unknown: str | None = None,
+    specials: Sequence[str] = (),
+) -> list[int]:  # fmt: skip
     """Return the ids of a text, each in 0 … len(vocabulary) - 1.
 
     ``kind``: "word", "character" or "byte-pair". ``merges`` in the order in which they were learnt.

@@ -157,6 +157,7 @@ def place_nothing(
 _LAYER = frozenset(
     {"pre-norm", "post-norm", "final-norm", "no-final-norm", "free-causality", "layer-bias", "layer-norm"}
 )
+_TOKENS = frozenset({"words", "word-tokens", "characters", "whole-tokens", "byte-pairs"})
 _OFFERS = {  # what can be asked of components that are asked as they are; of the others nothing in particular
     "rotary_attention": frozenset({"scores"}),  # an encoding has none
     "alibi_attention": frozenset({"scores"}),
@@ -167,6 +168,8 @@ _OFFERS = {  # what can be asked of components that are asked as they are; of th
     "decoder": _LAYER | {"stack"},
     "encoder_decoder": _LAYER | {"vectors"},
     "transformer": _LAYER | {"ids"},
+    "tokenizer": _TOKENS,
+    "detokenizer": _TOKENS,
 }
 _ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal"})
 LENSES = {

@@ -27,6 +27,7 @@ SPOKEN = {
     "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
     "random_fourier": ("random-fourier-order",),
     "rms_norm": ("rms-norm-weight", "rms-norm-cast"),
+    "bpe_trainer": ("word-end",),
 }
 VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
@@ -52,6 +53,7 @@ def test_the_reference_is_right_in_every_convention(component, declares):
         ("SIN-grid-width-of-both", "sinusoidal_2d", {"grid-axes": "height-first", "grid-layout": "interleaved"}),
         ("LRN-negative-from-end", "learned", {"learned-offset": "2"}),
         ("RMS-eps-outside", "rms_norm", {"rms-norm-weight": "one-plus", "rms-norm-cast": "before"}),
+        ("TOK-words-unweighted", "bpe_trainer", {"word-end": "separate"}),
         (
             "FOUR-bank-linear",
             "fourier",

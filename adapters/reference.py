@@ -254,18 +254,23 @@ def encoder(config, weights):
     return forward
 
 
+def mask_of_memory(memory_mask):
+    """Return the mask of the attention to the memory: without padding, and not causal."""
+    return None if memory_mask is None else key_padding(memory_mask)
+
+
 def decoder_layer(config, weights):
     def forward(x, memory, *, key_mask=None, memory_mask=None):
-        hidden = None if memory_mask is None else key_padding(memory_mask)
-        return decode_once(x, memory, weights, style_of(config), mask_of_targets(x, key_mask), hidden)
+        mask, hidden = mask_of_targets(x, key_mask), mask_of_memory(memory_mask)
+        return decode_once(x, memory, weights, style_of(config), mask, hidden)
 
     return forward
 
 
 def decoder(config, weights):
     def forward(x, memory, *, key_mask=None, memory_mask=None):
-        hidden = None if memory_mask is None else key_padding(memory_mask)
-        return decode(x, memory, weights, style_of(config), mask_of_targets(x, key_mask), hidden)
+        mask, hidden = mask_of_targets(x, key_mask), mask_of_memory(memory_mask)
+        return decode(x, memory, weights, style_of(config), mask, hidden)
 
     return forward
 

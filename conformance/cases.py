@@ -120,6 +120,7 @@ class Case:
 # How the inputs of coordinate encodings are shown.
 ENCODED = "x({L}, {E}), {S} frequencies"
 NETWORK = ENCODED + ", layers of {H}, {B}, {out_dim}"
+TARGETS = "x({B}, {L}, {H}·{E}), memory({B}, {S}, {H}·{E}), {F} hidden"
 DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
 # How the inputs of tokenizers are shown.
 SPOKEN = "{L} words, {S} known or learnt from, of at most {F} letters out of {E}; {H} merges"
@@ -403,6 +404,25 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
              reads="x({B}, {L}, 32), 200 steps"),
     ),
     # -- decoder
+    # heads of E features, F hidden ones; memory longer and shorter than the targets
+    "decoder-one": (Case("decoder-1", B=2, H=3, L=5, S=7, E=4, F=11, reads=TARGETS),),
+    # memory as long as the targets, where a causal mask fits both attentions
+    "decoder-lengths": (
+        Case("decoder-longer-1",  B=2, H=3, L=4, S=6, E=5, F=7, reads=TARGETS),
+        Case("decoder-shorter-2", B=2, H=3, L=5, S=4, E=6, F=7, reads=TARGETS),
+        Case("decoder-square-3",  B=2, H=3, L=5, S=5, E=4, F=7, reads=TARGETS),
+    ),
+    "decoder-edges": (
+        Case("decoder-one-target-1", B=3, H=2, L=1, S=7, E=4, F=5,  reads=TARGETS),
+        Case("decoder-one-memory-2", B=3, H=2, L=5, S=1, E=4, F=7,  reads=TARGETS),
+        Case("decoder-one-sample-3", B=1, H=3, L=5, S=7, E=4, F=11, reads=TARGETS),
+        Case("decoder-one-head-4",   B=3, H=1, L=4, S=5, E=6, F=7,  reads=TARGETS),
+    ),
+    "decoder-square": (Case("decoder-square-3", B=2, H=3, L=5, S=5, E=4, F=7, reads=TARGETS),),
+    "decoder-short": (Case("decoder-short-1", B=2, H=3, L=4, S=6, E=5, F=7, reads=TARGETS),),
+    # as many samples as targets, where both axes fit a mask
+    "decoder-batches": (Case("decoder-batch-is-L-1", B=4, H=2, L=4, S=6, E=3, F=5, reads=TARGETS),),
+    "decoder-wide": (Case("decoder-wide-1", B=2, H=4, L=6, S=7, E=8, F=27, reads=TARGETS),),
     # -- transformer
     # -- token_embedding
     # -- tokenizer: L words of a text and S of a corpus, of at most F letters out of E, H merges; the other checks write

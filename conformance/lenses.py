@@ -154,8 +154,17 @@ def place_nothing(
     raise TypeError("this component is not judged as attention")
 
 
-_LAYER = frozenset(
-    {"pre-norm", "post-norm", "final-norm", "no-final-norm", "free-causality", "layer-bias", "layer-norm"}
+_LAYER = frozenset(  # F is the hidden width, free as that of values
+    {
+        "pre-norm",
+        "post-norm",
+        "final-norm",
+        "no-final-norm",
+        "free-causality",
+        "layer-bias",
+        "layer-norm",
+        "value-width",
+    }
 )
 _TOKENS = frozenset({"words", "word-tokens", "characters", "whole-tokens", "byte-pairs"})
 _OFFERS = {  # what can be asked of components that are asked as they are; of the others nothing in particular
@@ -164,8 +173,8 @@ _OFFERS = {  # what can be asked of components that are asked as they are; of th
     "relative_bias_attention": frozenset({"scores"}),
     "encoder_layer": _LAYER | {"layer"},
     "encoder": _LAYER | {"stack"},
-    "decoder_layer": _LAYER | {"layer"},
-    "decoder": _LAYER | {"stack"},
+    "decoder_layer": _LAYER | {"layer", "ungated"},
+    "decoder": _LAYER | {"stack", "ungated"},
     "encoder_decoder": _LAYER | {"vectors"},
     "transformer": _LAYER | {"ids"},
     "tokenizer": _TOKENS,

@@ -27,6 +27,7 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "characters": ("token-kind", ("word", "byte-pair")),
     "whole-tokens": ("token-kind", ("byte-pair",)),
     "byte-pairs": ("token-kind", ("word", "character")),
+    "ungated": ("gated", ("yes",)),
 }
 
 

@@ -19,7 +19,7 @@ def shape(component, config, given):
         "random_fourier": lambda: 2 * config.num_features,
         "coordinate_mlp": lambda: config.out_dim,
     }
-    x = given[-1]
+    x = given[0 if component.startswith("decoder") else -1]
     return (*x.shape[:-1], width[component]() if component in width else x.shape[-1])
 
 

@@ -133,4 +133,19 @@ ALLOWED = [
     Allowed(("zeros", "ones"), "TOK-WORD-1", "the same id for every word"),
     Allowed((*NUMBERS, "nan"), "TOK-REPEAT-1", "the same text or merges in every call", ("detokenizer", "bpe_trainer")),
     Allowed((*NUMBERS, "nan"), "TOK-TRAIN-9", "the words are not read, and so their order is not"),
+    # -- decoder
+    Allowed(ALL, "DEC-SHAPE-1 DEC-DTYPE-1 DEC-IMMUT-1", "shape and dtype are right, and nothing is written"),
+    Allowed(
+        NUMBERS,
+        "DEC-REPEAT-1 DEC-MODE-1 DEC-DROP-1 DEC-DROP-2",
+        "the same inputs give the same output, whatever the mode, the settings or earlier calls",
+    ),
+    Allowed(
+        NUMBERS,
+        "DEC-BATCH-1 DEC-CAUSAL-1 DEC-PREFIX-1 DEC-PAD-1 DEC-PAD-2 DEC-PERM-1 DEC-HIDE-1 DEC-EMPTY-1 DEC-KV-1",
+        "an output depends on the target in its own place, or on nothing: not on masks, memory or other targets",
+    ),
+    Allowed(NUMBERS, "DEC-NORM-1 DEC-ORDER-1 DEC-STACK-1", "no weight is read, and three times a constant is once"),
+    Allowed(("echo",), "DEC-ZERO-1", "the identity"),
+    Allowed(("random",), "DEC-CAUSAL-2 DEC-MEMORY-1", "noise differs everywhere, as if every token were seen"),
 ]

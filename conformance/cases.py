@@ -120,6 +120,7 @@ class Case:
 ENCODED = "x({L}, {E}), {S} frequencies"
 NETWORK = ENCODED + ", layers of {H}, {B}, {out_dim}"
 DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
+IDS = "ids({B}, {L}) of {S}, {H} heads of {E}"
 
 # fmt: off
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -420,7 +421,23 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # -- decoder
     # -- transformer
-    # -- token_embedding
+    # -- token_embedding: S ids in the vocabulary; vectors of E features, with attention of H·E
+    "token": (
+        Case("token-1", B=2, H=3, L=5, S=11, E=4, F=7, multiple=2, reads=IDS),
+        Case("token-2", B=3, H=2, L=7, S=13, E=8, F=5, multiple=2, reads=IDS),
+    ),
+    "token-one": (Case("token-1", B=2, H=3, L=5, S=11, E=4, F=7, multiple=2, reads=IDS),),
+    "token-batches": (
+        Case("token-batch-is-L-1", B=5, H=2, L=5, S=11, E=4, F=7, multiple=2, reads=IDS),
+        Case("token-batches-2",    B=7, H=3, L=5, S=9,  E=4, F=2, multiple=2, reads=IDS),
+    ),
+    "token-edges": (
+        Case("token-one-token-1",  B=3, H=2, L=1, S=9,  E=6, F=7, multiple=2, reads=IDS),
+        Case("token-one-sample-2", B=1, H=2, L=7, S=11, E=4, F=5, multiple=2, reads=IDS),
+        Case("token-one-head-3",   B=3, H=1, L=5, S=9,  E=8, F=7, multiple=2, reads=IDS),
+    ),
+    # more ids than eight bits count
+    "token-many": (Case("token-many-1", B=2, H=3, L=5, S=311, E=4, F=7, multiple=2, reads=IDS),),
     # -- tokenizer
 }
 # fmt: on

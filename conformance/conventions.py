@@ -177,6 +177,40 @@ def _rms_norm(build: Component, choice: Choice) -> Component:
             return build(config, {"weight": gain})
         forward = build(config, {"weight": torch.ones_like(weight)})
         return lambda x: (forward(x) * gain).to(x.dtype)
+def _feed_forward(build: Component, choice: Choice) -> Component:
+    other = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
+
+    def component(config: Any, weights: Any) -> Forward:
+        if choice("glu-activated") == "up" and config.gated:
+            weights = {other.get(name, name): w for name, w in weights.items()}
+        return build(config, weights)
+
+    return component
+
+
+def _token_embedding(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+        scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
+
+        def translated(ids: Tensor) -> Any:
+            out = scale * forward(ids)
+            if config.padding_id is not None and choice("padding-row") == "zeros":
+                out = torch.where((ids == config.padding_id)[..., None], 0.0, out)
+            return out
+
+        return translated
+
+    return component
+
+
+def _token_attention(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        back = _back(side_by_side(choice("sinusoidal-layout"), config.dim))
+        scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
+        reading = ("table.weight", "attn.q.weight", "attn.k.weight", "attn.v.weight")  # what has features of x last
+        other = {name: weights[name][:, back] for name in reading}
+        return build(config, {**weights, **other, "table.weight": scale * other["table.weight"]})
 
     return component
 
@@ -192,4 +226,7 @@ _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str
     "fourier": (_fourier, ("fourier-factor", "fourier-input", "fourier-order")),
     "random_fourier": (_random_fourier, ("random-fourier-order",)),
     "rms_norm": (_rms_norm, ("rms-norm-weight", "rms-norm-cast")),
+    "feed_forward": (_feed_forward, ("glu-activated",)),
+    "token_embedding": (_token_embedding, ("embedding-scale", "padding-row")),
+    "token_attention": (_token_attention, ("embedding-scale", "sinusoidal-layout")),
 }

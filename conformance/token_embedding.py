@@ -73,14 +73,16 @@ def transparent(subject: Subject, case: Case) -> Weights:
         return {}
     eye = torch.eye(width(subject, case), dtype=case.dtype, device=case.device)
     weights = {f"attn.{name}.weight": eye * (name in ("v", "out")) for name in ("q", "k", "v", "out")}
-    return weights | {f"attn.{name}.bias": eye.new_zeros(len(eye)) for name in ("q", "k", "v", "out") if biased(subject)}
+    return weights | {
+        f"attn.{name}.bias": eye.new_zeros(len(eye)) for name in ("q", "k", "v", "out") if biased(subject)
+    }
 
 
 def ask(
     subject: Subject, case: Case, ids: Tensor, table: Tensor | None = None, weights: Weights | None = None,
     changes: dict[str, Any] | None = None, key_mask: Tensor | None = None, **options: Any,
 ) -> Reply:  # fmt: skip
-    """Return the reply to ids (B, L), with attention's weights as drawn if not given; ``changes``: to the configuration.
+    """Return the reply to ids (B, L), with attention's weights as drawn if not given; ``changes``: to the config.
 
     Raises Failure or Unsupported.
     """
@@ -115,12 +117,10 @@ def slope(subject: Subject, case: Case, ids: Tensor, table: Tensor, cotangent: T
     return ask(subject, case, ids, table, weights, cotangent=cotangent, wrt=(TABLE,), **options).grads[TABLE]
 
 
-def measured(subject: Subject, case: Case) -> float:
-    """Return what rows are multiplied by, as it was seen."""
-    ids, table = numbers(case), table_of(subject, case)
-    got, rows = looked_up(subject, case, ids), table[ids]
+def ratio(got: Tensor, rows: Tensor) -> float:
+    """Return what rows are multiplied by, as it was seen. Raises Failure where that is nothing."""
     seen = float((got * rows).sum() / rows.square().sum())
-    holds(seen > 0, f"out is {seen:.3g} times the rows")
+    holds(seen > 0, f"what tokens get is {seen:.3g} times their rows")
     return seen
 
 
@@ -171,43 +171,60 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
 # -- which row
 
 
-@requirement("EMB-ROW-1", "token", "token-edges", "token-batches")
+@requirement("EMB-SAMPLE-1", "token", "token-batches")
+def a_sample_is_on_its_own(subject: Subject, case: Case) -> Evidence:
+    ids = numbers(case)
+    out = ask(subject, case, ids).out
+    for b in (0, case.B - 1):
+        among = numbers(case, "others").clone()
+        among[b] = ids[b]
+        yield close(ask(subject, case, among).out[b], out[b], f"out of sample {b} among others than before")
+
+
+@requirement("EMB-ROW-1", "token", "token-edges")
 def a_token_gets_the_row_of_its_id(subject: Subject, case: Case) -> Evidence:
     """Up to one factor for all, which is judged by itself."""
-    ids, table = numbers(case), table_of(subject, case)
-    want = measured(subject, case) * table[ids]
-    yield close(looked_up(subject, case, ids), want, f"what ids {ids.tolist()} get, against those rows,")
+    ids, rows = numbers(case), table_of(subject, case)[numbers(case)]
+    got = looked_up(subject, case, ids)
+    yield close(got, ratio(got, rows) * rows, f"what ids {ids.tolist()} get, against those rows,")
 
 
 @requirement("EMB-SCALE-1", "token")
 def rows_are_scaled_as_declared(subject: Subject, case: Case) -> Evidence:
-    want = torch.tensor(factor(subject, case))
-    yield close(torch.tensor(measured(subject, case)), want, "the factor of the rows")
+    seen = ratio(looked_up(subject, case, numbers(case)), table_of(subject, case)[numbers(case)])
+    yield close(torch.tensor(seen), torch.tensor(factor(subject, case)), "the factor of the rows")
 
 
 @requirement("EMB-SAME-1", "token", "token-batches")
 def an_id_gets_one_vector_everywhere(subject: Subject, case: Case) -> Evidence:
     for number in (1, case.S - 2):
         out = ask(subject, case, torch.full((case.B, case.L), number, device=case.device)).out
-        yield close(out, out[:1, :1].expand_as(out), f"out where all ids are {number}, against that of the first token,")
+        yield close(
+            out, out[:1, :1].expand_as(out), f"out where all ids are {number}, against that of the first token,"
+        )
+
+
+def among_others(subject: Subject, case: Case, number: int) -> tuple[Tensor, float, Measure]:
+    """Return ids of which every other is this one, the factor of the others' rows, and the measure of its own."""
+    ids, table = numbers(case).clone(), table_of(subject, case)
+    ids[:, ::2] = number
+    got = looked_up(subject, case, ids)
+    by = ratio(got[:, 1::2], table[ids[:, 1::2]])
+    return ids, by, close(got[:, ::2], by * table[ids[:, ::2]], f"what id {number} gets among others")
 
 
 @requirement("EMB-ZERO-1", "token")
 def id_0_has_a_row_like_the_others(subject: Subject, case: Case) -> Evidence:
-    ids, table = numbers(case).clone(), table_of(subject, case)
-    ids[:, ::2] = 0
-    by, cotangent = measured(subject, case), weighing(subject, case)
-    yield close(looked_up(subject, case, ids)[:, ::2], (by * table[:1]).expand(case.B, (case.L + 1) // 2, -1), "what id 0 gets")
-    got = slope(subject, case, ids, table, cotangent)[0]
+    ids, by, measure = among_others(subject, case, 0)
+    yield measure
+    cotangent = weighing(subject, case)
+    got = slope(subject, case, ids, table_of(subject, case), cotangent)[0]
     yield close(got, by * cotangent[:, ::2].sum(dim=(0, 1)), "gradient of row 0")
 
 
 @requirement("EMB-LAST-1", "token", "token-many")
 def the_last_id_has_a_row_too(subject: Subject, case: Case) -> Evidence:
-    ids, table = numbers(case).clone(), table_of(subject, case)
-    ids[:, -1] = case.S - 1
-    want = measured(subject, case) * table[ids]
-    yield close(looked_up(subject, case, ids), want, f"what ids get, among them {case.S - 1}, the last,")
+    yield among_others(subject, case, case.S - 1)[2]
 
 
 @requirement("EMB-HALF-1", "token-one")
@@ -304,8 +321,8 @@ def an_unused_row_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
 
 def padded(case: Case, pad: int) -> Tensor:
     """Return ids of which every third is the padding, and no other."""
-    ids = numbers(case).clone()
-    ids[ids == pad] = pad % (case.S - 2) + 1
+    ids = numbers(case, "any ids", 0, case.S).clone()
+    ids[ids == pad] = (pad + 1) % case.S
     ids[:, ::3] = pad
     return ids
 
@@ -331,7 +348,8 @@ def padding_leaves_the_other_rows_alone(subject: Subject, case: Case) -> Evidenc
 
 @requirement("EMB-PAD-3", "token")
 def the_padding_gets_its_row_or_zeros(subject: Subject, case: Case) -> Evidence:
-    ids = padded(case, 2)
+    ids = numbers(case).clone()
+    ids[:, ::3] = 2
     got = ask(subject, case, ids, changes={"padding_id": 2}).out[ids == 2]
     row = factor(subject, case) * table_of(subject, case)[2]
     wanted = {"stored": row.expand_as(got), "zeros": torch.zeros_like(got)}
@@ -360,17 +378,18 @@ def the_order_of_tokens_matters(subject: Subject, case: Case) -> Evidence:
     yield holds(moved > APART, f"the tokens before the last in another order: its output moves by {moved:.2g}")
 
 
-@requirement("EMB-POS-1", "token", "token-batches")
+@requirement("EMB-POS-1", "token")
 def positions_are_added_once_before_attention(subject: Subject, case: Case) -> Evidence:
-    """The mean of what the last of n tokens sees, for n = 1, 2, …, tells what each of them carries."""
+    """The mean of what the last of n tokens sees, n = 1 to 4, tells what each of them carries."""
     weights, nothing = transparent(subject, case), 0 * table_of(subject, case)
-    means = [ask(subject, case, numbers(case)[:, :n], nothing, weights).out[:, -1] for n in range(1, case.L + 1)]
+    means = [ask(subject, case, numbers(case)[:, :n], nothing, weights).out[:, -1] for n in (1, 2, 3, 4)]
     sums = torch.stack([n * mean for n, mean in enumerate(means, 1)], dim=1)
     got = sums - torch.cat([torch.zeros_like(sums[:, :1]), sums[:, :-1]], dim=1)
-    want = encoding(subject, case.L, got.shape[-1]).to(case.device).expand_as(got)
-    # differences of sums: every number is counted up to 2L times
-    slack = 2 * case.L * drift(case.L)
-    yield close(got, want, "what tokens without a vector bring to attention", bound=slack, source=DRIFT_SOURCE, unit=1.0)
+    want = encoding(subject, len(means), got.shape[-1]).to(case.device).expand_as(got)
+    slack = 2 * len(means) * drift(len(means))  # of differences of sums
+    yield close(
+        got, want, "what tokens without a vector bring to attention", bound=slack, source=DRIFT_SOURCE, unit=1.0
+    )
 
 
 @requirement("EMB-SEEN-1", "token")
@@ -388,16 +407,6 @@ def changed(case: Case, ids: Tensor, t: int) -> Tensor:
     other = ids.clone()
     other[:, t] = ids[:, t] % (case.S - 2) + 1
     return other
-
-
-@requirement("EMB-SAMPLE-1", "token", "token-batches")
-def a_sample_is_on_its_own(subject: Subject, case: Case) -> Evidence:
-    ids = numbers(case)
-    out = ask(subject, case, ids).out
-    for b in (0, case.B - 1):
-        among = numbers(case, "others").clone()
-        among[b] = ids[b]
-        yield close(ask(subject, case, among).out[b], out[b], f"out of sample {b} among others than before")
 
 
 @requirement("EMB-CAUSAL-1", "token")
@@ -421,12 +430,12 @@ def padded_tokens_are_not_seen(subject: Subject, case: Case) -> Evidence:
     yield close(ask(subject, case, other, key_mask=mask).out[:, :most], got, "out beside padding that is another")
 
 
-@requirement("EMB-ORACLE-1", "token", "token-edges", "token-batches")
+@requirement("EMB-ORACLE-1", "token", "token-edges")
 def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     ids, weights = numbers(case, "any ids", 0, case.S), {TABLE: table_of(subject, case), **drawn(subject, case)}
-    cotangent, dim = weighing(subject, case), width(subject, case)
+    cotangent = weighing(subject, case)
     leaves = {name: w.clone().requires_grad_() for name, w in weights.items()}
-    x = factor(subject, case) * leaves[TABLE][ids] + encoding(subject, case.L, dim).to(case.device)
+    x = factor(subject, case) * leaves[TABLE][ids] + encoding(subject, case.L, width(subject, case)).to(case.device)
     own = {name.removeprefix("attn."): w for name, w in leaves.items() if name != TABLE}
     mask = causal(case.L, case.L).to(case.device) if causality(subject) else None
     want = multi_head_attention(x, x, x, own, case.H, mask)[0]

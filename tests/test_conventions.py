@@ -27,6 +27,9 @@ SPOKEN = {
     "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
     "random_fourier": ("random-fourier-order",),
     "rms_norm": ("rms-norm-weight", "rms-norm-cast"),
+    "feed_forward": ("glu-activated",),
+    "token_embedding": ("embedding-scale", "padding-row"),
+    "token_attention": ("embedding-scale", "sinusoidal-layout"),
 }
 VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
@@ -52,6 +55,9 @@ def test_the_reference_is_right_in_every_convention(component, declares):
         ("SIN-grid-width-of-both", "sinusoidal_2d", {"grid-axes": "height-first", "grid-layout": "interleaved"}),
         ("LRN-negative-from-end", "learned", {"learned-offset": "2"}),
         ("RMS-eps-outside", "rms_norm", {"rms-norm-weight": "one-plus", "rms-norm-cast": "before"}),
+        ("FF-gate-not-activated", "feed_forward", {"glu-activated": "up"}),
+        ("EMB-hashed", "token_embedding", {"embedding-scale": "sqrt"}),
+        ("EMB-one-head", "token_attention", {"embedding-scale": "sqrt", "sinusoidal-layout": "halves"}),
         (
             "FOUR-bank-linear",
             "fourier",

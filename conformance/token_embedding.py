@@ -374,6 +374,7 @@ def the_order_of_tokens_matters(subject: Subject, case: Case) -> Evidence:
     ids = (case.permutation("order", case.S - 2) + 1)[: case.L].repeat(case.B, 1)
     order = torch.cat([case.permutation("earlier", case.L - 1), ids.new_tensor([case.L - 1])])
     one, other = (ask(subject, case, given).out[:, -1] for given in (ids, ids[:, order]))
+    yield close(ask(subject, case, ids).out[:, -1], one, "out of the last token in a second call")
     moved = float((one - other).abs().max())
     yield holds(moved > APART, f"the tokens before the last in another order: its output moves by {moved:.2g}")
 
@@ -396,6 +397,7 @@ def positions_are_added_once_before_attention(subject: Subject, case: Case) -> E
 def every_token_is_seen_by_all(subject: Subject, case: Case) -> Evidence:
     ids, weights = numbers(case), transparent(subject, case)
     out = ask(subject, case, ids, weights=weights).out
+    yield close(ask(subject, case, ids, weights=weights).out, out, "out in a second call")
     for t in (0, case.L - 1):
         moved = ask(subject, case, changed(case, ids, t), weights=weights).out - out
         least = float(moved.abs().amax(dim=-1).min())

@@ -34,9 +34,11 @@ def rows(ids: Tensor, table: Tensor) -> Tensor:
         table  (V, D)
         out    (B, L, D)
 
+    As int64, because indexing takes uint8 for a mask.
+
     Requirements: EMB-ROW-1, EMB-GRAD-1, EMB-GRAD-2, EMB-GRAD-3.
     """
-    return table[ids]
+    return table[ids.long()]
 
 
 def keep_from_training(table: Tensor, padding_id: int | None) -> Tensor:

@@ -195,13 +195,12 @@ def rows_are_scaled_as_declared(subject: Subject, case: Case) -> Evidence:
     yield close(torch.tensor(seen), torch.tensor(factor(subject, case)), "the factor of the rows")
 
 
-@requirement("EMB-SAME-1", "token", "token-batches")
+@requirement("EMB-SAME-1", "token")
 def an_id_gets_one_vector_everywhere(subject: Subject, case: Case) -> Evidence:
     for number in (1, case.S - 2):
-        out = ask(subject, case, torch.full((case.B, case.L), number, device=case.device)).out
-        yield close(
-            out, out[:1, :1].expand_as(out), f"out where all ids are {number}, against that of the first token,"
-        )
+        got = looked_up(subject, case, torch.full((case.B, case.L), number, device=case.device))
+        first = got[:1, :1].expand_as(got)
+        yield close(got, first, f"what tokens get where all ids are {number}, against the first of them,")
 
 
 def among_others(subject: Subject, case: Case, number: int) -> tuple[Tensor, float, Measure]:

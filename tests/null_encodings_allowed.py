@@ -133,6 +133,8 @@ ALLOWED = [
     # -- token_embedding
     Allowed(ALL, "EMB-SHAPE-1 EMB-EMPTY-1 EMB-DTYPE-1 EMB-IMMUT-1", "as above: shape, dtype, and nothing is written"),
     Allowed(NUMBERS, "EMB-REPEAT-1 EMB-SAMPLE-1 EMB-INT-1", "no id has an effect"),
-    Allowed(CONSTANT, "EMB-SAME-1 EMB-MASK-1", "the same for all tokens, seen or not"),
+    Allowed(CONSTANT, "EMB-SAME-1", "the same for all tokens", ("token_embedding",)),
+    Allowed(NUMBERS, "EMB-SAME-1", "what it adds to that of a table of zeros is nothing", ("token_attention",)),
+    Allowed(CONSTANT, "EMB-MASK-1", "the same beside padding and without"),
     Allowed(("zeros",), "EMB-PAD-3", "zeros for the padding are a choice"),
 ]

@@ -97,7 +97,7 @@ def first_layers(weights: Weights) -> list[str]:
 # -- the call
 
 
-@requirement("FF-SHAPE-1", "feed_forward", "feed-forward-edges", "feed-forward-batches")
+@requirement("FF-SHAPE-1", "feed_forward", "feed-forward-edges")
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     x = tokens(case)
     out = ask(subject, case, x).out
@@ -139,7 +139,7 @@ def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Eviden
 # -- position-wise
 
 
-@requirement("FF-TOKEN-1", "feed_forward", "feed-forward-batches")
+@requirement("FF-TOKEN-1", "feed-forward-batches")
 def other_tokens_have_no_influence(subject: Subject, case: Case) -> Evidence:
     x, whole = tokens(case), ask(subject, case, tokens(case)).out
     for t in (0, case.L // 2, case.L - 1):
@@ -148,7 +148,7 @@ def other_tokens_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(ask(subject, case, among).out[:, t], whole[:, t], f"out of token {t} among others than before")
 
 
-@requirement("FF-BATCH-1", "feed_forward", "feed-forward-batches")
+@requirement("FF-BATCH-1", "feed-forward-batches")
 def other_samples_have_no_influence(subject: Subject, case: Case) -> Evidence:
     x, whole = tokens(case), ask(subject, case, tokens(case)).out
     for b in (0, case.B - 1):
@@ -157,7 +157,7 @@ def other_samples_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(ask(subject, case, among).out[b], whole[b], f"out of sample {b} among others than before")
 
 
-@requirement("FF-PLACE-1", "feed_forward", "feed-forward-batches")
+@requirement("FF-PLACE-1", "feed_forward")
 def equal_tokens_get_equal_outputs(subject: Subject, case: Case) -> Evidence:
     token = tokens(case)[:1, :1]
     alone = ask(subject, case, token.clone()).out
@@ -171,7 +171,7 @@ def equal_tokens_get_equal_outputs(subject: Subject, case: Case) -> Evidence:
 # -- the two layers
 
 
-@requirement("FF-DOWN-1", "feed_forward", "feed-forward-edges")
+@requirement("FF-DOWN-1", "feed_forward")
 def the_output_is_linear_in_the_second_layer(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
     weights = draw(case, config)
@@ -182,7 +182,7 @@ def the_output_is_linear_in_the_second_layer(subject: Subject, case: Case) -> Ev
     yield close(got, out @ mixed.to(out).T, "out with the second layer times a matrix A, against A·out,")
 
 
-@requirement("FF-UP-1", "feed_forward", "feed-forward-edges")
+@requirement("FF-UP-1", "feed_forward")
 def the_input_is_read_through_the_first_weight(subject: Subject, case: Case) -> Evidence:
     """Scales are powers of 2: nothing is rounded."""
     config, x = manner(subject, case), tokens(case)
@@ -195,7 +195,7 @@ def the_input_is_read_through_the_first_weight(subject: Subject, case: Case) -> 
     yield close(got, ask(subject, case, x).out, "out with features of x renamed and scaled, in the weight too,")
 
 
-@requirement("FF-BIAS-1", "feed_forward", "feed-forward-edges")
+@requirement("FF-BIAS-1", "feed_forward")
 def the_first_bias_is_added_before_the_activation(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
     yield moved_into_the_bias(subject, config, draw(case, config), x, case.draw("shift", case.E), ("up", "gate"))
@@ -212,7 +212,7 @@ def moved_into_the_bias(
     return close(got, want, f"out with b + W·d for a bias of {' and '.join(layers)}, against out of x + d,")
 
 
-@requirement("FF-BIAS-2", "feed_forward", "feed-forward-edges")
+@requirement("FF-BIAS-2", "feed_forward")
 def the_second_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
     weights, shift = draw(case, config), case.draw("shift", case.E)
@@ -240,17 +240,15 @@ def layers_of(weights: Weights) -> list[str]:
 @requirement("FF-HIDDEN-1", "feed_forward", "feed-forward-edges")
 def every_hidden_feature_adds_its_own(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
-    weights = draw(case, config)
+    weights, cut = draw(case, config), case.S // 2
     if config.bias:
         weights["down.bias"] = torch.zeros_like(weights["down.bias"])
     out = run(subject, config, weights, x).out
-    for cut in sorted({case.S // 2, case.S - 1} - {0}):
-        parts = [run(subject, replace(config, hidden_dim=len(range(case.S)[part])), some(weights, part), x).out
-                 for part in (slice(0, cut), slice(cut, case.S))]  # fmt: skip
-        yield close(
-            sum(parts, torch.zeros_like(x)), out, f"out of the first {cut} hidden features plus out of the others,"
-        )
     yield holds(bool(out.any()), "out is 0")
+    if cut:
+        first = run(subject, replace(config, hidden_dim=cut), some(weights, slice(cut)), x).out
+        others = run(subject, replace(config, hidden_dim=case.S - cut), some(weights, slice(cut, None)), x).out
+        yield close(first + others, out, f"out of the first {cut} hidden features plus out of the others,")
 
 
 def some(weights: Weights, part: slice) -> Weights:
@@ -427,12 +425,12 @@ def in_halves(x: Tensor, weights: Weights, activation: str) -> Tensor:
 # -- everything at once
 
 
-@requirement("FF-ORACLE-1", "feed_forward", "feed-forward-edges", "feed-forward-batches")
+@requirement("FF-ORACLE-1", "feed_forward", "feed-forward-edges")
 def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     yield from oracle(subject, case, manner(subject, case))
 
 
-@requirement("FF-ORACLE-2", "feed_forward", "feed-forward-edges")
+@requirement("FF-ORACLE-2", "feed_forward")
 def output_and_gradients_with_a_gate_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     yield from oracle(subject, case, with_gate(subject, case))
 

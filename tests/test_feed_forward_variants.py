@@ -4,7 +4,7 @@ import pytest
 import torch
 from test_sinusoidal_variants import failed
 from torch import nn
-from torch.nn import functional as F  # noqa: N812
+from torch.nn import functional as F
 
 from attnconf.adapters.binding import bind
 from attnconf.adapters.contract import CONVENTIONS

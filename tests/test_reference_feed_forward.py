@@ -1,11 +1,11 @@
-"""The feed-forward reference against loops, torch.nn, closed forms and published numbers: nothing here shares its code."""
+"""The feed-forward reference against loops, torch.nn and published numbers: nothing here shares its code."""
 
 import math
 
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F  # noqa: N812  as PyTorch's documentation has it
+from torch.nn import functional as F
 
 from attnconf.reference.feed_forward import activate, drop_hidden, feed_forward
 
@@ -25,9 +25,9 @@ TORCH = {
 }  # fmt: skip
 
 
-def drawn(E, F, gated, bias, seed=0):  # noqa: N803  as on the page
-    torch.manual_seed(seed)
-    shapes = {"up": (F, E), "down": (E, F)} | ({"gate": (F, E)} if gated else {})
+def drawn(width, hidden, gated, bias):
+    torch.manual_seed(0)
+    shapes = {"up": (hidden, width), "down": (width, hidden)} | ({"gate": (hidden, width)} if gated else {})
     weights = {f"{name}.weight": torch.randn(shape, dtype=torch.float64) for name, shape in shapes.items()}
     if bias:
         weights |= {f"{name}.bias": torch.randn(shape[0], dtype=torch.float64) for name, shape in shapes.items()}

@@ -80,7 +80,7 @@ def positions(length, dim):
 @pytest.mark.parametrize("how", ["plain", "causal", "padded"])
 def test_output_and_gradients_are_those_of_torch(how):
     torch.manual_seed(1)
-    dim, heads, B, L = 12, 3, 2, 5  # noqa: N806  as on the page
+    dim, heads, B, L = 12, 3, 2, 5
     ids, weighing = torch.randint(11, (B, L)), torch.randn(B, L, dim, dtype=torch.float64)
     layer = nn.MultiheadAttention(dim, heads, batch_first=True, dtype=torch.float64)
     nn.init.normal_(layer.in_proj_bias)

@@ -1,4 +1,4 @@
-"""Different is not wrong: embeddings, and attention over them, in every declared variant and in another style, conform."""
+"""Different is not wrong: embeddings and attention over them, in every declared variant, conform."""
 
 import math
 from itertools import product

@@ -18,6 +18,8 @@ from attnconf.conformance.door import Implementation
 
 Choice = Callable[[str], str]
 FACTORS = {"1": 1.0, "pi": math.pi, "2pi": 2 * math.pi}  # of fourier-factor
+# The two first layers of a gated network, of which glu-activated names one.
+OTHER_LAYER = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
 
 
 def in_conventions(implementation: Implementation, declares: Mapping[str, str]) -> Implementation:
@@ -178,11 +180,9 @@ def _rms_norm(build: Component, choice: Choice) -> Component:
         forward = build(config, {"weight": torch.ones_like(weight)})
         return lambda x: (forward(x) * gain).to(x.dtype)
 def _feed_forward(build: Component, choice: Choice) -> Component:
-    other = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
-
     def component(config: Any, weights: Any) -> Forward:
         if choice("glu-activated") == "up" and config.gated:
-            weights = {other.get(name, name): w for name, w in weights.items()}
+            weights = {OTHER_LAYER.get(name, name): w for name, w in weights.items()}
         return build(config, weights)
 
     return component

@@ -16,8 +16,9 @@ from attnconf.adapters.contract import FeedForwardConfig
 from attnconf.conformance.blocks import draw_linear
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
+from attnconf.conformance.conventions import OTHER_LAYER
 from attnconf.conformance.door import Reply, slopes
-from attnconf.conformance.evidence import Measure, close, holds
+from attnconf.conformance.evidence import Measure, close, holds, identical
 from attnconf.conformance.numerics import error_budget
 from attnconf.conformance.subject import Subject
 from attnconf.reference.feed_forward import activate, feed_forward, hidden
@@ -57,12 +58,8 @@ def draw(case: Case, config: FeedForwardConfig) -> Weights:
 
 def renamed(subject: Subject, by_name: Mapping[str, Tensor]) -> Weights:
     """Return weights or gradients by the subject's names for canonical ones, and the other way round."""
-    if subject.choice("glu-activated") == "gate":
-        return dict(by_name)
-    other = {"gate": "up", "up": "gate"}
-    return {
-        f"{other.get(layer, layer)}.{kind}": w for (layer, kind), w in ((n.split("."), w) for n, w in by_name.items())
-    }
+    other = {} if subject.choice("glu-activated") == "gate" else OTHER_LAYER
+    return {other.get(name, name): w for name, w in by_name.items()}
 
 
 def run(subject: Subject, config: FeedForwardConfig, weights: Weights, x: Tensor, **options: Any) -> Reply:
@@ -71,11 +68,7 @@ def run(subject: Subject, config: FeedForwardConfig, weights: Weights, x: Tensor
     if "cotangent" in options:
         options["wrt"] = ("x", *handed)
     reply = subject.ask(config, {"x": x}, tuple(x.shape), handed, **options)
-    named = {name: g for name, g in reply.grads.items() if name != "x"}
-    grads = {
-        **(renamed(subject, named) if config.gated else named),
-        **{k: g for k, g in reply.grads.items() if k == "x"},
-    }
+    grads = renamed(subject, reply.grads) if config.gated else reply.grads
     return Reply(reply.out, None, grads, reply.changed)
 
 
@@ -393,7 +386,7 @@ def dropout_acts_on_the_hidden_features(subject: Subject, case: Case) -> Evidenc
     weights = draw(case, config)
     trained = run(subject, replace(config, dropout=1.0, training=True), weights, x, seed=1).out
     want = weights["down.bias"].expand_as(x) if config.bias else torch.zeros_like(x)
-    yield close(trained, want, "out in training with all hidden features dropped, against the second bias,")
+    yield identical(trained, want, "out in training with all hidden features dropped, against the second bias,")
 
 
 # -- precision

@@ -453,7 +453,7 @@ tanh_for_exact = Mutant(
     breaks={"FF-GELU-1"},
     hint='nn.GELU(), without approximate="tanh"; jax.nn.gelu approximates unless told otherwise',
     replace={feed_forward.gelu: lambda x: torch.nn.functional.gelu(x, approximate="tanh")},
-    source="transformers#29402",
+    source="the default of jax.nn.gelu",
 )
 
 quick_gelu = Mutant(
@@ -470,7 +470,7 @@ exact_for_tanh = Mutant(
     breaks={"FF-GELUTANH-1"},
     hint='nn.GELU(approximate="tanh")',
     replace={feed_forward.gelu_tanh: lambda x: torch.nn.functional.gelu(x)},
-    source="transformers#29402",
+    source="vllm#3411, CTranslate2#1658",
 )
 
 gelu_for_silu = Mutant(
@@ -523,7 +523,7 @@ gate_swapped = Mutant(
     replace={
         feed_forward.let_through: lambda gate, up, activation: gate * feed_forward.activate(up, activation),
     },
-    source="torch.nn.functional.glu, which activates its second half",
+    source="mlx-lm#767",
 )
 
 both_activated = Mutant(

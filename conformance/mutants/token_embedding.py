@@ -265,7 +265,6 @@ undeclared_scale = Mutant(
     breaks={"EMB-SCALE-1"},
     hint='declare embedding-scale = "sqrt", or leave √dim out',
     replace={token_embedding.rows: lambda ids, table: token_embedding.scale(table[ids])},
-    source="jadore801120/attention-is-all-you-need-pytorch#138, pytorch/tutorials#2849",
 )
 
 divided = Mutant(
@@ -274,6 +273,7 @@ divided = Mutant(
     breaks={"EMB-SCALE-1"},
     hint="1/√dim belongs to attention's scores",
     replace={token_embedding.rows: lambda ids, table: table[ids] / math.sqrt(table.shape[1])},
+    source="proposed in tutorials#2849",
 )
 
 scaled_by_vocabulary = Mutant(
@@ -296,7 +296,6 @@ positions_scaled_too = Mutant(
     breaks={"EMB-SCALE-1"},
     hint="scale the rows, then add positions",
     replace={token_embedding.token_attention: scaled_late},
-    source="OpenNMT-py#1722",
 )
 
 
@@ -379,6 +378,7 @@ negative_from_end = Mutant(
         token_embedding.check_ids: refusing(low=False),
         token_embedding.rows: lambda ids, table: table[ids % len(table)],
     },
+    source="pytorch#151918",
 )
 
 negative_clamped = Mutant(
@@ -524,6 +524,7 @@ padding_learns = Mutant(
     breaks={"EMB-PAD-1"},
     hint="pass padding_idx on",
     replace={token_embedding.keep_from_training: lambda table, padding_id: table},
+    source="pytorch#26302, pytorch#28716",
 )
 
 

@@ -5,7 +5,7 @@ In a case B is the batch, L the tokens, E the width of the model and S the hidde
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -255,26 +255,28 @@ def some(weights: Weights, part: slice) -> Weights:
 # -- the activation
 
 
-def through(subject: Subject, case: Case, config: FeedForwardConfig, z: Tensor) -> Tensor:
-    """Return what the subject makes of one hidden feature that is z before the activation, (B, L, 1) -> (B, L, 1).
+def through(subject: Subject, case: Case, config: FeedForwardConfig, points: Sequence[float]) -> tuple[Tensor, Tensor]:
+    """Return z (1, N, 1), and what the subject makes of one hidden feature that is z before the activation.
 
-    Without biases: x is z beside a 1, which is what the other layer reads where there is a gate.
+    Where there is a gate both layers are z, so that it does not matter here which of the two is activated.
     """
+    z = torch.tensor(points, dtype=case.dtype, device=case.device).reshape(1, -1, 1)
     weights = {name: torch.zeros_like(w) for name, w in draw(case, config).items()}
-    active, other = ("gate", "up") if config.gated else ("up", "gate")
-    weights[f"{active}.weight"][0, 0] = 1.0
-    if config.gated:
-        weights[f"{other}.weight"][0, 1] = 1.0
-    weights["down.weight"][0, 0] = 1.0
-    x = torch.cat([z, torch.ones_like(z), *[torch.zeros_like(z)] * (case.E - 2)], dim=-1)
-    return run(subject, config, weights, x).out[..., :1]
+    for name in layers_of(weights):
+        weights[f"{name}.weight"][0, 0] = 1.0
+    return z, run(subject, config, weights, torch.nn.functional.pad(z, (0, case.E - 1))).out[..., :1]
+
+
+def activated(z: Tensor, config: FeedForwardConfig) -> Tensor:
+    """Return the hidden feature for z, times z where there is a gate."""
+    return activate(z, config.activation) * (z if config.gated else 1.0)
 
 
 def activates(subject: Subject, case: Case, activation: str) -> Evidence:
     config = manner(subject, case, activation=activation)
     for points in POINTS:
-        z = torch.tensor(points, dtype=case.dtype, device=case.device).reshape(1, -1, 1)
-        yield close(through(subject, case, config, z), activate(z, activation), f"{activation} of {list(points)}")
+        z, got = through(subject, case, config, points)
+        yield close(got, activated(z, config), f"{activation} of {list(points)}" + ", times that" * config.gated)
 
 
 @requirement("FF-RELU-1", "feed-forward-one")
@@ -328,9 +330,8 @@ def what_is_not_activated_is_linear(subject: Subject, case: Case) -> Evidence:
 def the_activated_layer_goes_through_the_activation(subject: Subject, case: Case) -> Evidence:
     config = with_gate(subject, case)
     for points in POINTS:
-        z = torch.tensor(points, dtype=case.dtype, device=case.device).reshape(1, -1, 1)
-        want = activate(z, config.activation)
-        yield close(through(subject, case, config, z), want, f"out with a gate of {list(points)} beside 1")
+        z, got = through(subject, case, config, points)
+        yield close(got, activated(z, config), f"out where gate and up are {list(points)}")
 
 
 @requirement("FF-GATE-3", "feed_forward")
@@ -398,6 +399,8 @@ def few_digits_are_lost(subject: Subject, case: Case) -> Evidence:
         c = case.but(dtype=dtype)
         config, x = manner(subject, c), tokens(c)
         weights = draw(c, config)
+        for kind in ("weight", "bias") if config.gated else ():  # equal: which is activated does not matter here
+            weights |= {f"gate.{kind}": weights[f"up.{kind}"]} if f"up.{kind}" in weights else {}
         exact = {name: w.double() for name, w in weights.items()}
         want = feed_forward(x.double(), exact, config.activation)
         orders = (feed_forward(x, weights, config.activation), in_halves(x, weights, config.activation))

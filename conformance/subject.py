@@ -22,6 +22,7 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "free-causality": ("causality", ("always",)),
     "layer-bias": ("layer-bias", ("no",)),
     "layer-norm": ("norm-kind", ("rms",)),
+    "ungated": ("gated", ("yes",)),
 }
 
 

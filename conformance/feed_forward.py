@@ -6,19 +6,20 @@ In a case B is the batch, L the tokens, E the width of the model and S the hidde
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import FeedForwardConfig
+from attnconf.adapters.contract import CONVENTIONS, FeedForwardConfig
 from attnconf.conformance.blocks import draw_linear
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.conventions import OTHER_LAYER
 from attnconf.conformance.door import Reply, slopes
-from attnconf.conformance.evidence import Measure, close, holds, identical
+from attnconf.conformance.evidence import Measure, Unsupported, close, holds, identical
 from attnconf.conformance.numerics import error_budget
 from attnconf.conformance.subject import Subject
 from attnconf.reference.feed_forward import activate, feed_forward, hidden
@@ -424,6 +425,10 @@ def in_halves(x: Tensor, weights: Weights, activation: str) -> Tensor:
 @requirement("FF-ORACLE-1", "feed_forward", "feed-forward-edges")
 def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     yield from oracle(subject, case, manner(subject, case))
+    for activation in CONVENTIONS["activation"]:
+        if activation != subject.choice("activation"):
+            with suppress(Unsupported):  # only what is declared must be there
+                yield from oracle(subject, case, manner(subject, case, activation=activation))
 
 
 @requirement("FF-ORACLE-2", "feed_forward")

@@ -758,6 +758,14 @@ straight_through = Mutant(
     replace={feed_forward.relu: relu_straight_through},
 )
 
+sparsified = Mutant(
+    "FF-sparsified",
+    story="hidden features below 0.2 are set to 0, to save work in the second layer",
+    breaks={"FF-ORACLE-1"},
+    hint="a threshold is another activation: say so",
+    replace={feed_forward.relu: lambda x: x * (x > 0.2)},
+)
+
 gate_frozen = Mutant(
     "FF-gate-frozen",
     story="no gradient reaches the gate",

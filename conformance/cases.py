@@ -394,7 +394,6 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     "rms-norm-wide": (Case("rms-norm-wide-1", B=2, H=4, L=3, S=5, E=1043, F=7, reads="x({B}, {L}, {E})"),),
     "rms-norm-long": (Case("rms-norm-long-1", B=1, H=4, L=3, S=5, E=4099, F=7, reads="x({B}, {L}, {E})"),),
-    # -- feed_forward
     # -- feed_forward: S is the hidden width, E that of the model
     "feed_forward": (
         Case("feed-forward-1",        B=2, H=3, L=5, S=11, E=7, F=13, reads="x({B}, {L}, {E}), {S} hidden"),

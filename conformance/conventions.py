@@ -179,6 +179,10 @@ def _rms_norm(build: Component, choice: Choice) -> Component:
             return build(config, {"weight": gain})
         forward = build(config, {"weight": torch.ones_like(weight)})
         return lambda x: (forward(x) * gain).to(x.dtype)
+
+    return component
+
+
 def _feed_forward(build: Component, choice: Choice) -> Component:
     def component(config: Any, weights: Any) -> Forward:
         if choice("glu-activated") == "up" and config.gated:

@@ -194,7 +194,7 @@ def rows_are_scaled_as_declared(subject: Subject, case: Case) -> Evidence:
     yield close(torch.tensor(seen), torch.tensor(factor(subject, case)), "the factor of the rows")
 
 
-@requirement("EMB-SAME-1", "token")
+@requirement("EMB-SAME-1", "token-one")
 def an_id_gets_one_vector_everywhere(subject: Subject, case: Case) -> Evidence:
     for number in (1, case.S - 2):
         got = looked_up(subject, case, torch.full((case.B, case.L), number, device=case.device))
@@ -211,7 +211,7 @@ def among_others(subject: Subject, case: Case, number: int) -> tuple[Tensor, flo
     return ids, by, close(got[:, ::2], by * table[ids[:, ::2]], f"what id {number} gets among others")
 
 
-@requirement("EMB-ZERO-1", "token")
+@requirement("EMB-ZERO-1", "token-one")
 def id_0_has_a_row_like_the_others(subject: Subject, case: Case) -> Evidence:
     ids, by, measure = among_others(subject, case, 0)
     yield measure
@@ -220,7 +220,7 @@ def id_0_has_a_row_like_the_others(subject: Subject, case: Case) -> Evidence:
     yield close(got, by * cotangent[:, ::2].sum(dim=(0, 1)), "gradient of row 0")
 
 
-@requirement("EMB-LAST-1", "token", "token-many")
+@requirement("EMB-LAST-1", "token-one", "token-many")
 def the_last_id_has_a_row_too(subject: Subject, case: Case) -> Evidence:
     yield among_others(subject, case, case.S - 1)[2]
 
@@ -307,7 +307,7 @@ def a_row_used_often_gets_all_gradients(subject: Subject, case: Case) -> Evidenc
     yield close(got[1:4], want[1:4], f"gradient of rows 1 to 3, used {ids.flatten().bincount()[1:].tolist()} times,")
 
 
-@requirement("EMB-GRAD-3", "token")
+@requirement("EMB-GRAD-3", "token-one")
 def an_unused_row_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
     grad = slope(subject, case, numbers(case, "few ids", 1, 4), table_of(subject, case), weighing(subject, case))
     rest = torch.cat([grad[:1], grad[4:]])
@@ -369,15 +369,15 @@ def encoding(subject: Subject, length: int, dim: int) -> Tensor:
 @requirement("EMB-ORDER-1", "token-one")
 def the_order_of_tokens_matters(subject: Subject, case: Case) -> Evidence:
     """To the last token, which sees all others, causal or not."""
-    ids = (case.permutation("order", case.S - 2) + 1)[: case.L].repeat(case.B, 1)
+    ids, table = (case.permutation("ids", case.L) + 1).repeat(case.B, 1), table_of(subject, case, rows=case.L + 2)
     order = torch.cat([case.permutation("earlier", case.L - 1), ids.new_tensor([case.L - 1])])
-    one, other = (ask(subject, case, given).out[:, -1] for given in (ids, ids[:, order]))
-    yield close(ask(subject, case, ids).out[:, -1], one, "out of the last token in a second call")
+    one, again, other = (ask(subject, case, given, table).out[:, -1] for given in (ids, ids, ids[:, order]))
+    yield close(again, one, "out of the last token in a second call")
     moved = float((one - other).abs().max())
     yield holds(moved > APART, f"the tokens before the last in another order: its output moves by {moved:.2g}")
 
 
-@requirement("EMB-POS-1", "token")
+@requirement("EMB-POS-1", "token-one")
 def positions_are_added_once_before_attention(subject: Subject, case: Case) -> Evidence:
     """The mean of what the last of n tokens sees, n = 1 to 4, tells what each of them carries."""
     weights, nothing = transparent(subject, case), 0 * table_of(subject, case)
@@ -391,7 +391,7 @@ def positions_are_added_once_before_attention(subject: Subject, case: Case) -> E
     )
 
 
-@requirement("EMB-SEEN-1", "token")
+@requirement("EMB-SEEN-1", "token-one")
 def every_token_is_seen_by_all(subject: Subject, case: Case) -> Evidence:
     ids, weights = numbers(case), transparent(subject, case)
     out = ask(subject, case, ids, weights=weights).out

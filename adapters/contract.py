@@ -365,12 +365,13 @@ class TokenAttentionConfig:
     """From ids to attention: ids (B, L), int64, out (B, L, dim).
 
     An embedding, sinusoidal positions, multi-head self-attention. Weights: ``table.weight`` (vocab_size, dim), and
-    those of multi-head attention under ``attn.``.
+    those of multi-head attention under ``attn.``, with ``bias`` its biases too.
     """
 
     vocab_size: int
     dim: int
     num_heads: int
+    bias: bool = True
     causal: bool = False
     max_len: int = 64
 
@@ -508,6 +509,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "rms-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w
     "rms-norm-cast": ("after", "before"),  # in half precision: times the weight, then cast, or cast first
     "embedding-scale": ("none", "sqrt"),  # rows times √dim
+    "padding-row": ("stored", "zeros"),  # what a padding token gets: its row as it is, or zeros
     "transformer-scale": ("sqrt", "none"),  # likewise in the Transformer
     "tying": ("any", "none", "head", "all"),  # which tables are one
     # -- tokens

@@ -62,6 +62,7 @@ declares = {
     "rms-norm-weight": "plain",
     "rms-norm-cast": "after",
     "embedding-scale": "none",
+    "padding-row": "stored",
     "transformer-scale": "sqrt",
     "tying": "any",
     "token-kind": "any",

@@ -124,6 +124,7 @@ TARGETS = "x({B}, {L}, {H}·{E}), memory({B}, {S}, {H}·{E}), {F} hidden"
 DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
 # How the inputs of tokenizers are shown.
 SPOKEN = "{L} words, {S} known or learnt from, of at most {F} letters out of {E}; {H} merges"
+IDS = "ids({B}, {L}) of {S}, {H} heads of {E}"
 
 # fmt: off
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -397,7 +398,25 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     "rms-norm-wide": (Case("rms-norm-wide-1", B=2, H=4, L=3, S=5, E=1043, F=7, reads="x({B}, {L}, {E})"),),
     "rms-norm-long": (Case("rms-norm-long-1", B=1, H=4, L=3, S=5, E=4099, F=7, reads="x({B}, {L}, {E})"),),
-    # -- feed_forward
+    # -- feed_forward: S is the hidden width, E that of the model
+    "feed_forward": (
+        Case("feed-forward-1",        B=2, H=3, L=5, S=11, E=7, F=13, reads="x({B}, {L}, {E}), {S} hidden"),
+        Case("feed-forward-narrow-2", B=3, H=2, L=7, S=4,  E=6, F=9,  reads="x({B}, {L}, {E}), {S} hidden"),
+    ),
+    "feed-forward-one": (Case("feed-forward-1", B=2, H=3, L=5, S=11, E=7, F=13, reads="x({B}, {L}, {E}), {S} hidden"),),
+    "feed-forward-batches": (
+        Case("feed-forward-batch-is-L-1", B=4, H=3, L=4, S=9, E=6, F=7,  reads="x({B}, {L}, {E}), {S} hidden"),
+        Case("feed-forward-batches-2",    B=7, H=3, L=5, S=4, E=6, F=11, reads="x({B}, {L}, {E}), {S} hidden"),
+    ),
+    "feed-forward-edges": (
+        Case("feed-forward-one-token-1",  B=3, H=2, L=1, S=8,  E=5, F=7, reads="x({B}, {L}, {E}), {S} hidden"),
+        Case("feed-forward-one-sample-2", B=1, H=3, L=6, S=9,  E=4, F=5, reads="x({B}, {L}, {E}), {S} hidden"),
+        Case("feed-forward-one-hidden-3", B=3, H=2, L=4, S=1,  E=5, F=7, reads="x({B}, {L}, {E}), {S} hidden"),
+        Case("feed-forward-wide-4",       B=2, H=4, L=5, S=29, E=3, F=7, reads="x({B}, {L}, {E}), {S} hidden"),
+    ),
+    "feed-forward-half": (
+        Case("feed-forward-half-1", B=2, H=3, L=17, S=41, E=24, F=5, reads="x({B}, {L}, {E}), {S} hidden"),
+    ),
     # -- encoder
     "encoder-learn": (
         Case("encoder-learn-1", B=32, H=4, L=10, S=7, E=8, F=64, dtype=torch.float32, fixed=True,
@@ -442,6 +461,24 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "tokenizer-long": (
         Case("tokenizer-long-1", B=2, H=3, L=131, S=8, E=4, F=6, reads="a word of {L} letters", numeric=False),
     ),
+    # -- token_embedding: S ids in the vocabulary; vectors of E features, with attention of H·E
+    "token": (
+        Case("token-1", B=2, H=3, L=5, S=11, E=4, F=7, multiple=2, reads=IDS),
+        Case("token-2", B=3, H=2, L=7, S=13, E=8, F=5, multiple=2, reads=IDS),
+    ),
+    "token-one": (Case("token-1", B=2, H=3, L=5, S=11, E=4, F=7, multiple=2, reads=IDS),),
+    "token-batches": (
+        Case("token-batch-is-L-1", B=5, H=2, L=5, S=11, E=4, F=7, multiple=2, reads=IDS),
+        Case("token-batches-2",    B=7, H=3, L=5, S=9,  E=4, F=2, multiple=2, reads=IDS),
+    ),
+    "token-edges": (
+        Case("token-one-token-1",  B=3, H=2, L=1, S=9,  E=6, F=7, multiple=2, reads=IDS),
+        Case("token-one-sample-2", B=1, H=2, L=7, S=11, E=4, F=5, multiple=2, reads=IDS),
+        Case("token-one-head-3",   B=3, H=1, L=5, S=9,  E=8, F=7, multiple=2, reads=IDS),
+    ),
+    # more ids than eight bits count
+    "token-many": (Case("token-many-1", B=2, H=3, L=5, S=311, E=4, F=7, multiple=2, reads=IDS),),
+    # -- tokenizer
 }
 # fmt: on
 

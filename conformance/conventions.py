@@ -19,6 +19,8 @@ from attnconf.conformance.door import Implementation
 Choice = Callable[[str], str]
 END = "</w>"
 FACTORS = {"1": 1.0, "pi": math.pi, "2pi": 2 * math.pi}  # of fourier-factor
+# The two first layers of a gated network, of which glu-activated names one.
+OTHER_LAYER = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
 
 
 def in_conventions(implementation: Implementation, declares: Mapping[str, str]) -> Implementation:
@@ -197,6 +199,31 @@ def _bpe_trainer(build: Component, choice: Choice) -> Component:
     return component
 
 
+def _feed_forward(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        if choice("glu-activated") == "up" and config.gated:
+            weights = {OTHER_LAYER.get(name, name): w for name, w in weights.items()}
+        return build(config, weights)
+
+    return component
+
+
+def _token_embedding(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+        scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
+
+        def translated(ids: Tensor) -> Any:
+            out = scale * forward(ids)
+            if config.padding_id is not None and choice("padding-row") == "zeros":
+                out = torch.where((ids == config.padding_id)[..., None], 0.0, out)
+            return out
+
+        return translated
+
+    return component
+
+
 def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
     """Return the weights with which the reference's layers give what layers in other conventions give with these."""
     width = config.embed_dim // config.num_heads
@@ -223,6 +250,17 @@ def _layer(build: Component, choice: Choice) -> Component:
     return component
 
 
+def _token_attention(build: Component, choice: Choice) -> Component:
+    def component(config: Any, weights: Any) -> Forward:
+        back = _back(side_by_side(choice("sinusoidal-layout"), config.dim))
+        scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
+        reading = ("table.weight", "attn.q.weight", "attn.k.weight", "attn.v.weight")  # what has features of x last
+        other = {name: weights[name][:, back] for name in reading}
+        return build(config, {**weights, **other, "table.weight": scale * other["table.weight"]})
+
+    return component
+
+
 _SINUSOIDAL = ("sinusoidal-frequencies", "sinusoidal-offset")
 _LAYER = ("norm-order", "attention-scale", "rms-norm-weight", "glu-activated")
 _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str, ...]]] = {
@@ -240,4 +278,7 @@ _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str
     "encoder": (_layer, _LAYER),
     "decoder_layer": (_layer, _LAYER),
     "decoder": (_layer, _LAYER),
+    "feed_forward": (_feed_forward, ("glu-activated",)),
+    "token_embedding": (_token_embedding, ("embedding-scale", "padding-row")),
+    "token_attention": (_token_attention, ("embedding-scale", "sinusoidal-layout")),
 }

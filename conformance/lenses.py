@@ -171,6 +171,8 @@ _OFFERS = {  # what can be asked of components that are asked as they are; of th
     "rotary_attention": frozenset({"scores"}),  # an encoding has none
     "alibi_attention": frozenset({"scores"}),
     "relative_bias_attention": frozenset({"scores"}),
+    "feed_forward": frozenset({"layer-bias", "ungated"}),
+    "token_attention": frozenset({"free-causality"}),
     "encoder_layer": _LAYER | {"layer"},
     "encoder": _LAYER | {"stack"},
     "decoder_layer": _LAYER | {"layer", "ungated"},

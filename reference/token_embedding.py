@@ -14,7 +14,12 @@ from attnconf.reference.sinusoidal import sinusoidal
 
 
 def check_ids(ids: Tensor, size: int) -> None:
-    """Raise TypeError where ids are no integers, IndexError where there is no such row."""
+    """Raise TypeError where ids are no integers, IndexError where there is no such row.
+
+    Said explicitly because indexing would take -1 for the last row, silently, and True and False for a mask.
+
+    Requirements: EMB-BEYOND-1, EMB-NEG-1, EMB-FLOAT-1, EMB-BOOL-1.
+    """
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise TypeError(f"ids are {ids.dtype}, want integers")
     if ids.numel() and (int(ids.min()) < 0 or int(ids.max()) >= size):
@@ -22,12 +27,25 @@ def check_ids(ids: Tensor, size: int) -> None:
 
 
 def rows(ids: Tensor, table: Tensor) -> Tensor:
-    """Return the rows of the table, (B, L, D)."""
-    return table[ids]
+    """Return the rows of the table. The gradient of a row is the sum over all tokens that used it.
+
+    Shapes:
+        ids    (B, L)     from 0 to V - 1
+        table  (V, D)
+        out    (B, L, D)
+
+    As int64, because indexing takes uint8 for a mask.
+
+    Requirements: EMB-ROW-1, EMB-GRAD-1, EMB-GRAD-2, EMB-GRAD-3.
+    """
+    return table[ids.long()]
 
 
 def keep_from_training(table: Tensor, padding_id: int | None) -> Tensor:
-    """Return the table, through whose row ``padding_id`` no gradient flows."""
+    """Return the table (V, D), through whose row ``padding_id`` no gradient flows.
+
+    Requirements: EMB-PAD-1, EMB-PAD-2, EMB-PAD-3 (declares: stored).
+    """
     if padding_id is None:
         return table
     frozen = torch.arange(len(table), device=table.device) == padding_id
@@ -38,13 +56,13 @@ def embed(ids: Tensor, table: Tensor, padding_id: int | None = None) -> Tensor:
     """Return the vectors of tokens.
 
     Shapes:
-        ids    (B, L)  integers from 0 to V - 1
+        ids    (B, L)     integers from 0 to V - 1
         table  (V, D)
         out    (B, L, D)
 
-    Raises TypeError and IndexError as ``check_ids``.
+    Raises TypeError where ids are no integers, IndexError where there is no such row.
 
-    Requirements: EMB-ROW-1 and others.
+    Requirements: the chapter's first component (declares: none).
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.4.
     """
     check_ids(ids, len(table))
@@ -52,14 +70,33 @@ def embed(ids: Tensor, table: Tensor, padding_id: int | None = None) -> Tensor:
 
 
 def scale(x: Tensor) -> Tensor:
-    """Return √D · x.
+    """Return √D · x, where a model declares it.
 
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.4.
     """
     return x * math.sqrt(x.shape[-1])
 
 
-def token_attention(ids: Tensor, weights: Mapping[str, Tensor], num_heads: int, mask: Tensor | None) -> Tensor:
+def place(x: Tensor) -> Tensor:
+    """Return x (B, L, D) with the sinusoidal encoding of its tokens' positions, 0, 1, …, added.
+
+    Requirements: EMB-POS-1, EMB-ORDER-1.
+    """
+    return sinusoidal(x)
+
+
+def look_around(x: Tensor, weights: Mapping[str, Tensor], num_heads: int, mask: Tensor | None) -> Tensor:
+    """Return multi-head self-attention over x (B, L, D), with the weights that stand under ``attn.``.
+
+    Requirements: EMB-SEEN-1, EMB-SAMPLE-1, EMB-CAUSAL-1, EMB-MASK-1.
+    """
+    own = {name.removeprefix("attn."): w for name, w in weights.items() if name.startswith("attn.")}
+    return multi_head_attention(x, x, x, own, num_heads, mask)[0]
+
+
+def token_attention(
+    ids: Tensor, weights: Mapping[str, Tensor], num_heads: int, mask: Tensor | None = None
+) -> Tensor:  # fmt: skip
     """Return what tokens attend to: ids, embedding, sinusoidal positions, multi-head self-attention.
 
     Shapes:
@@ -67,8 +104,9 @@ def token_attention(ids: Tensor, weights: Mapping[str, Tensor], num_heads: int, 
         weights  table.weight (V, D), and those of multi-head attention under attn.
         mask     broadcastable to (B, H, L, L), bool, True = may attend
         out      (B, L, D)
+
+    Raises TypeError and IndexError as ``embed``; ValueError where D is not a multiple of ``num_heads``.
+
+    Requirements: the chapter's second component (EMB-ORACLE-1).
     """
-    x = sinusoidal(embed(ids, weights["table.weight"]))
-    own = {name.removeprefix("attn."): w for name, w in weights.items() if name.startswith("attn.")}
-    out, _ = multi_head_attention(x, x, x, own, num_heads, mask)
-    return out
+    return look_around(place(embed(ids, weights["table.weight"])), weights, num_heads, mask)

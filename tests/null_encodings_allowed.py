@@ -148,4 +148,20 @@ ALLOWED = [
     Allowed(NUMBERS, "DEC-NORM-1 DEC-ORDER-1 DEC-STACK-1", "no weight is read, and three times a constant is once"),
     Allowed(("echo",), "DEC-ZERO-1", "the identity"),
     Allowed(("random",), "DEC-CAUSAL-2 DEC-MEMORY-1", "noise differs everywhere, as if every token were seen"),
+    # -- feed_forward
+    Allowed(ALL, "FF-SHAPE-1 FF-DTYPE-1 FF-IMMUT-1", "as above: shape, dtype, and nothing is written"),
+    Allowed(NUMBERS, "FF-REPEAT-1 FF-STRIDE-1 FF-DROP-1", "the same values give the same output"),
+    Allowed(NUMBERS, "FF-TOKEN-1 FF-BATCH-1 FF-PLACE-1", "an output depends on its own token, or on nothing"),
+    Allowed(("zeros",), "FF-DOWN-1", "0 is linear in the second layer"),
+    Allowed(CONSTANT, "FF-UP-1 FF-BIAS-1 FF-GATE-3", "neither x nor the first layer has an effect"),
+    Allowed(("zeros", "echo"), "FF-NOBIAS-1", "0 at 0, and no bias has an effect"),
+    Allowed(("echo",), "FF-NONE-1", "without activation one hidden feature can be the input"),
+    Allowed((*ZERO_APART, "echo"), "FF-DROP-2", "a module without dropout is right, and not 0"),
+    # -- token_embedding
+    Allowed(ALL, "EMB-SHAPE-1 EMB-EMPTY-1 EMB-DTYPE-1 EMB-IMMUT-1", "as above: shape, dtype, and nothing is written"),
+    Allowed(NUMBERS, "EMB-REPEAT-1 EMB-SAMPLE-1 EMB-INT-1", "no id has an effect"),
+    Allowed(CONSTANT, "EMB-SAME-1", "the same for all tokens", ("token_embedding",)),
+    Allowed(NUMBERS, "EMB-SAME-1", "what it adds to that of a table of zeros is nothing", ("token_attention",)),
+    Allowed(CONSTANT, "EMB-MASK-1", "the same beside padding and without"),
+    Allowed(("zeros",), "EMB-PAD-3", "zeros for the padding are a choice"),
 ]

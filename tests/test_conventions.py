@@ -30,6 +30,9 @@ SPOKEN = {
     "bpe_trainer": ("word-end",),
     "decoder_layer": ("norm-order", "attention-scale"),
     "decoder": ("norm-order", "attention-scale"),
+    "feed_forward": ("glu-activated",),
+    "token_embedding": ("embedding-scale", "padding-row"),
+    "token_attention": ("embedding-scale", "sinusoidal-layout"),
 }
 VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
@@ -57,6 +60,9 @@ def test_the_reference_is_right_in_every_convention(component, declares):
         ("LRN-negative-from-end", "learned", {"learned-offset": "2"}),
         ("RMS-eps-outside", "rms_norm", {"rms-norm-weight": "one-plus", "rms-norm-cast": "before"}),
         ("TOK-words-unweighted", "bpe_trainer", {"word-end": "separate"}),
+        ("FF-gate-not-activated", "feed_forward", {"glu-activated": "up"}),
+        ("EMB-hashed", "token_embedding", {"embedding-scale": "sqrt"}),
+        ("EMB-one-head", "token_attention", {"embedding-scale": "sqrt", "sinusoidal-layout": "halves"}),
         (
             "FOUR-bank-linear",
             "fourier",

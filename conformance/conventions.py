@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import CONVENTIONS, Component, Forward
+from attnconf.adapters.contract import CONVENTIONS, Component, Forward, Weights
 from attnconf.conformance.door import Implementation
 
 Choice = Callable[[str], str]
@@ -181,7 +181,34 @@ def _rms_norm(build: Component, choice: Choice) -> Component:
     return component
 
 
+def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
+    """Return the weights with which the reference's layers give what layers in other conventions give with these."""
+    width = config.embed_dim // config.num_heads
+    query = math.sqrt(width) if choice("attention-scale") == "none" else 1.0
+    one = 1.0 if choice("rms-norm-weight") == "one-plus" and config.norm == "rms" else 0.0
+    swapped = {"up": "gate", "gate": "up"} if choice("glu-activated") == "up" and config.gated else {}
+    translated = {}
+    for name, weight in weights.items():
+        *above, part, kind = name.split(".")
+        if part == "q":
+            weight = query * weight
+        elif part.startswith("norm"):
+            weight = one + weight
+        translated[".".join([*above, swapped.get(part, part), kind])] = weight
+    return translated
+
+
+def _layer(build: Component, choice: Choice) -> Component:
+    orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
+
+    def component(config: Any, weights: Any) -> Forward:
+        return build(replace(config, **orders), layer_weights(weights, config, choice))
+
+    return component
+
+
 _SINUSOIDAL = ("sinusoidal-frequencies", "sinusoidal-offset")
+_LAYER = ("norm-order", "attention-scale", "rms-norm-weight", "glu-activated")
 _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str, ...]]] = {
     "sinusoidal": (_sinusoidal, ("sinusoidal-output", "sinusoidal-layout", *_SINUSOIDAL)),
     "sinusoidal_2d": (_sinusoidal_2d, ("grid-axes", "grid-layout", *_SINUSOIDAL)),
@@ -192,4 +219,6 @@ _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str
     "fourier": (_fourier, ("fourier-factor", "fourier-input", "fourier-order")),
     "random_fourier": (_random_fourier, ("random-fourier-order",)),
     "rms_norm": (_rms_norm, ("rms-norm-weight", "rms-norm-cast")),
+    "encoder_layer": (_layer, _LAYER),
+    "encoder": (_layer, _LAYER),
 }

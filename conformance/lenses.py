@@ -154,8 +154,17 @@ def place_nothing(
     raise TypeError("this component is not judged as attention")
 
 
-_LAYER = frozenset(
-    {"pre-norm", "post-norm", "final-norm", "no-final-norm", "free-causality", "layer-bias", "layer-norm"}
+_LAYER = frozenset(  # F is the hidden width, free as that of values
+    {
+        "pre-norm",
+        "post-norm",
+        "final-norm",
+        "no-final-norm",
+        "free-causality",
+        "layer-bias",
+        "layer-norm",
+        "value-width",
+    }
 )
 _OFFERS = {  # what can be asked of components that are asked as they are; of the others nothing in particular
     "rotary_attention": frozenset({"scores"}),  # an encoding has none

@@ -6,6 +6,7 @@ It failed none of five right implementations on 96 cases in each half dtype; wha
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -20,7 +21,11 @@ def worst_of_two_orders(q: Tensor, k: Tensor, v: Tensor, want: Tensor) -> tuple[
     """Return (B_inf, B_rms): scale before the product or after it, all in the inputs' dtype."""
     scale = 1 / math.sqrt(q.shape[-1])
     orders = ((q * scale) @ k.transpose(-1, -2), (q @ k.transpose(-1, -2)) * scale)
-    errors = [(torch.softmax(scores, dim=-1) @ v).double() - want for scores in orders]
+    return worst([(torch.softmax(scores, dim=-1) @ v).double() - want for scores in orders])
+
+
+def worst(errors: Sequence[Tensor]) -> tuple[float, float]:
+    """Return (B_inf, B_rms) of several errors."""
     return max(float(e.abs().max()) for e in errors), max(_rms(e) for e in errors)
 
 
@@ -28,9 +33,15 @@ def _rms(x: Tensor) -> float:
     return float(x.square().mean().sqrt())
 
 
-def error_budget(got: Tensor, want: Tensor, baseline: tuple[float, float], dtype: torch.dtype) -> Measure:
-    """Return the measure if the error keeps to the budget, else raise Failure."""
+def error_budget(
+    got: Tensor, want: Tensor, baseline: tuple[float, float], dtype: torch.dtype, sublayers: int = 0
+) -> Measure:
+    """Return the measure if the error keeps to the budget, else raise Failure.
+
+    Of layers m and m' are larger, by a quarter for each sublayer: errors pass through all that follow.
+    """
     m_inf, m_rms, f = _FACTORS[dtype]
+    m_inf, m_rms = m_inf * (1 + sublayers / 4), m_rms * (1 + sublayers / 4)
     eps = torch.finfo(dtype).eps
     error = got.double() - want
     e_inf, e_rms = float(error.abs().max()), _rms(error)
@@ -42,4 +53,5 @@ def error_budget(got: Tensor, want: Tensor, baseline: tuple[float, float], dtype
     message = f"in {name}: max error {e_inf:.3g} (bound {limit:.3g}), rms error {e_rms:.3g} (bound {limit_rms:.3g})"
     reason = "value" if math.isfinite(e_inf) else "nonfinite"
     source = f"{m_inf:g}·(error of the textbook in {name}) + {f:g}·eps·max|want|"
+    source = f"{sublayers} sublayers: {source}" if sublayers else source
     raise Failure(reason, message, error=e_inf, bound=limit, source=source)

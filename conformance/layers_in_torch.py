@@ -23,7 +23,7 @@ def expressible(config: Any) -> bool:
 
 
 def layer_state(weights: Weights, under: str = "", name: str = "") -> dict[str, Tensor]:
-    """Return the weights of one layer by torch's names; ``under`` and ``name``, with a point, are what precedes them."""
+    """Return the weights of one layer by torch's names; ``under`` and ``name`` are what precedes them."""
     state = {}
     for kind in ("weight", "bias"):
         for ours, theirs in _PARTS.items():

@@ -407,11 +407,8 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("encoder-one-sample-2", B=1, H=3, L=5, S=7, E=4, F=11, reads=LAYER),
         Case("encoder-one-head-3",   B=2, H=1, L=4, S=7, E=6, F=3,  reads=LAYER),
     ),
-    # more samples than tokens, and as many
-    "encoder-batches": (
-        Case("encoder-batch-is-L-1", B=4, H=2, L=4, S=7, E=3, F=5,  reads=LAYER),
-        Case("encoder-batches-2",    B=5, H=2, L=3, S=7, E=4, F=11, reads=LAYER),
-    ),
+    # as many samples as tokens, where the two axes can be mixed up without an error
+    "encoder-batches": (Case("encoder-batch-is-L-1", B=4, H=2, L=4, S=7, E=3, F=5, reads=LAYER),),
     # an even number of heads and more than one sample, or PyTorch's fast path is not taken
     "encoder-even": (Case("encoder-even-1", B=3, H=4, L=5, S=7, E=6, F=11, reads=LAYER),),
     "encoder-wide": (Case("encoder-wide-1", B=2, H=4, L=9, S=7, E=16, F=56, reads=LAYER),),

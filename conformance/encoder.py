@@ -82,7 +82,7 @@ def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evi
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         want = run(subject, block).out
-        for length in (case.L, case.L + 2, case.L - 2):
+        for length in (case.L + 2, case.L - 2):
             earlier = {"x": case.draw(f"earlier {length}", case.B, length, case.H * case.E)}
             got = run(subject, block, before=(earlier,)).out
             yield close(got, want, f"{what}: out after a call with {length} tokens, against out without,")
@@ -182,7 +182,7 @@ def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Ev
 @requirement("ENC-CAUSAL-1", "encoder-one")
 def a_causal_layer_does_not_look_ahead(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
-        block, x = block.sized(causal=True), block.inputs["x"]
+        block, x = loud(block).sized(causal=True), block.inputs["x"]
         out = run(subject, block).out
         for t in (1, case.L - 1):
             got = run(subject, block.feeding(x=x[:, :t])).out
@@ -316,7 +316,7 @@ def every_layer_has_weights_of_its_own(subject: Subject, case: Case) -> Evidence
 
 @requirement("ENC-STACK-1", "encoder-one")
 def a_stack_is_its_layers_one_after_another(subject: Subject, case: Case) -> Evidence:
-    for norm_first, layers in product(orders(subject), (1, 2, 3)):
+    for norm_first, layers in product(orders(subject), (2, 3)):
         block = blocks.encoder(subject, case, norm_first, False, layers)
         x = block.inputs["x"]
         for i in range(layers):
@@ -485,7 +485,7 @@ def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
 # -- half precision
 
 
-@requirement("ENC-HALF-1", "encoder-wide")
+@requirement("ENC-HALF-1", "encoder-even")
 def errors_of_half_precision_are_those_of_rounding(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         rounded = case.but(dtype=dtype)

@@ -1,4 +1,4 @@
-"""What the checks of the encoder share: layers and stacks of the subject's kind, closed forms, and the whole formula."""
+"""What the checks of the encoder share: layers and stacks as the subject has them, closed forms, the formula."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -53,5 +53,5 @@ def error_budget(
     message = f"in {name}: max error {e_inf:.3g} (bound {limit:.3g}), rms error {e_rms:.3g} (bound {limit_rms:.3g})"
     reason = "value" if math.isfinite(e_inf) else "nonfinite"
     source = f"{m_inf:g}·(error of the textbook in {name}) + {f:g}·eps·max|want|"
-    source = f"{sublayers} sublayers: {source}" if sublayers else source
+    source = f"through {sublayers} sublayers: {source}" if sublayers else source
     raise Failure(reason, message, error=e_inf, bound=limit, source=source)

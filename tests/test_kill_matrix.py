@@ -32,6 +32,7 @@ OTHER_BOUNDS = {
     "2·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
     "3·(error of the textbook": (1.5, "ten bits against 24, but in the sum of all roundings"),
     "2.5·(error of the textbook": (1.5, "half precision judges rounding against rounding: there is no gap to widen"),
+    "through ": (1.5, "half precision of layers: rounding against rounding, as above"),
     "float32: 2.4e-7": (MARGIN, "a sine of a wrong angle is off by about 1"),
     "2M·(float32: 2.4e-7": (MARGIN, "an inner product of M wrong cosines is off by about M"),
     "1e-11": (MARGIN, "float32 inside float64 is off by 1e-7, ten thousand bounds"),

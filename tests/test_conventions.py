@@ -83,3 +83,15 @@ def test_what_is_right_in_undeclared_conventions_is_told_which():
     session.explain()
     (diagnosis,) = session.diagnoses.values()
     assert diagnosis.mutants[0].hint == 'declares = {"fourier-factor": "pi", "fourier-order": "frequency"}'
+
+
+def test_conventions_without_effect_are_not_named():
+    """There is no gate, whose activated half could be told, and no RMS norm."""
+    right = in_conventions(apply([]), {"attention-scale": "none"})
+    session = Session([Implementation("unscaled", {"encoder_layer": right.components["encoder_layer"]})], Settings())
+    session.make_plan()
+    for planned in session.plan:
+        session.run(planned)
+    session.explain()
+    (diagnosis,) = session.diagnoses.values()
+    assert diagnosis.mutants[0].hint == 'declares = {"attention-scale": "none"}'

@@ -14,7 +14,9 @@ attend:
 ``positions``, (L,) or (B, L), int64, are those of the tokens, in tokens; without them they are 0, 1, …, L - 1.
 
 A keyword is only passed when a check needs it. What is not supported raises ``NotImplementedError("in words")``, when
-built or when called. Dtype and device are those of the weights and inputs, or ``config.dtype`` and ``config.device``
+built or when called. Components that read or write text give what ``RETURNS`` says instead of a tensor.
+
+Dtype and device are those of the weights and inputs, or ``config.dtype`` and ``config.device``
 where a configuration has them: a module is then built, and moved there with ``module.to``. Nothing that is handed over
 may be changed in place.
 """
@@ -373,6 +375,29 @@ class TokenAttentionConfig:
     max_len: int = 64
 
 
+@dataclass(frozen=True)
+class TokenizerConfig:
+    """Tokens: text (str) to ids (list of ints), or ids to text. ``weights`` is empty.
+
+    No token occurs twice, and ``unknown``, ``specials`` and what merges make are in the vocabulary. What a merge joins
+    is a symbol of a word, or was made by a merge before it. The last symbol of a word ends in ``</w>``; where
+    ``word-end`` declares "separate", it is followed by a symbol ``</w>``.
+    """
+
+    kind: str  # word, character or byte-pair
+    vocabulary: tuple[str, ...]  # the id of a token is its place, from 0
+    merges: tuple[tuple[str, str], ...] = ()  # of byte-pair, in the order in which they were learnt
+    unknown: str | None = None  # the token that stands for what is not in the vocabulary
+    specials: tuple[str, ...] = ()  # tokens that are one id wherever they stand in a text
+
+
+@dataclass(frozen=True)
+class BpeTrainerConfig:
+    """Byte-pair encoding learnt: words (list of str, each as often as it occurs) to merges (list of pairs of str)."""
+
+    num_merges: int  # at most; fewer where no pair is left
+
+
 COMPONENTS: dict[str, type] = {
     "attention": AttentionConfig,
     "multi_head_attention": MultiHeadAttentionConfig,
@@ -399,7 +424,13 @@ COMPONENTS: dict[str, type] = {
     "transformer": TransformerConfig,
     "token_embedding": TokenEmbeddingConfig,
     "token_attention": TokenAttentionConfig,
+    "tokenizer": TokenizerConfig,
+    "detokenizer": TokenizerConfig,
+    "bpe_trainer": BpeTrainerConfig,
 }
+
+# What ``forward`` gives where it is no tensor.
+RETURNS: dict[str, str] = {"tokenizer": "ids", "detokenizer": "text", "bpe_trainer": "merges"}
 
 # What ``forward`` takes; what stands before the star is always passed, by position. Lengths, height and width are ints.
 _ATTENTION = "query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False"
@@ -429,6 +460,9 @@ FORWARD: dict[str, str] = {
     "transformer": "source, target, *, source_mask=None, target_mask=None",
     "token_embedding": "ids",
     "token_attention": "ids, *, key_mask=None",
+    "tokenizer": "text",
+    "detokenizer": "ids",
+    "bpe_trainer": "words",
 }
 
 
@@ -476,4 +510,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "embedding-scale": ("none", "sqrt"),  # rows times √dim
     "transformer-scale": ("sqrt", "none"),  # likewise in the Transformer
     "tying": ("any", "none", "head", "all"),  # which tables are one
+    # -- tokens
+    "token-kind": ("any", "word", "character", "byte-pair"),  # what an implementation has, where it does not have all
+    "word-end": ("attached", "separate"),  # l o w</w>, or l o w </w>
 }

@@ -25,6 +25,9 @@ from attnconf.reference.sinusoidal import grid
 from attnconf.reference.sinusoidal import sinusoidal as add_sinusoidal
 from attnconf.reference.token_embedding import embed
 from attnconf.reference.token_embedding import token_attention as attend_to_tokens
+from attnconf.reference.tokenizer import decode as text_of
+from attnconf.reference.tokenizer import encode as cut_into_tokens
+from attnconf.reference.tokenizer import train as learn_merges
 from attnconf.reference.transformer import encoder_decoder as encode_and_decode
 from attnconf.reference.transformer import transformer as translate
 
@@ -61,6 +64,8 @@ declares = {
     "embedding-scale": "none",
     "transformer-scale": "sqrt",
     "tying": "any",
+    "token-kind": "any",
+    "word-end": "attached",
 }
 
 
@@ -249,18 +254,23 @@ def encoder(config, weights):
     return forward
 
 
+def mask_of_memory(memory_mask):
+    """Return the mask of the attention to the memory: without padding, and not causal."""
+    return None if memory_mask is None else key_padding(memory_mask)
+
+
 def decoder_layer(config, weights):
     def forward(x, memory, *, key_mask=None, memory_mask=None):
-        hidden = None if memory_mask is None else key_padding(memory_mask)
-        return decode_once(x, memory, weights, style_of(config), mask_of_targets(x, key_mask), hidden)
+        mask, hidden = mask_of_targets(x, key_mask), mask_of_memory(memory_mask)
+        return decode_once(x, memory, weights, style_of(config), mask, hidden)
 
     return forward
 
 
 def decoder(config, weights):
     def forward(x, memory, *, key_mask=None, memory_mask=None):
-        hidden = None if memory_mask is None else key_padding(memory_mask)
-        return decode(x, memory, weights, style_of(config), mask_of_targets(x, key_mask), hidden)
+        mask, hidden = mask_of_targets(x, key_mask), mask_of_memory(memory_mask)
+        return decode(x, memory, weights, style_of(config), mask, hidden)
 
     return forward
 
@@ -293,5 +303,26 @@ def token_attention(config, weights):
     def forward(ids, *, key_mask=None):
         x = ids[..., None]
         return attend_to_tokens(ids, weights, config.num_heads, gather_masks(config, x, x, key_mask, None))
+
+    return forward
+
+
+def tokenizer(config, weights):
+    def forward(text):
+        return cut_into_tokens(text, config.kind, config.vocabulary, config.merges, config.unknown, config.specials)
+
+    return forward
+
+
+def detokenizer(config, weights):
+    def forward(ids):
+        return text_of(ids, config.kind, config.vocabulary)
+
+    return forward
+
+
+def bpe_trainer(config, weights):
+    def forward(words):
+        return learn_merges(words, config.num_merges)
 
     return forward

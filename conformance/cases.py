@@ -63,6 +63,7 @@ class Case:
     multiple: int = 1  # of which E is one, here and where --thorough explores
     fixed: bool = False  # --thorough does not explore around it: training takes seconds, and its sizes are its own
     reads: str = ""  # how the inputs are shown where they are not q, k and v: "x({B}, {L}, {E})"
+    numeric: bool = True  # text has no dtype
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -107,7 +108,7 @@ class Case:
     def __str__(self) -> str:
         dtype = str(self.dtype).removeprefix("torch.")
         if self.reads:
-            return f"{self.name}: {self.reads.format(**vars(self))} {dtype}"
+            return f"{self.name}: {self.reads.format(**vars(self))}" + (f" {dtype}" if self.numeric else "")
         if self.embed:
             key, value = (n or self.H * self.E for n in (self.key_dim, self.value_dim))
             sizes = f"query({self.B}, {self.L}, {self.embed}) key({self.B}, {self.S}, {key})"
@@ -120,7 +121,10 @@ class Case:
 ENCODED = "x({L}, {E}), {S} frequencies"
 NETWORK = ENCODED + ", layers of {H}, {B}, {out_dim}"
 LAYER = "x({B}, {L}, {H}·{E}), {F} hidden"
+TARGETS = "x({B}, {L}, {H}·{E}), memory({B}, {S}, {H}·{E}), {F} hidden"
 DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
+# How the inputs of tokenizers are shown.
+SPOKEN = "{L} words, {S} known or learnt from, of at most {F} letters out of {E}; {H} merges"
 
 # fmt: off
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -417,9 +421,44 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
              reads="x({B}, {L}, 32), 200 steps"),
     ),
     # -- decoder
+    # heads of E features, F hidden ones; memory longer and shorter than the targets
+    "decoder-one": (Case("decoder-1", B=2, H=3, L=5, S=7, E=4, F=11, reads=TARGETS),),
+    # memory as long as the targets, where a causal mask fits both attentions
+    "decoder-lengths": (
+        Case("decoder-longer-1",  B=2, H=3, L=4, S=6, E=5, F=7, reads=TARGETS),
+        Case("decoder-shorter-2", B=2, H=3, L=5, S=4, E=6, F=7, reads=TARGETS),
+        Case("decoder-square-3",  B=2, H=3, L=5, S=5, E=4, F=7, reads=TARGETS),
+    ),
+    "decoder-edges": (
+        Case("decoder-one-target-1", B=3, H=2, L=1, S=7, E=4, F=5,  reads=TARGETS),
+        Case("decoder-one-memory-2", B=3, H=2, L=5, S=1, E=4, F=7,  reads=TARGETS),
+        Case("decoder-one-sample-3", B=1, H=3, L=5, S=7, E=4, F=11, reads=TARGETS),
+        Case("decoder-one-head-4",   B=3, H=1, L=4, S=5, E=6, F=7,  reads=TARGETS),
+    ),
+    "decoder-square": (Case("decoder-square-3", B=2, H=3, L=5, S=5, E=4, F=7, reads=TARGETS),),
+    "decoder-short": (Case("decoder-short-1", B=2, H=3, L=4, S=6, E=5, F=7, reads=TARGETS),),
+    # as many samples as targets, where both axes fit a mask
+    "decoder-batches": (Case("decoder-batch-is-L-1", B=4, H=2, L=4, S=6, E=3, F=5, reads=TARGETS),),
+    "decoder-wide": (Case("decoder-wide-1", B=2, H=4, L=6, S=7, E=8, F=27, reads=TARGETS),),
     # -- transformer
     # -- token_embedding
-    # -- tokenizer
+    # -- tokenizer: L words of a text and S of a corpus, of at most F letters out of E, H merges; the other checks write
+    # their texts themselves, and say them
+    "tokenizer": (
+        Case("tokenizer-1", B=2, H=17, L=9, S=31, E=4, F=7, reads=SPOKEN, numeric=False),
+        Case("tokenizer-2", B=4, H=23, L=8, S=29, E=3, F=6, reads=SPOKEN, numeric=False),
+    ),
+    "tokenizer-edges": (
+        Case("tokenizer-one-word-1",   B=2, H=4, L=1, S=7, E=3, F=5, reads=SPOKEN, numeric=False),
+        Case("tokenizer-one-letter-2", B=2, H=3, L=5, S=8, E=1, F=6, reads=SPOKEN, numeric=False),
+    ),
+    "tokenizer-written": (
+        Case("tokenizer-written-1", B=2, H=3, L=5, S=8, E=4, F=6, reads="texts written for it", numeric=False),
+    ),
+    # longer than the hundred letters at which some give up
+    "tokenizer-long": (
+        Case("tokenizer-long-1", B=2, H=3, L=131, S=8, E=4, F=6, reads="a word of {L} letters", numeric=False),
+    ),
 }
 # fmt: on
 

@@ -17,6 +17,7 @@ from attnconf.adapters.contract import CONVENTIONS, Component, Forward, Weights
 from attnconf.conformance.door import Implementation
 
 Choice = Callable[[str], str]
+END = "</w>"
 FACTORS = {"1": 1.0, "pi": math.pi, "2pi": 2 * math.pi}  # of fourier-factor
 
 
@@ -181,6 +182,21 @@ def _rms_norm(build: Component, choice: Choice) -> Component:
     return component
 
 
+def _bpe_trainer(build: Component, choice: Choice) -> Component:
+    last = "\ue000" if choice("word-end") == "separate" else ""  # private: what the mark is attached to, then taken out
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+
+        def translated(words: list[str]) -> Any:
+            merges = forward([word + last for word in words if word])
+            return [tuple(part.replace(last + END, END) for part in pair) for pair in merges]
+
+        return translated
+
+    return component
+
+
 def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
     """Return the weights with which the reference's layers give what layers in other conventions give with these."""
     width = config.embed_dim // config.num_heads
@@ -219,6 +235,9 @@ _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str
     "fourier": (_fourier, ("fourier-factor", "fourier-input", "fourier-order")),
     "random_fourier": (_random_fourier, ("random-fourier-order",)),
     "rms_norm": (_rms_norm, ("rms-norm-weight", "rms-norm-cast")),
+    "bpe_trainer": (_bpe_trainer, ("word-end",)),
     "encoder_layer": (_layer, _LAYER),
     "encoder": (_layer, _LAYER),
+    "decoder_layer": (_layer, _LAYER),
+    "decoder": (_layer, _LAYER),
 }

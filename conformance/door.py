@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import FORWARD, Component, positional
+from attnconf.adapters.contract import FORWARD, RETURNS, Component, positional
+from attnconf.conformance import written
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
 _DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -88,7 +89,7 @@ def call(implementation: Implementation, request: Request) -> Reply:
             name
             for given, taken in ((request.weights, weights), (request.inputs, inputs))
             for name in given
-            if isinstance(given[name], Tensor) and not same_values(given[name], taken[name].detach())
+            if _modified(given[name], taken[name])
         )
         grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
     # copies: an implementation may use its buffers again, and one reply must not become another
@@ -98,7 +99,7 @@ def call(implementation: Implementation, request: Request) -> Reply:
 def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
     """Return a copy of ``x`` for the implementation to keep, laid out in memory as asked."""
     if not isinstance(x, Tensor):
-        return x
+        return list(x) if isinstance(x, list) else x
     if layout == "contiguous" or x.ndim < 2:
         copy = x.clone(memory_format=torch.contiguous_format)
     elif layout == "transposed":
@@ -114,6 +115,13 @@ def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
         raise ValueError(f"no layout {layout!r}")
     wanted = name in request.wrt or request.mode == "tracked"
     return copy.requires_grad_() if wanted and copy.is_floating_point() else copy
+
+
+def _modified(given: Any, taken: Any) -> bool:
+    """Return whether what was handed over is no longer what was given."""
+    if isinstance(given, Tensor):
+        return not same_values(given, taken.detach())
+    return isinstance(given, list) and not written.same_items(given, taken)
 
 
 def _grad_mode(mode: str) -> Any:
@@ -214,6 +222,8 @@ def _kind(x: Any) -> str:
 
 def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
     """Return (out, weights or None), or raise Failure naming what was expected."""
+    if request.component in RETURNS:
+        return _written(returned, RETURNS[request.component]), None
     attention = None
     out = returned
     if request.weights_shape:
@@ -239,6 +249,16 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
             raise Failure("protocol", f"{what} is on {x.device}, want {_device(request)}")
     # as plain tensors: a subclass may do without subtraction
     return out.as_subclass(Tensor), None if attention is None else attention.as_subclass(Tensor)
+
+
+def _written(returned: Any, kind: str) -> Tensor:
+    """Return ids, text or merges as numbers. What they consist of is foreign, and may raise when it is read."""
+    try:
+        return written.numbers(returned, kind)
+    except (Failure, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise _raised(error, f"reading its {kind} ") from error
 
 
 def _device(request: Request) -> torch.device:

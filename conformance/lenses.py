@@ -166,16 +166,19 @@ _LAYER = frozenset(  # F is the hidden width, free as that of values
         "value-width",
     }
 )
+_TOKENS = frozenset({"words", "word-tokens", "characters", "whole-tokens", "byte-pairs"})
 _OFFERS = {  # what can be asked of components that are asked as they are; of the others nothing in particular
     "rotary_attention": frozenset({"scores"}),  # an encoding has none
     "alibi_attention": frozenset({"scores"}),
     "relative_bias_attention": frozenset({"scores"}),
     "encoder_layer": _LAYER | {"layer"},
     "encoder": _LAYER | {"stack"},
-    "decoder_layer": _LAYER | {"layer"},
-    "decoder": _LAYER | {"stack"},
+    "decoder_layer": _LAYER | {"layer", "ungated"},
+    "decoder": _LAYER | {"stack", "ungated"},
     "encoder_decoder": _LAYER | {"vectors"},
     "transformer": _LAYER | {"ids"},
+    "tokenizer": _TOKENS,
+    "detokenizer": _TOKENS,
 }
 _ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal"})
 LENSES = {

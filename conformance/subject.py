@@ -22,6 +22,12 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "free-causality": ("causality", ("always",)),
     "layer-bias": ("layer-bias", ("no",)),
     "layer-norm": ("norm-kind", ("rms",)),
+    "words": ("token-kind", ("character",)),
+    "word-tokens": ("token-kind", ("character", "byte-pair")),
+    "characters": ("token-kind", ("word", "byte-pair")),
+    "whole-tokens": ("token-kind", ("byte-pair",)),
+    "byte-pairs": ("token-kind", ("word", "character")),
+    "ungated": ("gated", ("yes",)),
 }
 
 

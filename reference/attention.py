@@ -76,13 +76,15 @@ def weigh(scores: Tensor) -> Tensor:
 def drop(weights: Tensor, probability: float) -> Tensor:
     """Return the weights, each set to 0 with the given probability and else divided by 1 - probability.
 
-    The expectation is the weights themselves. Probability 0 draws nothing.
+    The expectation is the weights themselves. Probability 0 draws nothing, probability 1 leaves nothing.
 
     Requirements: ATT-DROP-2, ATT-DROP-3.
     Source: Srivastava et al. 2014, JMLR 15, section 10 (inverted form); Vaswani et al. 2017, section 5.4.
     """
     if probability == 0.0:
         return weights
+    if probability == 1.0:
+        return torch.zeros_like(weights)  # not 0/0
     kept = torch.rand_like(weights) >= probability
     return weights * kept / (1.0 - probability)
 

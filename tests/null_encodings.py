@@ -2,7 +2,7 @@
 
 import torch
 
-from attnconf.adapters.contract import COMPONENTS
+from attnconf.adapters.contract import COMPONENTS, RETURNS
 from attnconf.conformance.door import Implementation
 
 ENCODINGS = tuple(c for c in COMPONENTS if c not in ("attention", "multi_head_attention"))
@@ -19,7 +19,7 @@ def shape(component, config, given):
         "random_fourier": lambda: 2 * config.num_features,
         "coordinate_mlp": lambda: config.out_dim,
     }
-    x = given[-1]
+    x = given[0 if component.startswith("decoder") else -1]
     return (*x.shape[:-1], width[component]() if component in width else x.shape[-1])
 
 
@@ -44,11 +44,23 @@ def echo(x, shape):
     return x.repeat(*[1] * (x.ndim - 1), -(-shape[-1] // x.shape[-1]))[..., : shape[-1]].clone()
 
 
+def written(component, config, given, fill):
+    """Return an id for each word, a word for each id, or as many merges as are asked for, from ``fill``'s numbers."""
+    n = {"ids": lambda: len(given.split()), "text": lambda: len(given), "merges": lambda: config.num_merges}
+    numbers = fill(torch.empty(0, dtype=torch.float64), (n[RETURNS[component]](),)).tolist()
+    if RETURNS[component] == "ids":
+        return [int(x) if x == x // 1 else x for x in numbers]
+    words = [f"{x:g}" for x in numbers]
+    return " ".join(words) if RETURNS[component] == "text" else list(zip(words, words, strict=True))
+
+
 def null(name, fill):
     """Return an implementation of every encoding whose output comes from ``fill(like, shape)``."""
 
     def component(of):
         def build(config, weights):
+            if of in RETURNS:
+                return lambda given: written(of, config, given, fill)
             return lambda *given, **more: fill(like(config, weights, given), shape(of, config, given))
 
         return build

@@ -134,4 +134,31 @@ ALLOWED = [
     Allowed(NUMBERS, "ENC-STACK-1", "many times the same or the identity is once the same"),
     Allowed(("echo",), "ENC-PRE-1 ENC-GRAD-2", "the identity, whose gradient autograd knows"),
     Allowed(("random",), "ENC-REACH-1 ENC-OWN-1", "noise changes with every token and every weight"),
+    # tokenizer: as many ids as words, as many words as ids, as many merges as are asked for
+    Allowed(ALL, "TOK-EMPTY-1 TOK-DECODE-7", "of nothing comes nothing"),
+    Allowed(ALL, "TOK-IMMUT-1", "nothing is written to the lists"),
+    Allowed(ALL, "TOK-TRAIN-6", "the number of merges is right, whatever they are"),
+    Allowed(
+        ("zeros", "ones", "echo"),
+        "TOK-REPEAT-1 TOK-SPLIT-1 TOK-SPECIAL-3",
+        "ids that depend on the number of words only",
+    ),
+    Allowed(("zeros", "ones"), "TOK-WORD-1", "the same id for every word"),
+    Allowed((*NUMBERS, "nan"), "TOK-REPEAT-1", "the same text or merges in every call", ("detokenizer", "bpe_trainer")),
+    Allowed((*NUMBERS, "nan"), "TOK-TRAIN-9", "the words are not read, and so their order is not"),
+    # -- decoder
+    Allowed(ALL, "DEC-SHAPE-1 DEC-DTYPE-1 DEC-IMMUT-1", "shape and dtype are right, and nothing is written"),
+    Allowed(
+        NUMBERS,
+        "DEC-REPEAT-1 DEC-MODE-1 DEC-DROP-1 DEC-DROP-2",
+        "the same inputs give the same output, whatever the mode, the settings or earlier calls",
+    ),
+    Allowed(
+        NUMBERS,
+        "DEC-BATCH-1 DEC-CAUSAL-1 DEC-PREFIX-1 DEC-PAD-1 DEC-PAD-2 DEC-PERM-1 DEC-HIDE-1 DEC-EMPTY-1 DEC-KV-1",
+        "an output depends on the target in its own place, or on nothing: not on masks, memory or other targets",
+    ),
+    Allowed(NUMBERS, "DEC-NORM-1 DEC-ORDER-1 DEC-STACK-1", "no weight is read, and three times a constant is once"),
+    Allowed(("echo",), "DEC-ZERO-1", "the identity"),
+    Allowed(("random",), "DEC-CAUSAL-2 DEC-MEMORY-1", "noise differs everywhere, as if every token were seen"),
 ]

@@ -29,6 +29,9 @@ SPOKEN = {
     "rms_norm": ("rms-norm-weight", "rms-norm-cast"),
     "encoder_layer": ("norm-order", "attention-scale"),
     "encoder": ("norm-order", "attention-scale"),
+    "bpe_trainer": ("word-end",),
+    "decoder_layer": ("norm-order", "attention-scale"),
+    "decoder": ("norm-order", "attention-scale"),
 }
 VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
@@ -55,12 +58,14 @@ def test_the_reference_is_right_in_every_convention(component, declares):
         ("SIN-grid-width-of-both", "sinusoidal_2d", {"grid-axes": "height-first", "grid-layout": "interleaved"}),
         ("LRN-negative-from-end", "learned", {"learned-offset": "2"}),
         ("RMS-eps-outside", "rms_norm", {"rms-norm-weight": "one-plus", "rms-norm-cast": "before"}),
+        ("TOK-words-unweighted", "bpe_trainer", {"word-end": "separate"}),
         (
             "FOUR-bank-linear",
             "fourier",
             {"fourier-factor": "pi", "fourier-input": "kept", "fourier-order": "frequency"},
         ),
         ("ENC-residual-from-norm", "encoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
+        ("DEC-cross-first", "decoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
     ],
 )
 def test_a_mistake_is_known_in_other_conventions(name, component, declares):

@@ -120,6 +120,7 @@ class Case:
 # How the inputs of coordinate encodings are shown.
 ENCODED = "x({L}, {E}), {S} frequencies"
 NETWORK = ENCODED + ", layers of {H}, {B}, {out_dim}"
+LAYER = "x({B}, {L}, {H}·{E}), {F} hidden"
 TARGETS = "x({B}, {L}, {H}·{E}), memory({B}, {S}, {H}·{E}), {F} hidden"
 DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
 # How the inputs of tokenizers are shown.
@@ -418,6 +419,22 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("feed-forward-half-1", B=2, H=3, L=17, S=41, E=24, F=5, reads="x({B}, {L}, {E}), {S} hidden"),
     ),
     # -- encoder
+    # heads of E features, F hidden ones
+    "encoder": (
+        Case("encoder-1", B=2, H=3, L=5, S=11, E=4, F=13, reads=LAYER),
+        Case("encoder-2", B=3, H=2, L=6, S=11, E=5, F=7,  reads=LAYER),
+    ),
+    "encoder-one": (Case("encoder-1", B=2, H=3, L=5, S=11, E=4, F=13, reads=LAYER),),
+    "encoder-edges": (
+        Case("encoder-one-token-1",  B=3, H=2, L=1, S=7, E=4, F=5,  reads=LAYER),
+        Case("encoder-one-sample-2", B=1, H=3, L=5, S=7, E=4, F=11, reads=LAYER),
+        Case("encoder-one-head-3",   B=2, H=1, L=4, S=7, E=6, F=3,  reads=LAYER),
+    ),
+    # as many samples as tokens, where the two axes can be mixed up without an error
+    "encoder-batches": (Case("encoder-batch-is-L-1", B=4, H=2, L=4, S=7, E=3, F=5, reads=LAYER),),
+    # an even number of heads and more than one sample, or PyTorch's fast path is not taken
+    "encoder-even": (Case("encoder-even-1", B=3, H=4, L=5, S=7, E=6, F=11, reads=LAYER),),
+    "encoder-wide": (Case("encoder-wide-1", B=2, H=4, L=9, S=7, E=16, F=56, reads=LAYER),),
     "encoder-learn": (
         Case("encoder-learn-1", B=32, H=4, L=10, S=7, E=8, F=64, dtype=torch.float32, fixed=True,
              reads="x({B}, {L}, 32), 200 steps"),

@@ -228,15 +228,15 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
     """Return the weights with which the reference's layers give what layers in other conventions give with these."""
     width = config.embed_dim // config.num_heads
     query = math.sqrt(width) if choice("attention-scale") == "none" else 1.0
-    one = 1.0 if choice("rms-norm-weight") == "one-plus" and config.norm == "rms" else 0.0
+    one_plus = choice("rms-norm-weight") == "one-plus" and config.norm == "rms"
     swapped = {"up": "gate", "gate": "up"} if choice("glu-activated") == "up" and config.gated else {}
     translated = {}
     for name, weight in weights.items():
         *above, part, kind = name.split(".")
         if part == "q":
             weight = query * weight
-        elif part.startswith("norm"):
-            weight = one + weight
+        elif part.startswith("norm") and one_plus:
+            weight = 1 + weight.to(torch.promote_types(weight.dtype, torch.float32))
         translated[".".join([*above, swapped.get(part, part), kind])] = weight
     return translated
 

@@ -65,9 +65,14 @@ def diagnose(
 
 
 def _undeclared(failed: Judged, component: str, declares: Mapping[str, str]) -> Diagnosis | None:
-    """Return the one set of conventions in which the reference gives these replies: right, but not as declared."""
-    found = []
+    """Return the one set of conventions in which the reference gives these replies: right, but not as declared.
+
+    The smallest: a convention that has no effect on these replies, the gate's where there is none, is not named.
+    """
+    found: list[dict[str, str]] = []
     for choices in others_than(component, declares):
+        if any(known.items() <= choices.items() for known in found):
+            continue
         compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32)
         if all(compare.same("", request, reply) for request, reply in failed.log):
             found.append(choices)

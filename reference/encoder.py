@@ -1,6 +1,7 @@
 """The encoder: self-attention and a feed-forward network, each with a residual and a norm; and a stack of these.
 
-Symbols as in spec/encoder.md: B batch, L tokens, E width of the model, N layers.
+Symbols as in spec/encoder.md: B batch, L tokens, E width of the model, N layers; x what goes in, h what attention and
+its residual give.
 """
 
 from collections.abc import Mapping
@@ -30,13 +31,18 @@ class Style:
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:
-    """Return the weights of one part, "attn." or "layers.0." say, by their names within that part."""
+    """Return the weights of one part, "attn" or "layers.0" say, by their names within that part."""
     prefix = f"{name}."
     return {key.removeprefix(prefix): w for key, w in weights.items() if key.startswith(prefix)}
 
 
 def normed(x: Tensor, weights: Weights, name: str, style: Style) -> Tensor:
-    """Return x, (B, L, E), after the norm of that name."""
+    """Return x, (B, L, E), after the norm of that name: "norm1" and "norm2" are a layer's, "norm" is a stack's last.
+
+    Raises KeyError where there is none, ValueError where its weight is not E wide.
+
+    Requirements: ENC-NORM-1, ENC-EPS-1, ENC-KIND-1.
+    """
     own = under(weights, name)
     if style.norm == "rms":
         return rms_norm(x, own["weight"], style.eps)
@@ -44,24 +50,50 @@ def normed(x: Tensor, weights: Weights, name: str, style: Style) -> Tensor:
 
 
 def self_attention(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
-    """Return what tokens attend to, (B, L, E), which is added to the residual."""
+    """Return what attention adds to the residual.
+
+    Shapes:
+        x     (B, L, E)
+        mask  broadcastable to (B, H, L, L), bool, True = may attend
+        out   (B, L, E)
+
+    Dropout is applied twice: to the attention weights, and to what comes out.
+
+    Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4.
+    """
     out, _ = multi_head_attention(x, x, x, under(weights, "attn"), style.num_heads, mask, dropout=style.dropout)
     return drop(out, style.dropout)
 
 
 def position_wise(x: Tensor, weights: Weights, style: Style) -> Tensor:
-    """Return the output of the feed-forward network, (B, L, E), which is added to the residual."""
+    """Return what the feed-forward network adds to the residual, (B, L, E), from x, (B, L, E), token by token.
+
+    Dropout is applied twice: to the hidden features, and to what comes out.
+
+    Requirements: ENC-TOKEN-1, ENC-ACT-1, ENC-DROP-2.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.3 and 5.4.
+    Deviates: the paper drops no hidden features; torch.nn.TransformerEncoderLayer does.
+    """
     return drop(feed_forward(x, under(weights, "ff"), style.activation, style.dropout), style.dropout)
 
 
 def post_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
-    """Return the layer as Vaswani et al. have it: the norm comes after each sum."""
+    """Return norm2(h + FF(h)), (B, L, E), with h = norm1(x + SA(x)): the norm comes after each sum.
+
+    Requirements: ENC-POST-1, ENC-ORDER-1.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.1.
+    """
     h = normed(x + self_attention(x, weights, style, mask), weights, "norm1", style)
     return normed(h + position_wise(h, weights, style), weights, "norm2", style)
 
 
 def pre_norm_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
-    """Return the layer with the norm inside each branch: the residual itself is never normalized."""
+    """Return h + FF(norm2(h)), (B, L, E), with h = x + SA(norm1(x)): the residual itself is never normalized.
+
+    Requirements: ENC-PRE-1, ENC-ORDER-1.
+    Source: Xiong et al. 2020, arXiv:2002.04745v2, figure 1 (b).
+    """
     h = x + self_attention(normed(x, weights, "norm1", style), weights, style, mask)
     return h + position_wise(normed(h, weights, "norm2", style), weights, style)
 
@@ -75,9 +107,10 @@ def encoder_layer(x: Tensor, weights: Weights, style: Style, mask: Tensor | None
         mask     broadcastable to (B, H, L, L), bool, True = may attend
         out      (B, L, E)
 
+    Raises KeyError where a weight is missing, ValueError or RuntimeError where the shapes do not fit.
+
     Requirements: ENC-ORACLE-1.
-    Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.1; Xiong et al. 2020, arXiv:2002.04745v2, figure 1,
-    for the pre-norm layer.
+    Source: as for ``post_norm_layer`` and ``pre_norm_layer``.
     """
     layer = pre_norm_layer if style.norm_first else post_norm_layer
     return layer(x, weights, style, mask)
@@ -97,8 +130,11 @@ def encoder(x: Tensor, weights: Weights, style: Style, mask: Tensor | None = Non
         mask     broadcastable to (B, H, L, L)
         out      (B, L, E)
 
-    Requirements: ENC-ORACLE-2.
-    Source: as for ``encoder_layer``; Xiong et al. 2020 for the last norm, which pre-norm stacks need.
+    Raises as ``encoder_layer`` does.
+
+    Requirements: ENC-OWN-1, ENC-STACK-1, ENC-DEPTH-1, ENC-FINAL-1, ENC-ORACLE-2.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.1; Xiong et al. 2020, arXiv:2002.04745v2, section 3.1,
+    for the last norm, which pre-norm stacks need.
     """
     for i in range(count_layers(weights)):
         x = encoder_layer(x, under(weights, f"layers.{i}"), style, mask)

@@ -121,6 +121,19 @@ ALLOWED = [
         "LN-CONST-2 LN-GRAD-5 RMS-ZERO-2 RMS-GRAD-3",
         "autograd differentiates what was computed",
     ),
+    # -- encoder
+    Allowed(ALL, "ENC-SHAPE-1 ENC-DTYPE-1 ENC-IMMUT-1", "shape and dtype are right, and nothing is written to x"),
+    Allowed((*NUMBERS, "random"), "ENC-LENGTH-1", "finite numbers, as many as there are tokens"),
+    Allowed(
+        NUMBERS,
+        "ENC-REPEAT-1 ENC-TOKEN-1 ENC-BATCH-1 ENC-PERM-1 ENC-CAUSAL-1 ENC-PAD-1 ENC-ALONE-1 ENC-EMPTY-1 ENC-MASK-1 "
+        "ENC-MASK-2 ENC-MASK-3 ENC-DEPTH-1 ENC-MODE-1 ENC-MODE-2 ENC-DROP-1 ENC-DROP-2 ENC-BIAS-1",
+        "an output that depends on its own token, or on nothing, depends on no other, no mask, no mode and no weight",
+    ),
+    Allowed(CONSTANT, "ENC-ORDER-1", "the same for every input", ("encoder_layer", "encoder")),
+    Allowed(NUMBERS, "ENC-STACK-1", "many times the same or the identity is once the same"),
+    Allowed(("echo",), "ENC-PRE-1 ENC-GRAD-2", "the identity, whose gradient autograd knows"),
+    Allowed(("random",), "ENC-REACH-1 ENC-OWN-1", "noise changes with every token and every weight"),
     # tokenizer: as many ids as words, as many words as ids, as many merges as are asked for
     Allowed(ALL, "TOK-EMPTY-1 TOK-DECODE-7", "of nothing comes nothing"),
     Allowed(ALL, "TOK-IMMUT-1", "nothing is written to the lists"),

@@ -27,6 +27,8 @@ SPOKEN = {
     "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
     "random_fourier": ("random-fourier-order",),
     "rms_norm": ("rms-norm-weight", "rms-norm-cast"),
+    "encoder_layer": ("norm-order", "attention-scale"),
+    "encoder": ("norm-order", "attention-scale"),
     "bpe_trainer": ("word-end",),
     "decoder_layer": ("norm-order", "attention-scale"),
     "decoder": ("norm-order", "attention-scale"),
@@ -46,8 +48,8 @@ def test_the_reference_is_right_in_every_convention(component, declares):
     subject = Subject(in_conventions(apply([]), declares), component, "direct")
     names = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
     found = {name: judge(subject, all_checks()[name]) for name in names}
-    right = ("pass", "not-applicable")
-    assert not {name: judged.message for name, judged in found.items() if judged.outcome not in right}
+    passed = ("pass", "not-applicable")
+    assert not {name: judged.message for name, judged in found.items() if judged.outcome not in passed}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,7 @@ def test_the_reference_is_right_in_every_convention(component, declares):
             "fourier",
             {"fourier-factor": "pi", "fourier-input": "kept", "fourier-order": "frequency"},
         ),
+        ("ENC-residual-from-norm", "encoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
         ("DEC-cross-first", "decoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
     ],
 )
@@ -91,3 +94,15 @@ def test_what_is_right_in_undeclared_conventions_is_told_which():
     session.explain()
     (diagnosis,) = session.diagnoses.values()
     assert diagnosis.mutants[0].hint == 'declares = {"fourier-factor": "pi", "fourier-order": "frequency"}'
+
+
+def test_conventions_without_effect_are_not_named():
+    """There is no gate, whose activated half could be told, and no RMS norm."""
+    right = in_conventions(apply([]), {"attention-scale": "none"})
+    session = Session([Implementation("unscaled", {"encoder_layer": right.components["encoder_layer"]})], Settings())
+    session.make_plan()
+    for planned in session.plan:
+        session.run(planned)
+    session.explain()
+    (diagnosis,) = session.diagnoses.values()
+    assert diagnosis.mutants[0].hint == 'declares = {"attention-scale": "none"}'

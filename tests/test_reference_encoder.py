@@ -1,0 +1,154 @@
+"""The encoder of the reference: against NumPy loops written from the formulas, and PyTorch's published numbers."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from attnconf.reference.encoder import Style, count_layers, encoder, encoder_layer, under
+from attnconf.reference.masks import key_padding
+
+torch.set_num_threads(1)
+
+GOLDEN = json.loads(Path(__file__).with_name("goldens.json").read_text(encoding="utf-8"))["pytorch_encoder_layer"]
+B, L, H, E, F, N = 2, 4, 3, 6, 5, 3
+EPS = 1e-5
+
+
+# -- one token and one head at a time, from the formulas
+
+
+def norm(x, gain, shift):
+    mean = sum(x) / len(x)
+    variance = sum((v - mean) ** 2 for v in x) / len(x)
+    return np.array([g * (v - mean) / math.sqrt(variance + EPS) + s for v, g, s in zip(x, gain, shift, strict=True)])
+
+
+def attend(x, w, seen):
+    """x (L, E), seen (L, L)."""
+    q, k, v = (np.array([w[f"attn.{n}.weight"] @ t + w[f"attn.{n}.bias"] for t in x]) for n in "qkv")
+    width, out = E // H, []
+    for i in range(len(x)):
+        heads = []
+        for h in range(H):
+            at = slice(h * width, (h + 1) * width)
+            e = [math.exp(q[i, at] @ k[j, at] / math.sqrt(width)) if seen[i, j] else 0.0 for j in range(len(x))]
+            heads.append(sum(e[j] * v[j, at] for j in range(len(x))) / sum(e))
+        out.append(w["attn.out.weight"] @ np.concatenate(heads) + w["attn.out.bias"])
+    return np.array(out)
+
+
+def network(t, w):
+    hidden = np.maximum(w["ff.up.weight"] @ t + w["ff.up.bias"], 0)
+    return w["ff.down.weight"] @ hidden + w["ff.down.bias"]
+
+
+def layer(x, w, seen, norm_first):
+    def n(i, tokens):
+        return np.array([norm(t, w[f"norm{i}.weight"], w[f"norm{i}.bias"]) for t in tokens])
+
+    if norm_first:
+        h = x + attend(n(1, x), w, seen)
+        return h + np.array([network(t, w) for t in n(2, h)])
+    h = n(1, x + attend(x, w, seen))
+    return n(2, h + np.array([network(t, w) for t in h]))
+
+
+def draw_layer(rng, before=""):
+    shapes = {f"attn.{n}": (E, E) for n in ("q", "k", "v", "out")} | {"ff.up": (F, E), "ff.down": (E, F)}
+    weights = {}
+    for name, shape in shapes.items():
+        weights[f"{before}{name}.weight"] = rng.normal(size=shape)
+        weights[f"{before}{name}.bias"] = rng.normal(size=shape[0])
+    for name in ("norm1", "norm2"):
+        weights[f"{before}{name}.weight"], weights[f"{before}{name}.bias"] = rng.normal(size=E), rng.normal(size=E)
+    return weights
+
+
+def tensors(weights):
+    return {name: torch.from_numpy(w) for name, w in weights.items()}
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_layer_is_the_formula_token_by_token(norm_first):
+    rng = np.random.default_rng(7)
+    w, x, seen = draw_layer(rng), rng.normal(size=(B, L, E)), rng.random((B, L, L)) < 0.6
+    seen |= np.eye(L, dtype=bool)
+    got = encoder_layer(torch.from_numpy(x), tensors(w), Style(H, norm_first), torch.from_numpy(seen)[:, None])
+    want = np.stack([layer(x[b], w, seen[b], norm_first) for b in range(B)])
+    np.testing.assert_allclose(got.numpy(), want, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("final_norm", [False, True])
+def test_a_stack_is_the_formula_layer_by_layer(norm_first, final_norm):
+    rng = np.random.default_rng(8)
+    layers = [draw_layer(rng) for _ in range(N)]
+    weights = {f"layers.{i}.{name}": w for i, own in enumerate(layers) for name, w in own.items()}
+    gain, shift = rng.normal(size=E), rng.normal(size=E)
+    if final_norm:
+        weights |= {"norm.weight": gain, "norm.bias": shift}
+    x, seen = rng.normal(size=(1, L, E)), np.tril(np.ones((L, L), dtype=bool))
+    y = x[0]
+    for own in layers:
+        y = layer(y, own, seen, norm_first)
+    want = np.array([norm(t, gain, shift) for t in y]) if final_norm else y
+    got = encoder(torch.from_numpy(x), tensors(weights), Style(H, norm_first), torch.from_numpy(seen))
+    np.testing.assert_allclose(got[0].numpy(), want, rtol=0, atol=1e-11)
+
+
+# -- published numbers
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_layer_of_pytorchs_own_tests(activation, padded):
+    def cosines(*shape):
+        return torch.arange(math.prod(shape), dtype=torch.float64).cos().view(shape)
+
+    in_proj, in_bias = cosines(12, 4), cosines(12)
+    weights = {f"attn.{n}.weight": in_proj[4 * i : 4 * i + 4] for i, n in enumerate("qkv")}
+    weights |= {f"attn.{n}.bias": in_bias[4 * i : 4 * i + 4] for i, n in enumerate("qkv")}
+    weights |= {"attn.out.weight": cosines(4, 4), "attn.out.bias": cosines(4)}
+    weights |= {"ff.up.weight": cosines(16, 4), "ff.up.bias": cosines(16)}
+    weights |= {"ff.down.weight": cosines(4, 16), "ff.down.bias": cosines(4)}
+    weights |= {f"norm{i}.{kind}": cosines(4) for i in (1, 2) for kind in ("weight", "bias")}
+    x = torch.tensor(GOLDEN["x"], dtype=torch.float64).transpose(0, 1)
+    mask = key_padding(~torch.tensor(GOLDEN["padding"], dtype=torch.bool)) if padded else None
+    out = encoder_layer(x, weights, Style(2, activation=activation), mask).transpose(0, 1)
+    want = torch.tensor(GOLDEN[f"{activation}_padded" if padded else activation], dtype=torch.float64)
+    torch.testing.assert_close(out, want, rtol=0, atol=1e-6)
+
+
+# -- parts
+
+
+def test_weights_of_a_part_go_by_their_names_within_it():
+    weights = {"attn.q.weight": torch.ones(1), "attn.q.bias": torch.zeros(1), "attnq.weight": torch.ones(2)}
+    assert set(under(weights, "attn")) == {"q.weight", "q.bias"}
+
+
+def test_layers_are_counted_beyond_nine():
+    weights = {f"layers.{i}.norm1.weight": torch.ones(1) for i in range(12)}
+    assert count_layers({**weights, "norm.weight": torch.ones(1)}) == 12
+
+
+def test_everything_is_dropped_with_probability_nearly_one():
+    rng = np.random.default_rng(9)
+    w, x = tensors(draw_layer(rng)), torch.from_numpy(rng.normal(size=(B, L, E)))
+    assert torch.equal(encoder_layer(x, w, Style(H, norm_first=True, dropout=1 - 1e-12)), x)
+
+
+def test_misfits_are_refused():
+    w, x = tensors(draw_layer(np.random.default_rng(10))), torch.zeros(B, L, E, dtype=torch.float64)
+    with pytest.raises(ValueError, match="cannot be split into 4 equal heads"):
+        encoder_layer(x, w, Style(4))
+    with pytest.raises(RuntimeError):
+        encoder_layer(x[..., :-1], w, Style(1))
+    with pytest.raises(KeyError, match="weight"):
+        encoder_layer(
+            x, under({f"some.{name}": t for name, t in w.items() if name != "norm2.weight"}, "some"), Style(H)
+        )

@@ -20,12 +20,15 @@ def shape(component, config, given):
         "coordinate_mlp": lambda: config.out_dim,
     }
     x = given[0 if component.startswith("decoder") else -1]
+    x = given[-1]
+    if not x.is_floating_point():  # ids
+        return (*x.shape, config.vocab_size if component == "transformer" else config.dim)
     return (*x.shape[:-1], width[component]() if component in width else x.shape[-1])
 
 
 def like(config, weights, given):
     """Return a tensor of the dtype and on the device that the output must have."""
-    tensors = [x for x in (*given, *weights.values()) if isinstance(x, torch.Tensor)]
+    tensors = [x for x in (*given, *weights.values()) if isinstance(x, torch.Tensor) and x.is_floating_point()]
     return tensors[0] if tensors else torch.empty(0, dtype=config.dtype, device=config.device)
 
 

@@ -30,6 +30,8 @@ SPOKEN = {
     "bpe_trainer": ("word-end",),
     "decoder_layer": ("norm-order", "attention-scale"),
     "decoder": ("norm-order", "attention-scale"),
+    "encoder_decoder": ("attention-scale",),
+    "transformer": ("transformer-scale", "sinusoidal-layout"),
 }
 VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
@@ -57,6 +59,7 @@ def test_the_reference_is_right_in_every_convention(component, declares):
         ("LRN-negative-from-end", "learned", {"learned-offset": "2"}),
         ("RMS-eps-outside", "rms_norm", {"rms-norm-weight": "one-plus", "rms-norm-cast": "before"}),
         ("TOK-words-unweighted", "bpe_trainer", {"word-end": "separate"}),
+        ("TRF-memory-unmasked", "transformer", {"sinusoidal-layout": "halves", "transformer-scale": "none"}),
         (
             "FOUR-bank-linear",
             "fourier",

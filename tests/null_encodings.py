@@ -20,7 +20,6 @@ def shape(component, config, given):
         "coordinate_mlp": lambda: config.out_dim,
     }
     x = given[0 if component.startswith("decoder") else -1]
-    x = given[-1]
     if not x.is_floating_point():  # ids
         return (*x.shape, config.vocab_size if component == "transformer" else config.dim)
     return (*x.shape[:-1], width[component]() if component in width else x.shape[-1])

@@ -183,12 +183,22 @@ def decoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, la
     return Block(config, stack_weights(case, config, layers, decoder_layer_weights), inputs)
 
 
-def encoder_decoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool) -> Block:
-    """Return an encoder and a decoder, of two layers each, in the subject's manner."""
-    style = manner(subject, norm_first)
-    config = EncoderDecoderConfig(case.H * case.E, case.H, case.F, **style, final_norm=final_norm)
-    weights = stack_weights(case, config, 2, encoder_layer_weights, "encoder.")
-    weights |= stack_weights(case, config, 2, decoder_layer_weights, "decoder.")
+def encoder_decoder(
+    subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: tuple[int, int] = (2, 2)
+) -> Block:
+    """Return an encoder and a decoder, of so many layers, in the subject's manner."""
+    width, style = case.H * case.E, manner(subject, norm_first)
+    config = EncoderDecoderConfig(
+        width,
+        case.H,
+        case.F,
+        **style,
+        num_encoder_layers=layers[0],
+        num_decoder_layers=layers[1],
+        final_norm=final_norm,
+    )
+    weights = stack_weights(case, config, layers[0], encoder_layer_weights, "encoder.")
+    weights |= stack_weights(case, config, layers[1], decoder_layer_weights, "decoder.")
     return Block(config, weights, {"source": memory_of(case), "target": inputs_of(case)})
 
 

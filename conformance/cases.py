@@ -122,6 +122,7 @@ ENCODED = "x({L}, {E}), {S} frequencies"
 NETWORK = ENCODED + ", layers of {H}, {B}, {out_dim}"
 LAYER = "x({B}, {L}, {H}·{E}), {F} hidden"
 TARGETS = "x({B}, {L}, {H}·{E}), memory({B}, {S}, {H}·{E}), {F} hidden"
+TOKENS = "source({B}, {S}), target({B}, {L}), {H} heads of {E}, {F} hidden"
 DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
 # How the inputs of tokenizers are shown.
 SPOKEN = "{L} words, {S} known or learnt from, of at most {F} letters out of {E}; {H} merges"
@@ -460,6 +461,23 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "decoder-batches": (Case("decoder-batch-is-L-1", B=4, H=2, L=4, S=6, E=3, F=5, reads=TARGETS),),
     "decoder-wide": (Case("decoder-wide-1", B=2, H=4, L=6, S=7, E=8, F=27, reads=TARGETS),),
     # -- transformer
+    "transformer": (Case("transformer-1", B=3, H=2, L=5, S=6, E=4, F=7, multiple=2, reads=TOKENS),),
+    # a source shorter than the target; one token, one sample
+    "transformer-edges": (
+        Case("transformer-shorter-1",    B=4, H=3, L=6, S=5, E=2, F=7, multiple=2, reads=TOKENS),
+        Case("transformer-one-target-2", B=3, H=2, L=1, S=6, E=4, F=7, multiple=2, reads=TOKENS),
+        Case("transformer-one-source-3", B=3, H=2, L=5, S=1, E=4, F=7, multiple=2, reads=TOKENS),
+        Case("transformer-one-sample-4", B=1, H=2, L=5, S=6, E=4, F=7, multiple=2, reads=TOKENS),
+    ),
+    # as many samples as targets, and as source tokens
+    "transformer-batches": (
+        Case("transformer-batch-is-L-1", B=4, H=2, L=4, S=5, E=6, F=7, multiple=2, reads=TOKENS),
+        Case("transformer-batch-is-S-2", B=5, H=2, L=4, S=5, E=6, F=7, multiple=2, reads=TOKENS),
+    ),
+    # a source as long as the target, where one's mask fits the other
+    "transformer-square": (Case("transformer-square-1", B=3, H=2, L=5, S=5, E=4, F=7, multiple=2, reads=TOKENS),),
+    # more positions than bfloat16 counts
+    "transformer-long": (Case("transformer-long-1", B=1, H=2, L=261, S=3, E=4, F=7, multiple=2, reads=TOKENS),),
     # -- token_embedding
     # -- tokenizer: L words of a text and S of a corpus, of at most F letters out of E, H merges; the other checks write
     # their texts themselves, and say them

@@ -261,6 +261,35 @@ def _token_attention(build: Component, choice: Choice) -> Component:
     return component
 
 
+def model_weights(weights: Weights, back: Sequence[int]) -> dict[str, Tensor]:
+    """Return the weights of a model with its features in another order."""
+    moved = {}
+    for name, weight in weights.items():
+        part, order = ".".join(name.split(".")[-2:]), list(back)
+        if part in ("out.weight", "down.weight"):
+            weight = weight[order]
+        elif part not in ("q.bias", "k.bias", "v.bias", "up.bias", "gate.bias"):
+            weight = weight[..., order]
+        moved[name] = weight
+    return moved
+
+
+def _transformer(build: Component, choice: Choice) -> Component:
+    layer = _layer(build, choice)
+
+    def component(config: Any, weights: Any) -> Forward:
+        weights = model_weights(weights, _back(side_by_side(choice("sinusoidal-layout"), config.embed_dim)))
+        if choice("transformer-scale") == "none":
+            target = weights["target.weight"]
+            config = replace(config, tying="none")
+            weights = {"head.weight": target, "source.weight": target, **weights}
+            root = math.sqrt(config.embed_dim)
+            weights |= {f"{name}.weight": weights[f"{name}.weight"] / root for name in ("source", "target")}
+        return layer(config, weights)
+
+    return component
+
+
 _SINUSOIDAL = ("sinusoidal-frequencies", "sinusoidal-offset")
 _LAYER = ("norm-order", "attention-scale", "rms-norm-weight", "glu-activated")
 _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str, ...]]] = {
@@ -281,4 +310,6 @@ _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str
     "feed_forward": (_feed_forward, ("glu-activated",)),
     "token_embedding": (_token_embedding, ("embedding-scale", "padding-row")),
     "token_attention": (_token_attention, ("embedding-scale", "sinusoidal-layout")),
+    "encoder_decoder": (_layer, _LAYER),
+    "transformer": (_transformer, (*_LAYER, "transformer-scale", "sinusoidal-layout")),
 }

@@ -178,7 +178,7 @@ _OFFERS = {  # what can be asked of components that are asked as they are; of th
     "decoder_layer": _LAYER | {"layer", "ungated"},
     "decoder": _LAYER | {"stack", "ungated"},
     "encoder_decoder": _LAYER | {"vectors"},
-    "transformer": _LAYER | {"ids"},
+    "transformer": _LAYER | {"ids", "untied", "tied"},
     "tokenizer": _TOKENS,
     "detokenizer": _TOKENS,
 }

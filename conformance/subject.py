@@ -28,6 +28,8 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "whole-tokens": ("token-kind", ("byte-pair",)),
     "byte-pairs": ("token-kind", ("word", "character")),
     "ungated": ("gated", ("yes",)),
+    "untied": ("tying", ("head", "all")),
+    "tied": ("tying", ("none",)),
 }
 
 

@@ -177,4 +177,23 @@ ALLOWED = [
     Allowed(NUMBERS, "EMB-SAME-1", "what it adds to that of a table of zeros is nothing", ("token_attention",)),
     Allowed(CONSTANT, "EMB-MASK-1", "the same beside padding and without"),
     Allowed(("zeros",), "EMB-PAD-3", "zeros for the padding are a choice"),
+    # transformer
+    Allowed(ALL, "TRF-SHAPE-1 TRF-DTYPE-1 TRF-IMMUT-1", "shape and dtype are right, and nothing is written"),
+    Allowed(
+        NUMBERS,
+        "TRF-REPEAT-1 TRF-MODE-1 TRF-ORDER-1 TRF-MEMORY-3 TRF-FINAL-2 TRF-PAD-1 TRF-PAD-2 TRF-MAXLEN-1 TRF-TIE-1 "
+        "TRF-DROP-1",
+        "the same sizes give the same numbers, whatever the weights, the sources, the masks or the mode",
+    ),
+    Allowed(CONSTANT, "TRF-BATCH-1 TRF-PREFIX-1 TRF-PAD-3 TRF-IDS-2", "one number everywhere"),
+    Allowed(
+        ("echo",), "TRF-PAD-3", "0, 1, 2, … are the same features apart, whatever the target", ("encoder_decoder",)
+    ),
+    Allowed(ZERO_APART, "TRF-CAUSAL-1 TRF-CAUSAL-2 TRF-MEMORY-1", "what depends on nothing does not on later targets"),
+    Allowed(("random",), "TRF-LAYERS-1", "no two calls agree, so every weight seems to matter"),
+    Allowed(
+        ("random", "echo"), "TRF-TARGET-1 TRF-MEMORY-2", "numbers that differ between samples seem to tell them apart"
+    ),
+    Allowed(("random",), "TRF-SOURCE-1", "as above"),
+    Allowed(("echo",), "TRF-SOURCE-1", "as above", ("transformer",)),
 ]

@@ -35,6 +35,8 @@ SPOKEN = {
     "feed_forward": ("glu-activated",),
     "token_embedding": ("embedding-scale", "padding-row"),
     "token_attention": ("embedding-scale", "sinusoidal-layout"),
+    "encoder_decoder": ("attention-scale",),
+    "transformer": ("transformer-scale", "sinusoidal-layout"),
 }
 VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
@@ -65,6 +67,7 @@ def test_the_reference_is_right_in_every_convention(component, declares):
         ("FF-gate-not-activated", "feed_forward", {"glu-activated": "up"}),
         ("EMB-hashed", "token_embedding", {"embedding-scale": "sqrt"}),
         ("EMB-one-head", "token_attention", {"embedding-scale": "sqrt", "sinusoidal-layout": "halves"}),
+        ("TRF-memory-unmasked", "transformer", {"sinusoidal-layout": "halves", "transformer-scale": "none"}),
         (
             "FOUR-bank-linear",
             "fourier",

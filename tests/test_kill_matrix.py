@@ -46,6 +46,8 @@ OTHER_BOUNDS = {
         "a sum that stagnates is off by its own size, and the bound is 16 units of bfloat16",
     ),
     "half precision after a norm": (1.5, "half precision judges rounding against rounding: 2 units, where 4 are wrong"),
+    "eight units of bfloat16": (10, "positions that become one differ by 1 at most, and eight units are 6e-2"),
+    "through 7 sublayers": (100, "a memory in bfloat16 is off by 4e-3, where float32 is judged"),
     "one rounding of the half precision": (100, "an error of 1 against what rounds to 2^-8 and cannot be told finer"),
 }
 

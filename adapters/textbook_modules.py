@@ -69,7 +69,7 @@ class Attention(nn.Module):
         q, k, v = self.split(self.q(x)), self.split(self.k(memory)), self.split(self.v(memory))
         scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
         if mask is not None:
-            scores = scores.masked_fill(~mask, -1e9)
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
         out = self.dropout(scores.softmax(dim=-1)) @ v
         return self.out(out.transpose(1, 2).flatten(2))
 

@@ -1,10 +1,11 @@
-"""torch.nn: F.scaled_dot_product_attention, nn.MultiheadAttention, as PyTorch dispatches them, and nn.Embedding."""
+"""torch.nn: attention as PyTorch dispatches it, norms, embeddings, and the layers and stacks of nn.Transformer."""
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from attnconf.adapters import bind
+from attnconf.adapters.layout import inside, renamed, under
 
 __version__ = torch.__version__
 declares = {
@@ -14,6 +15,15 @@ declares = {
     "multi_head_attention": {"returned-weights": "per-head"},
     "learned-output": "table",
     "learned-offset": "0",
+    "rms-norm-weight": "plain",
+    "rms-norm-cast": "after",
+    "embedding-scale": "none",
+    "attention-scale": "sqrt",
+    "norm-order": "both",
+    "norm-kind": "layer",
+    "gated": "no",
+    "final-norm": "either",
+    "encoder_decoder": {"final-norm": "always"},  # nn.Transformer's own encoder and decoder end in one
 }
 
 
@@ -75,6 +85,164 @@ def learned(config, weights):
         return call(positions).expand(len(x), -1, -1)
 
     return forward
+
+
+# -- layers
+
+ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "sigmoid": nn.Sigmoid, "none": nn.Identity}
+LAYER_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu-tanh": nn.GELU("tanh"), "silu": F.silu}
+
+
+def activation_of(config):
+    return nn.GELU("tanh") if config.activation == "gelu-tanh" else ACTIVATIONS[config.activation]()
+
+
+def layer_norm(config, weights):
+    return bind(nn.LayerNorm(config.shape, config.eps, config.affine, config.bias), weights)
+
+
+def rms_norm(config, weights):
+    return bind(nn.RMSNorm(config.dim, config.eps), weights)
+
+
+def feed_forward(config, weights):
+    """Return what stands in nn.Transformer's layers; with a gate, nn.GLU, whose gate is the second half."""
+    names = {"up": "0", "down": "3"}
+    if not config.gated:
+        first = nn.Linear(config.embed_dim, config.hidden_dim, config.bias), activation_of(config)
+    elif config.activation == "sigmoid":
+        first = nn.Linear(config.embed_dim, 2 * config.hidden_dim, config.bias), nn.GLU()
+        kinds = ("weight", "bias") if config.bias else ("weight",)
+        weights = {
+            **weights,
+            **{f"up.{kind}": torch.cat([weights[f"up.{kind}"], weights[f"gate.{kind}"]]) for kind in kinds},
+        }
+    else:
+        raise NotImplementedError("a gate other than sigmoid")
+    network = nn.Sequential(
+        *first, nn.Dropout(config.dropout), nn.Linear(config.hidden_dim, config.embed_dim, config.bias)
+    )
+    return bind(network.train(config.training), renamed(weights, names))
+
+
+def token_embedding(config, weights):
+    table = weights["table.weight"]
+    return bind(nn.Embedding(config.vocab_size, config.dim, config.padding_id), {"weight": table})
+
+
+def refuse(config):
+    """Raise NotImplementedError for what nn.Transformer's layers do not have."""
+    if config.norm != "layer":
+        raise NotImplementedError("a norm other than layer norm")
+    if config.gated:
+        raise NotImplementedError("a gate")
+    if config.activation not in LAYER_ACTIVATIONS:
+        raise NotImplementedError(f"the activation {config.activation}")
+
+
+def options(config, weights):
+    """Return the arguments that all layers, and nn.Transformer, take alike."""
+    refuse(config)
+    like = next(iter(weights.values()))
+    return {
+        "d_model": config.embed_dim, "nhead": config.num_heads, "dim_feedforward": config.hidden_dim,
+        "dropout": config.dropout, "activation": LAYER_ACTIVATIONS[config.activation], "layer_norm_eps": config.eps,
+        "norm_first": config.norm_first, "bias": config.bias, "batch_first": True,
+        "device": like.device, "dtype": like.dtype,
+    }  # fmt: skip
+
+
+def make_stack(kind, layer, config, weights):
+    last = nn.LayerNorm(config.embed_dim, config.eps, bias=config.bias) if config.final_norm else None
+    return kind(layer(**options(config, weights)), config.num_layers, last).train(config.training)
+
+
+LAYER_NAMES = {"ff.up": "linear1", "ff.down": "linear2", "norm1": "norm1", "norm2": "norm2", "norm3": "norm3"}
+
+
+def layer_state(weights):
+    """Return the state of nn.TransformerEncoderLayer or nn.TransformerDecoderLayer."""
+    state = renamed(weights, LAYER_NAMES)
+    for ours, theirs in {"attn": "self_attn", "self": "self_attn", "cross": "multihead_attn"}.items():
+        if f"{ours}.q.weight" in weights:
+            state |= inside(theirs, in_torch_names(under(weights, ours), fused=True))
+    return state
+
+
+def stack_state(weights):
+    """Return the state of nn.TransformerEncoder or nn.TransformerDecoder."""
+    state = renamed(weights, {"norm": "norm"})
+    for part in sorted({".".join(name.split(".")[:2]) for name in weights if name.startswith("layers.")}):
+        state |= inside(part, layer_state(under(weights, part)))
+    return state
+
+
+def encode(call, config):
+    def forward(x, *, key_mask=None, attn_mask=None):
+        mask = both(attn_mask, earlier(x)) if config.causal else attn_mask
+        return call(x, in_torch_shape(mask, x, x, config.num_heads), src_key_padding_mask=padding(key_mask, mask))
+
+    return forward
+
+
+def encoder_layer(config, weights):
+    layer = nn.TransformerEncoderLayer(**options(config, weights)).train(config.training)
+    return encode(bind(layer, layer_state(weights)), config)
+
+
+def encoder(config, weights):
+    stack = make_stack(nn.TransformerEncoder, nn.TransformerEncoderLayer, config, weights)
+    return encode(bind(stack, stack_state(weights)), config)
+
+
+def decode(call):
+    def forward(x, memory, *, key_mask=None, memory_mask=None):
+        return call(
+            x, memory, tgt_mask=~earlier(x), tgt_key_padding_mask=padding(key_mask, None),
+            memory_key_padding_mask=padding(memory_mask, None),
+        )  # fmt: skip
+
+    return forward
+
+
+def decoder_layer(config, weights):
+    layer = nn.TransformerDecoderLayer(**options(config, weights)).train(config.training)
+    return decode(bind(layer, layer_state(weights)))
+
+
+def decoder(config, weights):
+    stack = make_stack(nn.TransformerDecoder, nn.TransformerDecoderLayer, config, weights)
+    return decode(bind(stack, stack_state(weights)))
+
+
+def encoder_decoder(config, weights):
+    if not config.final_norm:
+        raise NotImplementedError("an encoder and a decoder without a last norm")
+    model = nn.Transformer(
+        num_encoder_layers=config.num_encoder_layers, num_decoder_layers=config.num_decoder_layers,
+        **options(config, weights),
+    ).train(config.training)  # fmt: skip
+    state = {}
+    for part in ("encoder", "decoder"):
+        state |= inside(part, stack_state(under(weights, part)))
+    call = bind(model, state)
+
+    def forward(source, target, *, source_mask=None, target_mask=None):
+        hidden = padding(source_mask, None)
+        return call(
+            source, target, tgt_mask=~earlier(target), src_key_padding_mask=hidden, memory_key_padding_mask=hidden,
+            tgt_key_padding_mask=padding(target_mask, None),
+        )  # fmt: skip
+
+    return forward
+
+
+# -- names, layouts and masks
+
+
+def earlier(x):
+    """Return the causal mask, (L, L), for x (B, L, E): True = may attend."""
+    return torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
 
 
 def in_torch_names(weights, fused):

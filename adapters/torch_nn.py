@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attnconf.adapters import bind
-from attnconf.adapters.layout import inside, renamed, under
+from attnconf.adapters.layout import both, demand, earlier, inside, renamed, stacked, under
 
 __version__ = torch.__version__
 declares = {
@@ -130,19 +130,11 @@ def token_embedding(config, weights):
     return bind(nn.Embedding(config.vocab_size, config.dim, config.padding_id), {"weight": table})
 
 
-def refuse(config):
-    """Raise NotImplementedError for what nn.Transformer's layers do not have."""
-    if config.norm != "layer":
-        raise NotImplementedError("a norm other than layer norm")
-    if config.gated:
-        raise NotImplementedError("a gate")
-    if config.activation not in LAYER_ACTIVATIONS:
-        raise NotImplementedError(f"the activation {config.activation}")
-
-
 def options(config, weights):
     """Return the arguments that all layers, and nn.Transformer, take alike."""
-    refuse(config)
+    demand(config, norm="layer", gated=False)
+    if config.activation not in LAYER_ACTIVATIONS:
+        raise NotImplementedError(f"the activation {config.activation}")
     like = next(iter(weights.values()))
     return {
         "d_model": config.embed_dim, "nhead": config.num_heads, "dim_feedforward": config.hidden_dim,
@@ -171,10 +163,7 @@ def layer_state(weights):
 
 def stack_state(weights):
     """Return the state of nn.TransformerEncoder or nn.TransformerDecoder."""
-    state = renamed(weights, {"norm": "norm"})
-    for part in sorted({".".join(name.split(".")[:2]) for name in weights if name.startswith("layers.")}):
-        state |= inside(part, layer_state(under(weights, part)))
-    return state
+    return stacked(weights, layer_state) | renamed(weights, {"norm": "norm"})
 
 
 def encode(call, config):
@@ -240,11 +229,6 @@ def encoder_decoder(config, weights):
 # -- names, layouts and masks
 
 
-def earlier(x):
-    """Return the causal mask, (L, L), for x (B, L, E): True = may attend."""
-    return torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
-
-
 def in_torch_names(weights, fused):
     """Return the state of nn.MultiheadAttention: one in_proj_weight where all widths are equal, else three."""
     state = {"out_proj.weight": weights["out.weight"]}
@@ -256,13 +240,6 @@ def in_torch_names(weights, fused):
         state["in_proj_bias"] = torch.cat([weights["q.bias"], weights["k.bias"], weights["v.bias"]])
         state["out_proj.bias"] = weights["out.bias"]
     return state
-
-
-def both(one, other):
-    """Return the mask that allows what both allow."""
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
 
 
 def as_bias(mask, bias):

@@ -8,7 +8,7 @@ from pathlib import Path
 import attnconf.adapters
 from attnconf.spec import registry
 
-NOT_ADAPTERS = {"__init__", "contract", "binding", "layout"}
+NOT_ADAPTERS = {"__init__", "contract", "binding", "jax_bridge", "layout"}
 
 
 @cache

@@ -4,8 +4,8 @@ import equinox as eqx
 import jax
 import torch
 
-from attnconf.adapters.jax_bridge import random_key, through_jax
-from attnconf.adapters.layout import both, demand
+from attnconf.adapters.jax_bridge import through_jax
+from attnconf.adapters.layout import both, demand, over_keys, renamed
 
 __version__ = eqx.__version__
 declares = {
@@ -16,45 +16,50 @@ declares = {
     "rms-norm-cast": "after",
     "embedding-scale": "none",
 }
+ACTIVATIONS = {
+    "relu": jax.nn.relu,
+    "gelu": lambda x: jax.nn.gelu(x, approximate=False),
+    "gelu-tanh": lambda x: jax.nn.gelu(x, approximate=True),
+    "silu": jax.nn.silu,
+    "sigmoid": jax.nn.sigmoid,
+    "none": lambda x: x,
+}
 
 
-def fill(module, names, weights):
-    """Return the module with the weights that there are, by the names of its layers."""
-    places = [(layer, kind) for layer in names for kind in ("weight", "bias") if f"{layer}.{kind}" in weights]
-    for layer, kind in places:
-        path = f"{names[layer]}.{kind}".lstrip(".").split(".")
-        module = eqx.tree_at(lambda m, path=path: reach(m, path), module, weights[f"{layer}.{kind}"])
+def filled(kind, sizes, options, weights):
+    """Return a module with these weights, by their paths in it; it is made without numbers of its own."""
+    module = eqx.filter_eval_shape(kind, *sizes, **options)
+    for path, w in weights.items():
+        module = eqx.tree_at(lambda m, path=path: reach(m, path), module, w)
     return module
 
 
 def reach(module, path):
-    for name in path:
+    for name in path.split("."):
         module = module[int(name)] if name.isdigit() else getattr(module, name)
     return module
 
 
-def shaped(kind, *sizes, **options):
-    """Return a module without numbers: the weights are put in later."""
-    return eqx.filter_eval_shape(kind, *sizes, **options)
+def over_tokens(layer, x, shape):
+    """Return the layer's output for x, whose last axes are those of the layer."""
+    return jax.vmap(layer)(x.reshape(-1, *shape)).reshape(x.shape)
 
 
-MULTI_HEAD = {"q": "query_proj", "k": "key_proj", "v": "value_proj", "out": "output_proj"}
+def attend(config, weights, query, key, value, mask, seed):
+    biases = {f"use_{name}_bias": config.bias for name in ("query", "key", "value", "output")}
+    options = {**biases, "dropout_p": config.dropout, "inference": not config.training, "key": jax.random.key(0)}
+    sizes = (config.key_dim, config.value_dim, config.out_dim, config.head_dim, config.head_dim)
+    layer = filled(eqx.nn.MultiheadAttention, (config.num_heads, config.embed_dim, *sizes), options, weights)
+    keys = None if seed is None else jax.random.split(jax.random.key(seed), len(query))
+    return jax.vmap(lambda q, k, v, m, r: layer(q, k, v, m, key=r))(query, key, value, mask, keys)
+
+
+PROJECTIONS = {"q": "query_proj", "k": "key_proj", "v": "value_proj", "out": "output_proj"}
 
 
 def multi_head_attention(config, weights):
-    biases = {f"use_{name}_bias": config.bias for name in ("query", "key", "value", "output")}
-    layer = shaped(
-        eqx.nn.MultiheadAttention, config.num_heads, config.embed_dim, config.key_dim, config.value_dim, config.out_dim,
-        config.head_dim, config.head_dim, **biases, dropout_p=config.dropout, inference=not config.training,
-        key=jax.random.key(0),
-    )  # fmt: skip
-
-    @through_jax
-    def run(weights, query, key, value, mask, random):
-        filled = fill(layer, MULTI_HEAD, weights)
-        keys = None if random is None else jax.random.split(random, len(query))
-        attend = lambda q, k, v, m, r: filled(q, k, v, m, key=r)
-        return jax.vmap(attend)(query, key, value, mask, keys)
+    run = through_jax(attend, config)
+    weights = renamed(weights, PROJECTIONS)
 
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         if need_weights:
@@ -64,59 +69,56 @@ def multi_head_attention(config, weights):
         rows = (query.shape[1], key.shape[1])
         if config.causal and rows[0] != rows[1]:
             raise NotImplementedError("causal attention with L ≠ S: the caller brings the mask")
-        mask = both(attn_mask, None if key_mask is None else key_mask[:, None, None, :])
+        mask = both(attn_mask, over_keys(key_mask))
         mask = both(mask, torch.ones(rows, dtype=torch.bool).tril()) if config.causal else mask
         mask = None if mask is None else mask.expand(len(query), config.num_heads, *rows)
-        random = random_key() if config.training and config.dropout else None
-        return run(dict(weights), query, key, value, mask, random)
+        seed = torch.randint(2**31, ()) if config.training and config.dropout else None
+        return run(weights, query, key, value, mask, seed)
 
     return forward
 
 
-def over_tokens(layer, x, axes):
-    """Return the layer's output for x, of whose axes the last so many are the layer's."""
-    shape = x.shape[x.ndim - axes :]
-    return jax.vmap(layer)(x.reshape(-1, *shape)).reshape(*x.shape[: x.ndim - axes], *shape)
+def normalize_layer(config, weights, x):
+    options = {"eps": config.eps, "use_weight": config.affine, "use_bias": config.affine and config.bias}
+    return over_tokens(filled(eqx.nn.LayerNorm, (config.shape,), options, weights), x, config.shape)
 
 
 def layer_norm(config, weights):
-    layer = shaped(eqx.nn.LayerNorm, config.shape, config.eps, config.affine, config.affine and config.bias)
-    run = through_jax(lambda weights, x: over_tokens(fill(layer, {"": ""}, weights), x, len(config.shape)))
-    named = {f".{name}": w for name, w in weights.items()}
-    return lambda x: run(named, x)
+    run = through_jax(normalize_layer, config)
+    return lambda x: run(dict(weights), x)
+
+
+def normalize_rms(config, weights, x):
+    layer = filled(eqx.nn.RMSNorm, (config.dim,), {"eps": config.eps, "use_bias": False}, weights)
+    return over_tokens(layer, x, (config.dim,))
 
 
 def rms_norm(config, weights):
-    layer = shaped(eqx.nn.RMSNorm, config.dim, config.eps, use_bias=False)
-    run = through_jax(lambda weights, x: over_tokens(fill(layer, {"": ""}, weights), x, 1))
-    return lambda x: run({".weight": weights["weight"]}, x)
+    run = through_jax(normalize_rms, config)
+    return lambda x: run(dict(weights), x)
 
 
-ACTIVATIONS = {
-    "relu": jax.nn.relu,
-    "gelu": lambda x: jax.nn.gelu(x, approximate=False),
-    "gelu-tanh": jax.nn.gelu,
-    "silu": jax.nn.silu,
-    "sigmoid": jax.nn.sigmoid,
-    "none": lambda x: x,
-}
+def widen_and_narrow(config, weights, x):
+    sizes = (config.embed_dim, config.embed_dim, config.hidden_dim, 1, ACTIVATIONS[config.activation])
+    options = {"use_bias": config.bias, "use_final_bias": config.bias, "key": jax.random.key(0)}
+    return over_tokens(filled(eqx.nn.MLP, sizes, options, weights), x, (config.embed_dim,))
 
 
 def feed_forward(config, weights):
     demand(config, gated=False)
     if config.training and config.dropout:
         raise NotImplementedError("dropout")
-    layer = shaped(
-        eqx.nn.MLP, config.embed_dim, config.embed_dim, config.hidden_dim, 1, ACTIVATIONS[config.activation],
-        use_bias=config.bias, use_final_bias=config.bias, key=jax.random.key(0),
-    )  # fmt: skip
-    names = {"up": "layers.0", "down": "layers.1"}
-    run = through_jax(lambda weights, x: over_tokens(fill(layer, names, weights), x, 1))
-    return lambda x: run(dict(weights), x)
+    run = through_jax(widen_and_narrow, config)
+    weights = renamed(weights, {"up": "layers.0", "down": "layers.1"})
+    return lambda x: run(weights, x)
+
+
+def look_up(config, weights, ids):
+    sizes, options = (config.vocab_size, config.dim), {"key": jax.random.key(0)}
+    return jax.vmap(jax.vmap(filled(eqx.nn.Embedding, sizes, options, weights)))(ids)
 
 
 def token_embedding(config, weights):
     demand(config, padding_id=None)
-    layer = shaped(eqx.nn.Embedding, config.vocab_size, config.dim, key=jax.random.key(0))
-    run = through_jax(lambda weights, ids: jax.vmap(jax.vmap(fill(layer, {"table": ""}, weights)))(ids))
-    return lambda ids: run(dict(weights), ids)
+    run = through_jax(look_up, config)
+    return lambda ids: run({"weight": weights["table.weight"]}, ids)

@@ -1,44 +1,59 @@
-"""``through_jax(function)``: a function of JAX arrays as one of tensors, gradients included, on the CPU."""
+"""``through_jax(function, config)``: a function of JAX arrays as one of tensors, gradients included, on the CPU."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.utils._pytree import tree_flatten, tree_unflatten
+
+QUICK = {  # to compile, which is what takes the time where every shape comes once
+    "xla_backend_optimization_level": 0,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
 
 
-def through_jax(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``function`` as one that takes and returns tensors, alone or in tuples, lists and dicts.
+def through_jax(function: Callable[..., Any], config: Any) -> Callable[..., Any]:
+    """Return ``function(config, …)`` for tensors, or dicts of them, or None; it returns an array, or a tuple of these.
 
-    What is no tensor is handed over as it is. Numbers keep their dtype, float64 included; random numbers depend on
-    torch's seed where the function takes them from ``random_key``.
+    Numbers keep their dtype, float64 included. What is compiled is kept for the function, the configuration and shapes:
+    the function must be defined once, not anew for each configuration.
     """
+    forward, pull = _compiled(function, config)
 
     def call(*args: Any) -> Any:
-        leaves, form = tree_flatten(args)
-        places = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
-        result: Any = None
-
-        def run(*arrays: Any) -> list[Any]:
-            nonlocal result
-            filled = list(leaves)
-            for i, array in zip(places, arrays, strict=True):
-                filled[i] = array
-            outputs, result = tree_flatten(function(*tree_unflatten(filled, form)))
-            return outputs
-
-        outputs = _Bridge.apply(run, *(leaves[i] for i in places))  # type: ignore[no-untyped-call]  # torch gives it no type
-        return tree_unflatten(list(outputs), result)
+        leaves, form = jax.tree.flatten(args)
+        outputs = _Bridge.apply(forward, pull, form, *leaves)  # type: ignore[no-untyped-call]  # torch gives it no type
+        return outputs[0] if len(outputs) == 1 else outputs
 
     return call
 
 
-def random_key() -> Any:
-    """Return a key that torch's generator determines."""
-    return jax.random.key(int(torch.randint(2**31, ())))
+@cache
+def _compiled(function: Callable[..., Any], config: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the function as one that returns a tuple, and what pulls slopes back to its floating inputs."""
+
+    def forward(*args: Any) -> tuple[Any, ...]:
+        outputs = function(config, *args)
+        return outputs if isinstance(outputs, tuple) else (outputs,)
+
+    def pull(args: Any, slopes: tuple[Any, ...]) -> list[Any]:
+        leaves, form = jax.tree.flatten(args)
+        floating = [i for i, x in enumerate(leaves) if jnp.issubdtype(x.dtype, jnp.floating)]
+
+        def run(*numbers: Any) -> Any:
+            filled = list(leaves)
+            for i, x in zip(floating, numbers, strict=True):
+                filled[i] = x
+            return forward(*jax.tree.unflatten(form, filled))
+
+        return jax.vjp(run, *(leaves[i] for i in floating))[1](slopes)
+
+    return jax.jit(forward, compiler_options=QUICK), jax.jit(pull, compiler_options=QUICK)
 
 
 def _to_jax(x: Tensor) -> Any:
@@ -53,20 +68,15 @@ def _to_torch(x: Any) -> Tensor:
 
 class _Bridge(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, run: Callable[..., list[Any]], *given: Tensor) -> Any:
-        ctx.wanted = [x.requires_grad for x in given]
+    def forward(ctx: Any, forward: Callable[..., Any], pull: Callable[..., Any], form: Any, *given: Tensor) -> Any:
+        ctx.pull, ctx.floating = pull, [x.is_floating_point() for x in given]
         with jax.enable_x64(True):
-            arrays = [_to_jax(x) for x in given]
-            if any(ctx.wanted):
-                outputs, ctx.pull = jax.vjp(run, *arrays)
-            else:
-                outputs = run(*arrays)
-            return tuple(_to_torch(x) for x in outputs)
+            ctx.args = jax.tree.unflatten(form, [_to_jax(x) for x in given])
+            return tuple(_to_torch(x) for x in forward(*ctx.args))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *slopes: Tensor) -> Any:
         with jax.enable_x64(True):
-            grads = ctx.pull([_to_jax(slope) for slope in slopes])
-            wanted = zip(grads, ctx.wanted, strict=True)
-            return None, *(_to_torch(grad) if want else None for grad, want in wanted)
+            grads = iter(ctx.pull(ctx.args, tuple(_to_jax(slope) for slope in slopes)))
+            return None, None, None, *(_to_torch(next(grads)) if floating else None for floating in ctx.floating)

@@ -22,8 +22,6 @@ declares = {
 
 def one_mask(config, query, key, key_mask, attn_mask):
     """Return the mask as they take it: the caller brings causality too."""
-    if config.causal and query.shape[-2] != key.shape[-2]:
-        raise NotImplementedError("causal attention with L ≠ S: the caller brings the mask")
     mask = both(attn_mask, over_keys(key_mask))
     if config.causal:
         mask = both(mask, torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril())
@@ -89,6 +87,8 @@ def multi_head_attention(config, weights):
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         if attn_bias is not None:
             raise NotImplementedError("an additive bias")
+        if config.causal and query.shape[1] != key.shape[1]:
+            raise NotImplementedError("causal attention with L ≠ S: the caller brings the mask")
         mask = one_mask(config, query, key, key_mask, attn_mask)
         out, attn = run(dict(weights), query, key, value, mask, seed_of(config))
         return (out, attn) if need_weights else out

@@ -101,11 +101,13 @@ def feed_forward(config, weights):
     demand(config, gated=False)
     options = {"use_bias": config.bias, "dtype": dtype_of(weights)}
     seed = int(torch.randint(2**31, ())) if config.training and config.dropout else None
-    network = keras.Sequential([
-        keras.layers.Dense(config.hidden_dim, ACTIVATIONS[config.activation], **options),
-        keras.layers.Dropout(config.dropout, seed=seed, dtype=options["dtype"]),
-        keras.layers.Dense(config.embed_dim, **options),
-    ])
+    network = keras.Sequential(
+        [
+            keras.layers.Dense(config.hidden_dim, ACTIVATIONS[config.activation], **options),
+            keras.layers.Dropout(config.dropout, seed=seed, dtype=options["dtype"]),
+            keras.layers.Dense(config.embed_dim, **options),
+        ]
+    )
     network.build((None, None, config.embed_dim))
     ours = []
     for name in ("up", "down"):

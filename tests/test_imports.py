@@ -20,7 +20,14 @@ MAY = {
     "reference": {"reference"},
     "reports": {"reports"},
     "reports/studies": {"reference"},  # experiments that people run; not installed
-    "adapters": {"adapters.contract", "adapters.binding", "adapters.bind"},
+    "adapters": {
+        "adapters.contract",
+        "adapters.binding",
+        "adapters.bind",
+        "adapters.hugging_face",
+        "adapters.jax_bridge",
+        "adapters.layout",
+    },
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},

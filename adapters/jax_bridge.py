@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import torch
+import torch.utils.dlpack
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -51,7 +52,8 @@ def _compiled(function: Callable[..., Any], config: Any) -> tuple[Callable[..., 
                 filled[i] = x
             return forward(*jax.tree.unflatten(form, filled))
 
-        return jax.vjp(run, *(leaves[i] for i in floating))[1](slopes)
+        pulled: list[Any] = jax.vjp(run, *(leaves[i] for i in floating))[1](slopes)
+        return pulled
 
     return jax.jit(forward, compiler_options=QUICK), jax.jit(pull, compiler_options=QUICK)
 
@@ -63,7 +65,7 @@ def _to_jax(x: Tensor) -> Any:
 
 
 def _to_torch(x: Any) -> Tensor:
-    return torch.from_dlpack(x).clone()
+    return torch.utils.dlpack.from_dlpack(x).clone()
 
 
 class _Bridge(torch.autograd.Function):

@@ -146,7 +146,7 @@ def test_attention_is_the_formula(name, config, given):
     inputs = [numbers(2, 3, *s, seed=i).requires_grad_() for i, s in enumerate(((5, 8), (7, 8), (7, 8)))]
     before = [x.detach().clone() for x in (*inputs, *given.values())]
     if name == "flax_layers" and config.scale is not None:
-        with pytest.raises(NotImplementedError, match="scale = 0.3"):
+        with pytest.raises(NotImplementedError, match="scale"):
             IMPLEMENTATIONS[name].components["attention"](config, {})
         return
     out = IMPLEMENTATIONS[name].components["attention"](config, {})(*inputs, **given)

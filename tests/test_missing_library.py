@@ -62,6 +62,14 @@ def test_a_variant_is_named_as_it_was_asked_for(hidden):
     assert found.lacking
 
 
+@pytest.mark.parametrize("module", ["equinox", "flax", "keras"])
+def test_frameworks_other_than_torch_may_be_missing(module, hidden):
+    hidden(module, f"{module}_layers")
+    (found,) = load(f"{module}_layers")
+    assert found.lacking
+    assert found.reason.startswith(f"not run: needs {module}")
+
+
 def test_a_package_that_no_extra_brings_is_named_without_advice(hidden):
     hidden("torch", "torch_sdpa")
     (found,) = load("torch_sdpa")

@@ -68,7 +68,7 @@ def make_stack(kind, config, layers, final_norm, **more):
         norm_add_unit_offset=False, pre_norm=config.norm_first,
         pre_norm_has_final_norm=final_norm, ff_mult=wider(config), ff_no_bias=True, ff_glu=config.gated,
         ff_custom_activation=activation_of(config), attn_dropout=config.dropout, ff_dropout=config.dropout,
-        attn_sublayer_dropout=config.dropout, ff_sublayer_dropout=config.dropout, **more,
+        attn_project_out=True, attn_sublayer_dropout=config.dropout, ff_sublayer_dropout=config.dropout, **more,
     ).train(config.training)  # fmt: skip
 
 

@@ -78,7 +78,7 @@ VIT = {
 
 
 def vit_encoder_layer(config, weights):
-    demand(config, norm_first=True, norm="layer", gated=False, bias=True, causal=False)
+    demand(config, norm_first=True, norm="layer", gated=False, bias=True)
     theirs = transformers.ViTConfig(
         hidden_size=config.embed_dim, num_attention_heads=config.num_heads, intermediate_size=config.hidden_dim,
         hidden_act=ACTIVATIONS[config.activation], layer_norm_eps=config.eps, hidden_dropout_prob=config.dropout,

@@ -41,7 +41,7 @@ def make_feed_forward(kind, options):
         refuse_dropout(config)
         theirs = options(
             config, hidden_size=config.embed_dim, intermediate_size=config.hidden_dim, num_attention_heads=1,
-            hidden_act=ACTIVATIONS[config.activation],
+            head_dim=2, hidden_act=ACTIVATIONS[config.activation],
         )  # fmt: skip
         return bind(kind(theirs), renamed(weights, NETWORK))
 
@@ -64,6 +64,8 @@ def layer_options(options, config, **more):
     """Return their configuration of a layer or a stack: each head has keys and values of its own."""
     demand(config, norm_first=True, norm="rms", causal=True)
     refuse_dropout(config)
+    if config.embed_dim // config.num_heads % 2:
+        raise NotImplementedError("heads of an odd width")
     return options(
         config, hidden_size=config.embed_dim, intermediate_size=config.hidden_dim, rms_norm_eps=config.eps,
         num_attention_heads=config.num_heads, num_key_value_heads=config.num_heads, vocab_size=1, pad_token_id=None,
@@ -89,8 +91,6 @@ def make_encoder_layer(kind, options):
 def make_encoder(kind, options):
     def encoder(config, weights):
         demand(config, final_norm=True)
-        if config.embed_dim // config.num_heads % 2:
-            raise NotImplementedError("heads of an odd width")
         model = kind(layer_options(options, config, num_hidden_layers=config.num_layers, use_cache=False))
         state = stacked(weights, lambda layer: renamed(layer, LAYER)) | renamed(weights, {"norm": "norm"})
         call = bind(model, state | {"embed_tokens.weight": torch.zeros_like(weights["norm.weight"])[None]})

@@ -64,12 +64,13 @@ def layer_options(options, config, **more):
     """Return their configuration of a layer or a stack: each head has keys and values of its own."""
     demand(config, norm_first=True, norm="rms", causal=True)
     refuse_dropout(config)
-    if config.embed_dim // config.num_heads % 2:
+    width = config.embed_dim // config.num_heads
+    if width % 2 and width > 3:  # their configurations let 1 and 3 through
         raise NotImplementedError("heads of an odd width")
     return options(
         config, hidden_size=config.embed_dim, intermediate_size=config.hidden_dim, rms_norm_eps=config.eps,
         num_attention_heads=config.num_heads, num_key_value_heads=config.num_heads, vocab_size=1, pad_token_id=None,
-        head_dim=config.embed_dim // config.num_heads, hidden_act=ACTIVATIONS[config.activation],
+        head_dim=width, hidden_act=ACTIVATIONS[config.activation],
         attn_implementation="eager", **more,
     )  # fmt: skip
 
@@ -91,6 +92,8 @@ def make_encoder_layer(kind, options):
 def make_encoder(kind, options):
     def encoder(config, weights):
         demand(config, final_norm=True)
+        if config.embed_dim // config.num_heads % 2:
+            raise NotImplementedError("heads of an odd width")
         model = kind(layer_options(options, config, num_hidden_layers=config.num_layers, use_cache=False))
         state = stacked(weights, lambda layer: renamed(layer, LAYER)) | renamed(weights, {"norm": "norm"})
         call = bind(model, state | {"embed_tokens.weight": torch.zeros_like(weights["norm.weight"])[None]})

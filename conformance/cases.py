@@ -461,6 +461,10 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "decoder-batches": (Case("decoder-batch-is-L-1", B=4, H=2, L=4, S=6, E=3, F=5, reads=TARGETS),),
     "decoder-wide": (Case("decoder-wide-1", B=2, H=4, L=6, S=7, E=8, F=27, reads=TARGETS),),
     # -- transformer
+    "transformer-learn": (
+        Case("transformer-learn-1", B=32, H=4, L=5, S=7, E=8, F=64, dtype=torch.float32, fixed=True,
+             reads="source({B}, {L}), target({B}, {L}), 400 steps"),
+    ),
     "transformer": (Case("transformer-1", B=3, H=2, L=5, S=6, E=4, F=7, multiple=2, reads=TOKENS),),
     # a source shorter than the target; one token, one sample
     "transformer-edges": (

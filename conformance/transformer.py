@@ -15,6 +15,7 @@ from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import slopes
 from attnconf.conformance.evidence import SEMANTIC, Failure, Measure, close, holds
+from attnconf.conformance.learning import LEARNED, TRANSLATING_STEPS, reverse, translated_accuracy
 from attnconf.conformance.models import (
     TABLES,
     alike,
@@ -619,3 +620,10 @@ def the_encoder_decoder_is_the_reference(subject: Subject, case: Case) -> Eviden
 @requirement("TRF-ORACLE-2", "transformer")
 def the_transformer_is_the_reference(subject: Subject, case: Case) -> Evidence:
     yield from compare_all(subject, case)
+
+
+@requirement("TRF-LEARN-1", "transformer-learn")
+def it_learns_to_reverse(subject: Subject, case: Case) -> Evidence:
+    got = translated_accuracy(subject, case, model(subject, case), reverse)
+    words = f"after {TRANSLATING_STEPS} steps of reversing, {100 * got:.1f} % of new words are right"
+    yield holds(got >= LEARNED, f"{words}, want {100 * LEARNED:g} %")

@@ -483,7 +483,7 @@ def add_ramp(x):
 positions_in_every_layer = Mutant(
     "ENC-positions-in-layer",
     story="every layer adds positions to what attention gets",
-    breaks={"ENC-PERM-1"},
+    breaks={"ENC-PERM-1", "ENC-LEARN-3"},
     hint="positions are added once, before the first layer",
     replace={encoder.self_attention: lambda x, weights, style, mask: attend(add_ramp(x), weights, style, mask)},
 )
@@ -518,7 +518,7 @@ never_causal = Mutant(
 one_ahead = Mutant(
     "ENC-one-ahead",
     story="causal attention sees the next token as well",
-    breaks={"ENC-CAUSAL-1"},
+    breaks={"ENC-CAUSAL-1", "ENC-LEARN-4"},
     hint="query i sees keys 0 … i: triu(diagonal=1) hides the others",
     replace={masks.causal: lambda queries, keys, offset=0: torch.ones(queries, keys, dtype=torch.bool).tril(1)},
 )
@@ -1233,4 +1233,21 @@ autocast_left_on = Mutant(
     breaks={"ENC-HALF-1"},
     hint="autocast is the caller's choice",
     replace={encoder.position_wise: position_wise_in_bfloat16},
+)
+
+
+# -- learning
+
+
+def attention_cut_in_single(x, weights, style, mask):
+    out = encoder.self_attention(x, weights, style, mask)
+    return out.detach() if x.dtype == torch.float32 else out
+
+
+attention_cut = Mutant(
+    "ENC-attention-cut",
+    story="in float32 attention passes no gradient on, and is never trained",
+    breaks={"ENC-LEARN-1", "ENC-LEARN-2"},
+    hint="a fused kernel needs a backward pass in every dtype that it has a forward pass for",
+    replace={encoder.self_attention: attention_cut_in_single},
 )

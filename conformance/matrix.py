@@ -113,7 +113,7 @@ def _unharmed(component: str) -> Row:
 def judge_one(name: str, component: str) -> Row:
     """Judge one component of a mutant, or of the reference, by every check there is.
 
-    Checks that train take seconds: a mutant is judged by those that it says it breaks, and those that presuppose them.
+    Checks that train take seconds: a mutant is judged by those that it says fail.
     """
     mutant = known().get(name)
     whole = apply([mutant] if mutant else [])
@@ -131,8 +131,8 @@ def judge_one(name: str, component: str) -> Row:
 
 
 def touches(mutant: Mutant, requirement: str) -> bool:
-    """Return whether a mutant says that it breaks a requirement, or what this presupposes directly."""
-    return bool({requirement, *registry.get(requirement).presupposes} & set(mutant.breaks))
+    """Return whether a mutant says that it makes a requirement fail, at the root or in consequence."""
+    return requirement in mutant.breaks or requirement in mutant.follows
 
 
 def _row(session: Session, name: str, component: str) -> Row:

@@ -37,6 +37,7 @@ class Mutant:
     raises: frozenset[str] | set[str] = frozenset()
     silent_on: Mapping[str, str] = field(default_factory=dict)  # component: why it cannot show there
     source: str = ""  # where the mistake was seen
+    follows: frozenset[str] | set[str] = frozenset()  # checks that train, which is dear, and fail in consequence
 
     @property
     def chapter(self) -> str:
@@ -143,7 +144,7 @@ def all_mutants() -> dict[str, Mutant]:
             if isinstance(value, Mutant):
                 if value.id in found:
                     raise registry.SpecError(f"two mutants are called {value.id}")
-                for name in (*value.breaks, *value.raises):
+                for name in (*value.breaks, *value.raises, *value.follows):
                     _known(value, name)
                 found[value.id] = value
     return found

@@ -1045,6 +1045,7 @@ cut_off = Mutant(
     "ENC-cut-off",
     story="a layer's input is detached",
     breaks={"ENC-GRAD-1"},
+    follows={"ENC-LEARN-1", "ENC-LEARN-2"},
     hint="no detach, no numpy, no .data in forward",
     replace={encoder.self_attention: lambda x, weights, style, mask: attend(x.detach(), weights, style, mask).detach()},
 )

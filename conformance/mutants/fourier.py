@@ -136,6 +136,7 @@ coordinates_clamped = Mutant(
     "FOUR-coordinates-clamped",
     story="coordinates beyond ±1 are clamped",
     breaks={"FOUR-SHIFT-1"},
+    follows={"FOUR-LEARN-1"},
     hint="encode the coordinates as they are; the formula holds everywhere",
     replace={fourier.angles: on(lambda x: x.clamp(-1, 1))},
 )

@@ -423,7 +423,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     # heads of E features, F hidden ones
     "encoder": (
         Case("encoder-1", B=2, H=3, L=5, S=11, E=4, F=13, reads=LAYER),
-        Case("encoder-2", B=3, H=2, L=6, S=11, E=5, F=7,  reads=LAYER),
+        Case("encoder-2", B=3, H=2, L=6, S=11, E=8, F=7,  reads=LAYER),
     ),
     "encoder-one": (Case("encoder-1", B=2, H=3, L=5, S=11, E=4, F=13, reads=LAYER),),
     "encoder-edges": (
@@ -432,7 +432,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("encoder-one-head-3",   B=2, H=1, L=4, S=7, E=6, F=3,  reads=LAYER),
     ),
     # as many samples as tokens, where the two axes can be mixed up without an error
-    "encoder-batches": (Case("encoder-batch-is-L-1", B=4, H=2, L=4, S=7, E=3, F=5, reads=LAYER),),
+    "encoder-batches": (Case("encoder-batch-is-L-1", B=4, H=2, L=4, S=7, E=6, F=5, reads=LAYER),),
     # an even number of heads and more than one sample, or PyTorch's fast path is not taken
     "encoder-even": (Case("encoder-even-1", B=3, H=4, L=5, S=7, E=6, F=11, reads=LAYER),),
     "encoder-wide": (Case("encoder-wide-1", B=2, H=4, L=9, S=7, E=16, F=56, reads=LAYER),),

@@ -13,8 +13,6 @@ from attnconf.conformance.blocks import Block, decoder, decoder_layer, endings, 
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.decoding import (
-    SINGLE,
-    SINGLE_SOURCE,
     SUBLAYERS,
     chained,
     enlarged,
@@ -31,7 +29,7 @@ from attnconf.conformance.decoding import (
     with_gradients,
     without_effect,
 )
-from attnconf.conformance.evidence import SEMANTIC, Failure, Measure, close, holds, identical
+from attnconf.conformance.evidence import SEMANTIC, SINGLE, SINGLE_SOURCE, Failure, Measure, close, holds, identical
 from attnconf.conformance.numerics import error_budget
 from attnconf.conformance.subject import Subject
 

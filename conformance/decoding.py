@@ -21,7 +21,6 @@ from attnconf.reference.masks import causal, key_padding
 SUBLAYERS = ("self", "cross", "ff")
 _LAST = {"self": "self.out", "cross": "cross.out", "ff": "ff.down"}
 _READS = {1: ("self.q", "self.k", "self.v"), 2: ("cross.q",), 3: ("ff.up", "ff.gate")}  # by the norm before them
-SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
 LARGE = 300.0  # ε = 1e-5 is 1e-10 of its square
 
 

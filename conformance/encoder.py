@@ -17,8 +17,6 @@ from attnconf.conformance.checks import requirement
 from attnconf.conformance.encoder_blocks import (
     ATTENTION,
     NETWORK,
-    SINGLE,
-    SINGLE_SOURCE,
     Evidence,
     as_configured,
     attended_alone,
@@ -45,7 +43,7 @@ from attnconf.conformance.encoder_blocks import (
     where_supported,
     whole,
 )
-from attnconf.conformance.evidence import SEMANTIC, Measure, close, holds, identical
+from attnconf.conformance.evidence import SEMANTIC, SINGLE, SINGLE_SOURCE, Measure, close, holds, identical
 from attnconf.conformance.layers_in_torch import encoder_in_torch, expressible
 from attnconf.conformance.learning import (
     LEARNED,

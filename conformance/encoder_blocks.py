@@ -11,7 +11,7 @@ from attnconf.conformance.blocks import Block, Weights, endings, orders, padding
 from attnconf.conformance.cases import Case
 from attnconf.conformance.conventions import layer_weights
 from attnconf.conformance.door import slopes
-from attnconf.conformance.evidence import Measure, Unsupported, close
+from attnconf.conformance.evidence import SINGLE, SINGLE_SOURCE, Measure, Unsupported, close
 from attnconf.conformance.numerics import error_budget, worst
 from attnconf.conformance.subject import Subject
 from attnconf.reference.encoder import Style, encoder, encoder_layer, under
@@ -21,7 +21,6 @@ from attnconf.reference.masks import causal
 Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 # Two paths in float32 differ by rounding; so do gradients that float32 code sums over the whole batch.
-SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
            "rms-norm-weight", "glu-activated")  # fmt: skip
 

@@ -36,6 +36,7 @@ class Run:
         self.session = session
         self.results = results
         self.written = 0.0
+        self.patience = 0.5  # seconds between two writings; more where writing takes long
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
 
@@ -47,7 +48,7 @@ class Run:
 
     def judge(self, planned: "Planned") -> Any:
         judged = self.session.run(planned)
-        if self.results and time.monotonic() - self.written > 0.5:
+        if self.results and time.monotonic() - self.written > self.patience:
             self.save()
         return judged
 
@@ -57,12 +58,14 @@ class Run:
 
         if not self.results:
             return
+        start = time.monotonic()
         try:
             write(self.results, record(self.session))
             self.unwritten = None
         except OSError as error:  # a full disk is said at the end, and does not end the run
             self.unwritten = f"--results {self.results}: {error.strerror or error}"
         self.written = time.monotonic()
+        self.patience = max(0.5, 20 * (self.written - start))
 
 
 def pytest_configure(config: pytest.Config) -> None:

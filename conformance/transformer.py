@@ -14,7 +14,7 @@ from attnconf.conformance.blocks import Block, endings, orders
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import slopes
-from attnconf.conformance.evidence import SEMANTIC, Failure, Measure, close, holds
+from attnconf.conformance.evidence import SEMANTIC, SINGLE, SINGLE_SOURCE, Failure, Measure, close, holds
 from attnconf.conformance.learning import LEARNED, TRANSLATING_STEPS, reverse, translated_accuracy
 from attnconf.conformance.models import (
     TABLES,
@@ -609,7 +609,8 @@ def compare_all(subject: Subject, case: Case) -> Evidence:
             out, grads = case.once(key_of(subject, block, whose), compute)
             yield close(got.out, out, f"out, against {whose},")
             for name, grad in zip(wrt, grads, strict=True):
-                yield close(got.grads[name], grad, f"gradient of {name}, against {whose},", unit=max(1.0, most(grad)))
+                what, unit = f"gradient of {name}, against {whose},", max(1.0, most(grad))
+                yield close(got.grads[name], grad, what, unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
 
 
 @requirement("TRF-ORACLE-1", "transformer")

@@ -17,6 +17,13 @@ MISMATCH = "takes values that do not fit the keys (pytorch#193728)"
 TWO_WAYS = "gives a row without keys NaN or zeros, by need_weights (pytorch#160064)"
 CAST = "module.to(bfloat16) rounds the frequencies (transformers#25681)"
 FROM_TWO = "right, and declared to count from 2 (fairseq#1177)"
+
+
+def right(implementation, why, components):
+    """Return the entries of an implementation that conforms on these components."""
+    return {(implementation, component): ("conformant", set(), why) for component in components.split()}
+
+
 # (implementation, component): verdict, the MUSTs at the root of it, and why
 EXPECTED = {
     **{("reference", component): ("conformant", set(), "the formula itself") for component in COMPONENTS},
@@ -75,6 +82,49 @@ EXPECTED = {
     ("timm_layers:interleaved", "rotary"): ("conformant", set(), "frequencies are made anew after module.to"),
     ("timm_layers:interleaved", "sinusoidal_2d"): ("conformant", set(), "a table made in float32"),
     ("timm_layers:half", "rotary"): ("conformant", set(), "frequencies are made anew after module.to"),
+    # layers, norms, networks, tokens
+    **right("torch_nn", "torch's own, in both orders of norm and sublayer", "layer_norm rms_norm feed_forward "
+            "encoder_layer encoder decoder_layer decoder encoder_decoder token_embedding"),
+    **right("textbook_modules", "written out from the formulas", "sinusoidal layer_norm feed_forward encoder_layer "
+            "encoder decoder_layer decoder encoder_decoder transformer token_embedding token_attention"),
+    **right("coordinate_modules", "written out from the formulas", "fourier coordinate_mlp"),
+    **right("transformers_layers:bert", "post-norm, exact GELU", "encoder_layer encoder decoder_layer decoder"),
+    **right("transformers_layers:vit", "pre-norm, exact GELU, no masks", "feed_forward encoder_layer"),
+    **right("transformers_layers:bart", "post-norm, rows times √d", "encoder_layer decoder_layer token_embedding"),
+    **right("transformers_layers:gpt2", "pre-norm, tanh GELU, causal", "encoder_layer encoder decoder_layer decoder"),
+    ("transformers_layers:gpt2", "feed_forward"): ("nonconformant", {"FF-STRIDE-1"}, "Conv1D takes a view"),
+    **right("transformers_rms_layers:llama", "pre-norm, RMS, SwiGLU, causal, no biases",
+            "rms_norm feed_forward encoder_layer encoder"),
+    **right("transformers_rms_layers:gemma", "as Llama, with 1 + w", "rms_norm feed_forward encoder_layer encoder "
+            "token_embedding"),
+    **right("transformers_rms_layers:t5", "pre-norm, RMS, ReLU, no scale", "rms_norm feed_forward encoder_layer "
+            "encoder decoder_layer decoder encoder_decoder"),
+    **right("transformers_rms_layers:t5_gated", "as T5, with a gate", "rms_norm feed_forward encoder_layer encoder "
+            "decoder_layer decoder encoder_decoder"),
+    **right("x_transformers_layers:pre", "pre-norm", "feed_forward encoder_layer encoder decoder_layer decoder"),
+    **right("x_transformers_layers:post", "post-norm", "feed_forward encoder_layer encoder decoder_layer decoder"),
+    ("x_transformers_layers:pre", "token_embedding"): ("nonconformant", {"EMB-FLOAT-1"}, "ids are cut to integers"),
+    **right("x_transformers_layers:rms", "a gate", "feed_forward"),
+    ("x_transformers_layers:rms", "rms_norm"): ("nonconformant", {"RMS-EPS-2"}, "there is no ε"),
+    **right("keras_layers", "right, in float32 at least", "layer_norm rms_norm feed_forward"),
+    ("keras_layers", "multi_head_attention"): (
+        "nonconformant", {"ATT-ERROR-1", "MASK-EMPTY-2"}, "torch's flash attention below; an empty row in two ways"),
+    ("keras_layers", "token_embedding"): (
+        "nonconformant", {"EMB-BEYOND-1", "EMB-NEG-1", "EMB-FLOAT-1"}, "ids are cast to int32, and count from the end"),
+    **right("equinox_layers", "right, in JAX", "layer_norm rms_norm feed_forward"),
+    ("equinox_layers", "multi_head_attention"): ("incomplete", set(), "no additive bias"),
+    ("equinox_layers", "token_embedding"): ("nonconformant", {"EMB-BEYOND-1", "EMB-NEG-1"}, "JAX clamps indices"),
+    **right("flax_layers", "right, in JAX", "rms_norm"),
+    ("flax_layers", "layer_norm"): ("nonconformant", {"LN-OFFSET-1"}, "use_fast_variance: E[x²] - E[x]²"),
+    ("flax_layers", "attention"): ("incomplete", set(), "no scale of one's own"),
+    ("flax_layers", "multi_head_attention"): ("incomplete", set(), "no additive bias"),
+    ("flax_layers", "token_embedding"): ("nonconformant", {"EMB-BEYOND-1", "EMB-NEG-1"}, "jnp.take fills with NaN"),
+    **right("tokenizers_library", "merges in order of frequency", "bpe_trainer"),
+    ("tokenizers_library", "tokenizer"): (
+        "nonconformant", {"TOK-UNKNOWN-2"}, "without an unknown token characters are dropped"),
+    ("tokenizers_library", "detokenizer"): ("nonconformant", {"TOK-DECODE-6"}, "ids out of range are dropped"),
+    **right("timm_layers:vit", "PyTorch's norm and a pre-norm block", "layer_norm feed_forward encoder_layer"),
+    **right("timm_layers:swiglu", "SwiGLU", "rms_norm feed_forward"),
 }  # fmt: skip
 NOT_ALWAYS_THERE = {"timm_layers", "torchtune_rotary"}  # their libraries want more than there is on every machine
 

@@ -14,8 +14,14 @@ COMMANDS = [
     ("`import torch`, for comparison", [sys.executable, "-c", "import torch"], 5, None),
     ("`attnconf --help`", [sys.executable, "-m", "attnconf", "--help"], 5, 0.3),
     ("`attnconf list`", [sys.executable, "-m", "attnconf", "list"], 5, 0.3),
-    ("`pytest conformance --impl=reference`", [*PYTEST, "conformance", "--impl=reference"], 5, 5.0),
+    ("`pytest conformance --impl=reference`", [*PYTEST, "conformance", "--impl=reference"], 5, 6.0),
     ("the same where everything fails", [*PYTEST, "conformance", "--impl=tests/miniatures/all_wrong.py"], 5, None),
+    (
+        "`--profile full`, the checks that train among them",
+        [*PYTEST, "conformance", "--impl=reference", "--profile=full"],
+        1,
+        180.0,
+    ),
     ("the kill matrix", [*PYTEST, "tests/test_kill_matrix.py"], 1, 180.0),
     ("all tests", [*PYTEST], 1, 480.0),
 ]

@@ -34,37 +34,59 @@ class Diagnosis:
     cases: int
 
 
+class Shared:
+    """What the diagnoses of one component of one implementation share, as a mutant's reply takes milliseconds.
+
+    A mistake of another chapter, alone, reproduces every failure: what did not fit the first is not tried again.
+    """
+
+    def __init__(self) -> None:
+        self.elsewhere: list[Mutant] | None = None
+        self._replies: dict[tuple[str, frozenset[tuple[str, str]], int], tuple[Request, Reply | Failure]] = {}
+
+    def reply(self, name: str, spoken: frozenset[tuple[str, str]], request: Request) -> Reply | Failure:
+        """Return what the mutant replies, or the reference where the name is empty; computed once."""
+        key = (name, spoken, id(request))  # the request is kept, so that no other gets its id
+        if key not in self._replies:
+            self._replies[key] = (request, _reply(name, spoken, request))
+        return self._replies[key][1]
+
+
 def diagnose(
     failed: Judged, others: Iterable[Judged] = (), passed: Iterable[Judged] = (),
-    declares: Mapping[str, str] | None = None,
+    declares: Mapping[str, str] | None = None, shared: Shared | None = None,
 ) -> Diagnosis | None:  # fmt: skip
     """Return the mistake that reproduces a failure, or None if none does or too many do.
 
     ``others``: the other failures. ``passed``: what holds; a mistake that would break one of them was not made.
     A mistake of another chapter breaks nothing that is judged here, so it has to reproduce what holds as well.
-    ``declares``: the conventions in which the mutants are to answer.
+    ``declares``: the conventions in which the mutants are to answer. ``shared``: the same for all failures of a
+    component.
     """
     if not failed.log:
         return None
-    others, passed = list(others), list(passed)
+    others, passed, shared = list(others), list(passed), shared or Shared()
     held = {judged.requirement.id for judged in passed}
     here = held | {judged.requirement.id for judged in (failed, *others)}
     component, spoken = failed.log[0][0].component, frozenset((declares or {}).items())
     possible = [m for m in all_mutants().values() if reaches(component, m) and not held & set(m.breaks)]
+    near = [m for m in possible if here & set(m.breaks)]
+    far = [m for m in possible if m not in near] if shared.elsewhere is None else shared.elsewhere
     for rounding in (ROUNDING, FLOAT32):
-        compare = Comparison(spoken, rounding)
+        compare = Comparison(spoken, rounding, shared)
         telling = [(request, reply) for request, reply in failed.log if not compare.same("", request, reply)]
-        fitting = [m for m in possible if compare.fits(m, telling) and compare.fits(m, failed.log)] if telling else []
-        fitting = [m for m in fitting if here & set(m.breaks) or all(compare.fits(m, j.log) for j in passed)]
+        fits = [m for m in (*near, *far) if compare.fits(m, telling) and compare.fits(m, failed.log)] if telling else []
+        shared.elsewhere = [m for m in fits if m not in near]
+        fitting = [m for m in fits if m in near]
+        fitting = fitting or [m for m in fits if all(compare.fits(m, j.log) for j in passed)]
         if fitting:
-            fitting = [m for m in fitting if here & set(m.breaks)] or fitting
             also = [m for m in fitting if all(compare.fits(m, other.log) for other in others)]
             fitting = also or fitting
             return Diagnosis(tuple(fitting), len(failed.cases)) if len(fitting) <= AT_MOST else None
-    return _undeclared(failed, component, declares or {})
+    return _undeclared(failed, component, declares or {}, shared)
 
 
-def _undeclared(failed: Judged, component: str, declares: Mapping[str, str]) -> Diagnosis | None:
+def _undeclared(failed: Judged, component: str, declares: Mapping[str, str], shared: Shared) -> Diagnosis | None:
     """Return the one set of conventions in which the reference gives these replies: right, but not as declared.
 
     The smallest: a convention that has no effect on these replies, the gate's where there is none, is not named.
@@ -73,7 +95,7 @@ def _undeclared(failed: Judged, component: str, declares: Mapping[str, str]) -> 
     for choices in others_than(component, declares):
         if any(known.items() <= choices.items() for known in found):
             continue
-        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32)
+        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32, shared)
         if all(compare.same("", request, reply) for request, reply in failed.log):
             found.append(choices)
     if len(found) != 1:
@@ -90,10 +112,11 @@ class Comparison:
 
     spoken: frozenset[tuple[str, str]]
     rounding: float
+    shared: Shared
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant, or the reference where the name is empty, gives this reply."""
-        return alike(reply, _reply(name, self.spoken, request), self.rounding)
+        return alike(reply, self.shared.reply(name, self.spoken, request), self.rounding)
 
     def fits(self, mutant: Mutant, log: Log) -> bool:
         """Return whether the mutant gives all replies."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from attnconf.conformance import deviations
 from attnconf.conformance.checks import Checked, all_checks
-from attnconf.conformance.diagnosis import Diagnosis, diagnose
+from attnconf.conformance.diagnosis import Diagnosis, Shared, diagnose
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.judge import Judged, judge
 from attnconf.conformance.loading import Unjudgeable
@@ -136,6 +136,7 @@ class Session:
 
     def explain(self) -> None:
         """Look for the mistake behind every failure that follows from no other."""
+        shared: dict[tuple[str, str], Shared] = {}
         for planned in self.plan:
             judged = self.outcomes.get(planned.id)
             if judged is None or judged.outcome != "fail" or self.follows_from(planned) or self.deviation(planned):
@@ -143,7 +144,8 @@ class Session:
             others = [j for p, j in self._group(planned) if j.outcome == "fail" and p is not planned]
             passed = [j for _, j in self._group(planned) if j.outcome == "pass"]
             declares = planned.implementation.declared(planned.entry.component)
-            diagnosis = diagnose(judged, others, passed, declares)
+            key = (planned.implementation.name, planned.entry.component)
+            diagnosis = diagnose(judged, others, passed, declares, shared.setdefault(key, Shared()))
             if diagnosis:
                 self.diagnoses[planned.id] = diagnosis
 

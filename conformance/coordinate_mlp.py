@@ -19,6 +19,7 @@ from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import Reply, slopes
 from attnconf.conformance.evidence import Measure, close, holds
 from attnconf.conformance.fourier import bank, canonical, factor, formula, kept, near, points, true_angles, width
+from attnconf.conformance.numerics import error_budget, worst
 from attnconf.conformance.subject import Subject
 from attnconf.reference.coordinate_mlp import layers
 
@@ -208,3 +209,26 @@ def colours_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
     unit = max(float(g.abs().max()) for g in grads)
     for name, grad in zip(weights, grads, strict=True):
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
+
+
+# -- precision
+
+
+def rounded_formula(subject: Subject, case: Case, x: Tensor, weights: Weights) -> tuple[Tensor, tuple[float, float]]:
+    """Return the formula's colours in float64 on rounded numbers, and the errors of two textbooks in their dtype."""
+    features = formula(true_angles(subject, x, bank(case))).flatten(1)
+    features = torch.cat([x[:, : kept(subject, case.E)].double(), features], dim=1)
+    want = layers(features, {name: w.double() for name, w in weights.items()})
+    order = case.permutation("features", features.shape[1])
+    moved = {**weights, "0.weight": weights["0.weight"][:, order]}
+    textbooks = (layers(features.to(x.dtype), weights), layers(features[:, order].to(x.dtype), moved))
+    return want, worst([out.double() - want for out in textbooks])
+
+
+@requirement("CMLP-HALF-1", "coordinate_mlp")
+def colours_keep_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        c = case.but(dtype=dtype)
+        x, weights = low_points(subject, c), draw_layers(c, sizes(subject, c))
+        want, baseline = rounded_formula(subject, c, x, weights)
+        yield error_budget(run(subject, c, x, weights).out, want, baseline, dtype, sublayers=len(weights) // 2 + 1)

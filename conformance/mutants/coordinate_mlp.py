@@ -270,3 +270,20 @@ cached = Mutant(
     hint="other coordinates of the same shape have other features",
     replace={adapter.coordinate_mlp: coordinate_mlp_cached},
 )
+
+
+# -- precision
+
+
+def in_bfloat16(x, weight, bias):
+    narrow = torch.bfloat16 if x.dtype == torch.float32 else x.dtype
+    return coordinate_mlp.linear(x.to(narrow), weight.to(narrow), bias.to(narrow)).to(x.dtype)
+
+
+narrowed = Mutant(
+    "CMLP-bfloat16",
+    story="float32 is computed in bfloat16",
+    breaks={"CMLP-HALF-1"},
+    hint="autocast off where float32 is wanted",
+    replace={coordinate_mlp.linear: in_bfloat16},
+)

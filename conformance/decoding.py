@@ -251,4 +251,4 @@ def attend_plainly(x: Tensor, memory: Tensor, weights: Weights, style: Style, is
 def norm_plainly(x: Tensor, weights: Weights, style: Style) -> Tensor:
     centred = x if style.norm == "rms" else x - x.mean(dim=-1, keepdim=True)
     y = centred / torch.sqrt(centred.square().mean(dim=-1, keepdim=True) + style.eps) * weights["weight"]
-    return y + weights["bias"] if "bias" in weights else y
+    return (y + weights["bias"] if "bias" in weights else y).to(x.dtype)  # a gain of 1 + w is not rounded

@@ -50,6 +50,7 @@ def post_norm_decoder_layer(
     """Return the layer as Vaswani et al. have it: the norm comes after each sum.
 
     Requirements: DEC-ORDER-1, DEC-ZERO-2.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.1.
     """
     h = normed(x + attend_to_targets(x, weights, style, mask), weights, "norm1", style)
     h = normed(h + attend_to_memory(h, memory, weights, style, memory_mask), weights, "norm2", style)
@@ -62,6 +63,7 @@ def pre_norm_decoder_layer(
     """Return the layer with the norm inside each branch; the memory is not normalized here, the encoder did that.
 
     Requirements: DEC-ORDER-1, DEC-ZERO-1, DEC-NORM-1.
+    Source: Xiong et al. 2020, arXiv:2002.04745v2, figure 1 (b), of the encoder.
     """
     h = x + attend_to_targets(normed(x, weights, "norm1", style), weights, style, mask)
     h = h + attend_to_memory(normed(h, weights, "norm2", style), memory, weights, style, memory_mask)

@@ -14,6 +14,7 @@ def relu(x: Tensor) -> Tensor:
     """Return max(x, 0).
 
     Requirements: FF-RELU-1.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, eq. (2).
     """
     return x.clamp(min=0)
 
@@ -54,7 +55,7 @@ def sigmoid(x: Tensor) -> Tensor:
 
 
 def activate(x: Tensor, activation: str) -> Tensor:
-    """Return the activation of that name: relu, gelu, gelu-tanh, silu, sigmoid, none.
+    """Return the activation of that name, relu, gelu, gelu-tanh, silu, sigmoid or none, of x (...).
 
     Requirements: FF-NONE-1, and those of the names.
     Raises ValueError for another name.
@@ -75,7 +76,7 @@ def activate(x: Tensor, activation: str) -> Tensor:
 
 
 def linear(x: Tensor, weights: Mapping[str, Tensor], name: str) -> Tensor:
-    """Return x Wᵀ + b for the layer of that name; without a bias of its name, x Wᵀ."""
+    """Return x Wᵀ + b for the layer of that name, weight (O, I); without a bias of its name, x Wᵀ."""
     y = x @ weights[f"{name}.weight"].T
     return y + weights[f"{name}.bias"] if f"{name}.bias" in weights else y
 

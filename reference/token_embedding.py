@@ -14,7 +14,7 @@ from attnconf.reference.sinusoidal import sinusoidal
 
 
 def check_ids(ids: Tensor, size: int) -> None:
-    """Raise TypeError where ids are no integers, IndexError where there is no such row.
+    """Raise TypeError where ids (...) are no integers, IndexError where there is no such row.
 
     Said explicitly because indexing would take -1 for the last row, silently, and True and False for a mask.
 

@@ -114,7 +114,8 @@ def merge_all(pieces: list[str], ranks: Mapping[Pair, int]) -> list[str]:
 
 def first_learnt(pieces: Sequence[str], ranks: Mapping[Pair, int]) -> Pair | None:
     """Return the pair of neighbours with the lowest rank, wherever it stands, or None. Requirement: TOK-MERGE-1."""
-    return min((pair for pair in neighbours(pieces) if pair in ranks), key=lambda pair: ranks[pair], default=None)
+    learnt = [(ranks[pair], pair) for pair in neighbours(pieces) if pair in ranks]
+    return min(learnt)[1] if learnt else None
 
 
 def neighbours(pieces: Sequence[str]) -> list[Pair]:
@@ -194,4 +195,4 @@ def count_pairs(corpus: Mapping[tuple[str, ...], int]) -> Counter[Pair]:
 
 def most_frequent(counts: Mapping[Pair, int]) -> Pair:
     """Return the pair that occurs most often; of several the last in the order of their characters."""
-    return max(counts, key=lambda pair: (counts[pair], pair))
+    return max((n, pair) for pair, n in counts.items())[1]

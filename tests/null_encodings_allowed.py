@@ -122,6 +122,7 @@ ALLOWED = [
         "autograd differentiates what was computed",
     ),
     # -- encoder
+    Allowed(("echo",), "ENC-LEARN-3 ENC-LEARN-4", "what learns nothing learns no order, and foresees nothing"),
     Allowed(ALL, "ENC-SHAPE-1 ENC-DTYPE-1 ENC-IMMUT-1", "shape and dtype are right, and nothing is written to x"),
     Allowed((*NUMBERS, "random"), "ENC-LENGTH-1", "finite numbers, as many as there are tokens"),
     Allowed(

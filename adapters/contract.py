@@ -497,7 +497,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features
     "fourier-order": ("coordinate", "frequency", "function"),
     "random-fourier-order": ("cos-first", "sin-first"),
-    # -- layers: what an implementation has, where it does not have all; the configuration asks for no other
+    # -- layers: what an implementation has, where it does not have all; a layer that declares its kind of norm, its
+    # activation, its gate or its biases is asked for no other, one that does not has to take all or say so
     "norm-order": ("both", "post", "pre"),  # norm(x + f(x)), x + f(norm(x))
     "norm-kind": ("layer", "rms"),
     "final-norm": ("either", "always", "never"),  # of a stack

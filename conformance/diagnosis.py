@@ -3,8 +3,8 @@
 A mutant is named only if it gives the implementation's own replies on every call that the check made, and at least
 one of them is not the reference's; both in the conventions that the implementation declares. Replies are compared up
 to the rounding of float64 code, and, where nothing fits so, up to what float32 tables are off by. Where several fit,
-those are kept that also reproduce the other failures; where several are left, they are named together, unless they are
-too many to help.
+those are kept that reproduce most of the other failures; where several are left, they are named together, unless they
+are too many to help.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -80,8 +80,8 @@ def diagnose(
         fitting = [m for m in fits if m in near]
         fitting = fitting or [m for m in fits if all(compare.fits(m, j.log) for j in passed)]
         if fitting:
-            also = [m for m in fitting if all(compare.fits(m, other.log) for other in others)]
-            fitting = also or fitting
+            also = [sum(compare.fits(m, other.log) for other in others) for m in fitting]
+            fitting = [m for m, count in zip(fitting, also, strict=True) if count == max(also)]
             return Diagnosis(tuple(fitting), len(failed.cases)) if len(fitting) <= AT_MOST else None
     return _undeclared(failed, component, declares or {}, shared)
 

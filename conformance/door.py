@@ -237,7 +237,8 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
         if what == "weights" and not request.weights_shape:
             continue
         if not isinstance(x, Tensor):
-            hint = " alone, as need_weights was not given" if isinstance(x, tuple) and not request.weights_shape else ""
+            asks = "need_weights" in FORWARD[request.component] and not request.weights_shape
+            hint = " alone, as need_weights was not given" if isinstance(x, tuple) and asks else ""
             raise Failure("protocol", f"returned {_kind(x)} as {what}, want a torch.Tensor{hint}")
         if x.is_nested or x.layout != torch.strided:
             raise Failure("protocol", f"{what} is nested or sparse, want a dense tensor")

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.door import Implementation, Reply, Request, call, slopes
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.lenses import LENSES, OPTIONAL_INPUTS, Options, Placed
 
 # What a subject does not offer, by what it declares: (convention, choices that exclude it).
@@ -31,6 +31,11 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "untied": ("tying", ("head", "all")),
     "tied": ("tying", ("none",)),
 }
+
+
+# What a layer that declares it has nothing else of: (entry of its configuration, convention).
+_STYLE = (("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"))
+_SAID = {True: "yes", False: "no"}
 
 
 class Subject:
@@ -64,6 +69,7 @@ class Subject:
 
     def call(self, request: Request) -> Reply:
         """Return the reply of the implementation; remember both."""
+        self._keep_to_what_is_declared(request.config)
         try:
             reply = call(self.implementation, request)
         except Failure as failure:
@@ -71,6 +77,17 @@ class Subject:
             raise
         self.log.append((request, reply))
         return reply
+
+    def _keep_to_what_is_declared(self, config: Any) -> None:
+        """Raise Unsupported for a layer of another kind than the one that is declared: it is asked for no other."""
+        if not hasattr(config, "activation"):
+            return
+        for entry, convention in _STYLE:
+            asked = getattr(config, entry, None)
+            asked = _SAID.get(asked, asked) if isinstance(asked, bool) else asked
+            declared = self.declares.get(convention)
+            if declared is not None and asked is not None and asked != declared:
+                raise Unsupported(f"{convention} {asked}: it is declared to be {declared}")
 
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, causal: bool = False,

@@ -446,8 +446,13 @@ def an_id_means_what_its_row_says(subject: Subject, case: Case) -> Evidence:
     block, shift = block.feeding(source=source, target=target), vocabulary(case) - int(source[0, 0])
     renamed = {name: block.weights[name].roll(shift, dims=0) for name in TABLES if name in block.weights}
     ids = {name: (x + shift) % vocabulary(case) for name, x in block.inputs.items()}
-    got = run(subject, block.weighing(renamed).feeding(**ids)).out
-    yield close(got, run(subject, block).out.roll(shift, dims=-1), "logits with ids renamed, and rows with them,")
+    weight, tables = cotangent(subject, case), tuple(renamed)
+    want = run(subject, block, cotangent=weight, wrt=tables)
+    got = run(subject, block.weighing(renamed).feeding(**ids), cotangent=weight.roll(shift, dims=-1), wrt=tables)
+    yield close(got.out, want.out.roll(shift, dims=-1), "logits with ids renamed, and rows with them,")
+    for name in tables:
+        grad = want.grads[name].roll(shift, dims=0)
+        yield close(got.grads[name], grad, f"gradient of {name}, likewise,", bound=SINGLE, source=SINGLE_SOURCE)
 
 
 @requirement("TRF-MAXLEN-1", "transformer")

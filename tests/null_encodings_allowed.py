@@ -186,7 +186,7 @@ ALLOWED = [
         "TRF-DROP-1",
         "the same sizes give the same numbers, whatever the weights, the sources, the masks or the mode",
     ),
-    Allowed(CONSTANT, "TRF-BATCH-1 TRF-PREFIX-1 TRF-PAD-3 TRF-IDS-2", "one number everywhere"),
+    Allowed(CONSTANT, "TRF-BATCH-1 TRF-PREFIX-1 TRF-PAD-3", "one number everywhere"),
     Allowed(
         ("echo",), "TRF-PAD-3", "0, 1, 2, … are the same features apart, whatever the target", ("encoder_decoder",)
     ),

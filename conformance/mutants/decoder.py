@@ -328,6 +328,21 @@ cross_first = Mutant(
 )
 
 
+def post_cross_first_with_its_norm(x, memory, weights, style, mask, memory_mask):
+    h = normed(x + look(x, memory, weights, style, memory_mask), weights, "norm2", style)
+    h = normed(h + attend(h, weights, style, mask), weights, "norm1", style)
+    return normed(h + think(h, weights, style), weights, "norm3", style)
+
+
+cross_first_with_its_norm = Mutant(
+    "DEC-cross-first-with-its-norm",
+    story="in post-norm the memory is looked at before the targets, each sublayer with its own norm",
+    breaks={"DEC-ZERO-2"},
+    hint="self-attention, then attention to the memory, then feed-forward",
+    replace={LAYERS["post"]: post_cross_first_with_its_norm},
+)
+
+
 def pre_cross_last(x, memory, weights, style, mask, memory_mask):
     h = x + attend(normed(x, weights, "norm1", style), weights, style, mask)
     h = h + think(normed(h, weights, "norm3", style), weights, style)

@@ -141,6 +141,22 @@ second_residual_from_the_norm = Mutant(
 )
 
 
+def pre_norm_on_both_normed(x, weights, style, mask):
+    n = normed(x, weights, "norm1", style)
+    n = normed(n + attend(n, weights, style, mask), weights, "norm2", style)
+    return n + position_wise(n, weights, style)
+
+
+both_residuals_from_the_norm = Mutant(
+    "ENC-both-residuals-from-norm",
+    story="both residuals are taken after the norm: x = norm(x), then x + f(x)",
+    breaks={"ENC-PRE-1"},
+    hint="x + f(norm(x)): the normed x goes into the sublayer, the x that is added to is the one before the norm",
+    replace={encoder.pre_norm_layer: pre_norm_on_both_normed},
+    source="Compact-Transformers#25",
+)
+
+
 def pre_norm_without_residual(x, weights, style, mask):
     h = attend(normed(x, weights, "norm1", style), weights, style, mask)
     return position_wise(normed(h, weights, "norm2", style), weights, style)

@@ -1161,6 +1161,20 @@ layers_reversed = Mutant(
 )
 
 
+def place_without_training_row_0(ids, table, dropout):
+    kept = torch.where((torch.arange(len(table), device=table.device) == 0)[:, None], table.detach(), table)
+    return transformer.place(ids, kept, dropout)
+
+
+row_0_untrained = Mutant(
+    "TRF-row-0-untrained",
+    story="id 0 counts as padding: its row is used, and never learns",
+    breaks={"TRF-IDS-2"},
+    hint="no padding_idx=0 unless the caller says that id 0 is padding",
+    replace={transformer.place: place_without_training_row_0},
+)
+
+
 # -- learning
 
 

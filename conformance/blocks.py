@@ -49,7 +49,7 @@ class Block:
 
 
 def run(subject: Subject, block: Block, **options: Any) -> Reply:
-    """Return the subject's reply: out is as long and as wide as the last positional input. Options as in Request.
+    """Return the subject's reply: out is as long and as wide as the target, or x. Options as in Request.
 
     Raises Failure or Unsupported.
     """

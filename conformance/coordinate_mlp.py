@@ -17,7 +17,7 @@ from attnconf.conformance import evidence
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import Reply, slopes
-from attnconf.conformance.evidence import Measure, close, holds
+from attnconf.conformance.evidence import SINGLE, SINGLE_SOURCE, Measure, close, holds
 from attnconf.conformance.fourier import bank, canonical, factor, formula, kept, near, points, true_angles, width
 from attnconf.conformance.numerics import error_budget, worst
 from attnconf.conformance.subject import Subject
@@ -25,8 +25,6 @@ from attnconf.reference.coordinate_mlp import layers
 
 Evidence = Iterator[Measure]
 Weights = Mapping[str, Tensor]
-# float32 in the features and in sums over a layer, carried on by the layers after it.
-SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
 
 
 def sizes(subject: Subject, case: Case, hidden: Sequence[int] = ()) -> list[int]:

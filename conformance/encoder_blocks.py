@@ -20,7 +20,6 @@ from attnconf.reference.masks import causal
 
 Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
-# Two paths in float32 differ by rounding; so do gradients that float32 code sums over the whole batch.
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
            "rms-norm-weight", "glu-activated")  # fmt: skip
 

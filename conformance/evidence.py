@@ -12,7 +12,7 @@ from torch import Tensor
 # Meaning is judged by a gap, not by rounding: right code in the wild reassociates, and takes √ and softmax in float32.
 SEMANTIC = 1e-6
 SEMANTIC_SOURCE = "semantic gap: 1e-6·max|want|"
-# Gradients pass back through every norm and softmax of a layer; right ones, taken in float32, add up to more.
+# What passes through several layers, or back through their norms, in float32 adds up to more.
 SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
 # Central differences of order 4 with step 1e-2: truncation ~1e-8, and float32 rounding over the step ~1e-5.
 DIFFERENCES = 1e-4

@@ -122,22 +122,28 @@ class Model:
         return Block(self.block.config, {name: params[name] for name in self.block.weights}, {"x": x})
 
 
-def begin(weights: Mapping[str, Tensor], table: Tensor, head: Tensor) -> Params:
+def begin(weights: Mapping[str, Tensor]) -> Params:
     """Return the parameters that training begins with: drawn matrices at half their size, gains 1, biases 0."""
     begun = {name: w / 2 for name, w in weights.items()}
     for name, w in weights.items():
         if w.ndim == 1:
             begun[name] = torch.ones_like(w) if name.endswith(".weight") else torch.zeros_like(w)
-    return {**begun, "table": table, "head": head}
+    return begun
+
+
+def unseen(task: Task, case: Case) -> Batch:
+    """Return sequences that are not trained on."""
+    return _on(task(TESTED, torch.Generator().manual_seed(1_000_000 + case.seed)), case)
 
 
 def accuracy_of(subject: Subject, case: Case, block: Block, task: Task, places: bool = True) -> float:
     """Return the share of right words on sequences that were not trained on, after training."""
     model = Model(subject, block, places)
     width = block.config.embed_dim
-    params = begin(block.weights, case.draw("table", BLANK + 1, width), torch.zeros(WORDS, width).to(case.device))
+    ends = {"table": case.draw("table", BLANK + 1, width), "head": torch.zeros(WORDS, width, device=case.device)}
+    params = {**begin(block.weights), **ends}
     params = learn(params, lambda batch, now: model.grads(batch, now), task, case, subject)
-    ids, targets = _on(task(TESTED, torch.Generator().manual_seed(1_000_000 + case.seed)), case)
+    ids, targets = unseen(task, case)
     words = (model.leave(ids, params) @ params["head"].T).argmax(dim=-1)
     return share(words, targets)
 
@@ -182,16 +188,13 @@ def translated_accuracy(subject: Subject, case: Case, block: Block, task: Task) 
 
     ``block``: a Transformer whose vocabulary has more ids than there are words; the first of these begins a target.
     """
-    params = begin(block.weights, torch.empty(0), torch.empty(0))
-    del params["table"], params["head"]
-    for name in set(params) & {"source.weight", "target.weight", "head.weight"}:
-        params[name] = (
-            params[name] / math.sqrt(block.config.embed_dim) * 2
-        )  # rows are multiplied by √E, on their way in
+    params = begin(block.weights)
+    for name in set(params) & {"source.weight", "target.weight", "head.weight"}:  # rows are multiplied by √E, going in
+        params[name] = params[name] / math.sqrt(block.config.embed_dim) * 2
     params = learn(
         params, lambda batch, now: _translating(subject, block, batch, now), task, case, subject, TRANSLATING_STEPS
     )
-    ids, targets = _on(task(TESTED, torch.Generator().manual_seed(1_000_000 + case.seed)), case)
+    ids, targets = unseen(task, case)
     return share(_translate(subject, _reading(block, ids, targets, params)).argmax(dim=-1), targets[:, LENGTH:])
 
 

@@ -35,7 +35,7 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
 
 # What a layer that declares it has nothing else of: (entry of its configuration, convention).
 _STYLE = (("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"))
-_SAID = {True: "yes", False: "no"}
+_SAID: dict[Any, str] = {True: "yes", False: "no"}
 
 
 class Subject:
@@ -84,7 +84,7 @@ class Subject:
             return
         for entry, convention in _STYLE:
             asked = getattr(config, entry, None)
-            asked = _SAID.get(asked, asked) if isinstance(asked, bool) else asked
+            asked = _SAID.get(asked, asked)
             declared = self.declares.get(convention)
             if declared is not None and asked is not None and asked != declared:
                 raise Unsupported(f"{convention} {asked}: it is declared to be {declared}")

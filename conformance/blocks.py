@@ -5,7 +5,7 @@ hidden width; the model is H·E wide.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from attnconf.adapters.contract import (
     EncoderLayerConfig,
 )
 from attnconf.conformance.cases import REGIMES, Case
-from attnconf.conformance.door import Reply
+from attnconf.conformance.door import Reply, slopes
 from attnconf.conformance.subject import Subject
 
 BIAS = 0.5  # standard deviation of a bias and of a gain, where that of a feature is about 1
@@ -55,6 +55,20 @@ def run(subject: Subject, block: Block, **options: Any) -> Reply:
     """
     x = block.inputs["target" if "target" in block.inputs else "x"]
     return subject.ask(block.config, block.inputs, tuple(x.shape), block.weights, **options)
+
+
+def with_gradients(
+    compute: Callable[[Block], Tensor], block: Block, cotangent: Tensor
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the output, and its gradients with respect to all weights and inputs by name."""
+
+    def leaf(x: Tensor) -> Tensor:
+        return x.clone().requires_grad_() if x.is_floating_point() else x
+
+    weights, inputs = ({name: leaf(x) for name, x in group.items()} for group in (block.weights, block.inputs))
+    out = compute(Block(block.config, weights, inputs))
+    leaves = {name: x for name, x in {**weights, **inputs}.items() if x.requires_grad}
+    return out.detach(), dict(zip(leaves, slopes([(out, cotangent)], list(leaves.values())), strict=True))
 
 
 # -- what is declared

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from attnconf.conformance.blocks import Block, decoder, decoder_layer, endings, orders, padding, run
+from attnconf.conformance.blocks import Block, decoder, decoder_layer, endings, orders, padding, run, with_gradients
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.decoding import (
@@ -26,7 +26,6 @@ from attnconf.conformance.decoding import (
     scaled,
     silent,
     two_textbooks,
-    with_gradients,
     without_effect,
 )
 from attnconf.conformance.evidence import SEMANTIC, SINGLE, SINGLE_SOURCE, Failure, Measure, close, holds, identical

@@ -1,7 +1,6 @@
 """A decoder's block changed so that a law shows, and computed by others: by the formula, by torch, in two orders."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -11,7 +10,6 @@ from torch.nn import functional as F
 from attnconf.conformance.blocks import Block
 from attnconf.conformance.cases import Case
 from attnconf.conformance.conventions import layer_weights
-from attnconf.conformance.door import slopes
 from attnconf.conformance.numerics import worst
 from attnconf.conformance.subject import Subject
 from attnconf.reference import decoder as reference
@@ -183,20 +181,6 @@ def in_names_of_torch(weights: Weights) -> dict[str, Tensor]:
         elif part[-2:] not in (".k", ".v"):
             state[f"{prefix}{linears.get(part, part)}.{kind}"] = w
     return state
-
-
-def with_gradients(
-    compute: Callable[[Block], Tensor], block: Block, cotangent: Tensor
-) -> tuple[Tensor, dict[str, Tensor]]:
-    """Return the output, and its gradients with respect to all weights and inputs by name."""
-
-    def leaf(x: Tensor) -> Tensor:
-        return x.clone().requires_grad_() if x.is_floating_point() else x
-
-    weights, inputs = ({name: leaf(x) for name, x in group.items()} for group in (block.weights, block.inputs))
-    out = compute(Block(block.config, weights, inputs))
-    leaves = {name: x for name, x in {**weights, **inputs}.items() if x.requires_grad}
-    return out.detach(), dict(zip(leaves, slopes([(out, cotangent)], list(leaves.values())), strict=True))
 
 
 # -- precision

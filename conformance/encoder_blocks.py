@@ -7,10 +7,9 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance import blocks
-from attnconf.conformance.blocks import Block, Weights, endings, orders, padding, run
+from attnconf.conformance.blocks import Block, Weights, endings, orders, padding, run, with_gradients
 from attnconf.conformance.cases import Case
 from attnconf.conformance.conventions import layer_weights
-from attnconf.conformance.door import slopes
 from attnconf.conformance.evidence import SINGLE, SINGLE_SOURCE, Measure, Unsupported, close
 from attnconf.conformance.numerics import error_budget, worst
 from attnconf.conformance.subject import Subject
@@ -181,21 +180,16 @@ def in_formula(config: Any, weights: Weights, x: Tensor, seen: Tensor) -> Tensor
 Formula = Callable[[Any, Weights, Tensor, Tensor], Tensor]
 
 
-def with_gradients(subject: Subject, block: Block, encode: Formula, cotangent: Tensor) -> tuple[Tensor, Weights]:
-    """Return the output by a formula, and its gradients with respect to x and all weights by name."""
-    x = block.inputs["x"].clone().requires_grad_()
-    weights = {name: w.clone().requires_grad_() for name, w in block.weights.items()}
-    out = encode(block.config, layer_weights(weights, block.config, subject.choice), x, seen_by(block))
-    leaves = {"x": x, **weights}
-    return out.detach(), dict(zip(leaves, slopes([(out, cotangent)], list(leaves.values())), strict=True))
-
-
 def compare_all(subject: Subject, case: Case, block: Block, encode: Formula, what: str) -> Evidence:
     """Yield the measures of output and gradients of real tokens against those of a formula."""
     keep = block.inputs.get("key_mask", torch.ones(case.B, case.L, dtype=torch.bool, device=case.device))
     cotangent = case.draw("cotangent", *block.inputs["x"].shape) * keep[..., None]
     name = f"{encode.__name__} {block.config} {sorted(block.inputs)} {declared(subject)}"
-    want, grads = case.once(name, lambda: with_gradients(subject, block, encode, cotangent))
+
+    def compute(b: Block) -> Tensor:
+        return encode(b.config, layer_weights(b.weights, b.config, subject.choice), b.inputs["x"], seen_by(b))
+
+    want, grads = case.once(name, lambda: with_gradients(compute, block, cotangent))
     reply = run(subject, block, cotangent=cotangent, wrt=tuple(grads))
     yield close(reply.out[keep], want[keep], f"{what}: out")
     unit = max(float(g.abs().max()) for g in grads.values())  # that of k.bias is 0

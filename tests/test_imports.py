@@ -30,6 +30,7 @@ MAY = {
     },
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
+    "conformance/inference": {"reference", "adapters.contract", "conformance"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},
     "conformance/names": {"spec", "adapters", "conformance"},
     "conformance/attnconf": {

@@ -481,6 +481,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "value-width": ("free", "key"),  # key: values must be as wide as keys
     "inputs": ("cross", "self"),  # self: query, key and value must be one tensor
     "causality": ("optional", "always"),
+    "heads": ("any", "one"),
+    "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))

@@ -25,7 +25,23 @@ class Checked:
     def cases(self, subject: Subject, seed: int, device: str) -> list[Case]:
         """Return the scored cases for a subject, with values as wide as its lens can make them."""
         width = subject.offers("value-width")
-        return [case for name in self.families for case in family(name, seed, device, width)]
+        cases = [case for name in self.families for case in family(name, seed, device, width)]
+        return [_as_declared(case, subject) for case in cases] if _changes_cases(subject) else cases
+
+
+_BIASES = {"all": "qkvo", "none": "", "output": "o", "inputs": "qkv"}  # by what "biases" declares
+
+
+def _changes_cases(subject: Subject) -> bool:
+    """Return whether what a subject declares changes the sizes or weights that its cases are drawn with."""
+    return subject.component == "multi_head_attention" and any(
+        subject.choice(name) not in ("any", "all") for name in ("heads", "biases")
+    )
+
+
+def _as_declared(case: Case, subject: Subject) -> Case:
+    one = {"H": 1, "E": case.embed or case.E} if subject.choice("heads") == "one" else {}
+    return case.but(biases=_BIASES[subject.choice("biases")], **one)
 
 
 def requirement(name: str, *families: str) -> Callable[[Check], Check]:

@@ -51,7 +51,7 @@ def draw_layer(case: Case) -> Layer:
     for name, rows, columns in (("q", width, embed), ("k", width, key), ("v", width, value), ("out", out, width)):
         size = REGIMES[case.regime] if name == "q" else 1.0
         weights[f"{name}.weight"] = case.draw(f"{name}.weight", rows, columns) * (size / math.sqrt(columns))
-        if case.bias:
+        if case.bias and name[0] in case.biases:
             weights[f"{name}.bias"] = case.draw(f"{name}.bias", rows) * BIAS
     inputs = {
         "query": case.draw("query", case.B, case.L, embed),
@@ -105,8 +105,9 @@ def in_torch(layer: Layer) -> tuple[nn.MultiheadAttention, dict[str, Tensor]]:
     else:
         state |= {f"{name}_proj_weight": w[f"{name}.weight"] for name in "qkv"}
     if c.bias:
-        state["in_proj_bias"] = torch.cat([w["q.bias"], w["k.bias"], w["v.bias"]])
-        state["out_proj.bias"] = w["out.bias"]
+        zeros = w["q.weight"].new_zeros
+        state["in_proj_bias"] = torch.cat([w.get(f"{name}.bias", zeros(len(w[f"{name}.weight"]))) for name in "qkv"])
+        state["out_proj.bias"] = w.get("out.bias", zeros(c.out_dim))
     return module, state
 
 

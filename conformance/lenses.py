@@ -182,16 +182,17 @@ _OFFERS = {  # what can be asked of components that are asked as they are; of th
     "tokenizer": _TOKENS,
     "detokenizer": _TOKENS,
 }
-_ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal"})
+_ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal", "several-heads"})
+_BIASES = frozenset({"projections", "input-biases", "output-bias"})
 LENSES = {
     ("attention", "direct"): Lens("direct", "attention", _ALL | {"scale", "value-width"}, place_direct),
     ("multi_head_attention", "heads"): Lens("heads", "multi_head_attention", _ALL, place_heads),
     ("multi_head_attention", "self"): Lens("self", "multi_head_attention", _ALL - {"cross"}, place_self),
     ("multi_head_attention", "direct"): Lens(
-        "direct", "multi_head_attention", _ALL | {"value-width", "projections", "free-width"}, place_heads
+        "direct", "multi_head_attention", _ALL | _BIASES | {"value-width", "free-width"}, place_heads
     ),
     ("multi_head_attention", "direct-self"): Lens(
-        "direct-self", "multi_head_attention", (_ALL - {"cross"}) | {"value-width", "projections"}, place_self
+        "direct-self", "multi_head_attention", (_ALL - {"cross"}) | _BIASES | {"value-width"}, place_self
     ),
     **{
         (component, "direct"): Lens("direct", component, _OFFERS.get(component, frozenset()), place_nothing)

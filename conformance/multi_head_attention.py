@@ -94,7 +94,7 @@ def the_model_may_be_wider_or_narrower_than_its_heads(subject: Subject, case: Ca
     yield close(narrow, run(subject, zeroed(layer, "query", 8)).out, "out with 8 zeros less in query")
     for out_dim in (case.embed - 8, case.embed + 4):
         rows = torch.arange(out_dim) % case.embed
-        some = layer.weighing({name: layer.weights[name][rows] for name in ("out.weight", "out.bias")})
+        some = layer.weighing({name: layer.weights[name][rows] for name in ("out.weight", "out.bias") if name in layer.weights})
         got = run(subject, some.sized(out_dim=out_dim)).out
         yield close(got, want[..., rows], f"out with {out_dim} rows in out.weight")
 
@@ -130,7 +130,7 @@ def the_value_meets_v_weight_and_nothing_else(subject: Subject, case: Case) -> E
 @requirement("MHA-OUT-1", "layers")
 def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case: Case) -> Evidence:
     layer, order = layer_for(subject, case), case.permutation("rows", case.embed)
-    moved = layer.weighing({name: layer.weights[name][order] for name in ("out.weight", "out.bias")})
+    moved = layer.weighing({name: layer.weights[name][order] for name in ("out.weight", "out.bias") if name in layer.weights})
     want = run(subject, layer).out[..., order]
     what = "out with permuted rows of out.weight and out.bias, against permuted out,"
     yield close(run(subject, moved).out, want, what)
@@ -199,7 +199,7 @@ def features_moved(layer: Layer, case: Case, names: str, per_head: bool) -> dict
 
 def rows_moved(layer: Layer, order: Tensor, names: str) -> dict[str, Tensor]:
     """Return weights and biases of the projections q, k, v with their rows in another order."""
-    moved = {f"{n}.{part}": layer.weights[f"{n}.{part}"][order] for n in names for part in ("weight", "bias")}
+    moved = {name: w[order] for name, w in layer.weights.items() if name[0] in names and name[0] != "o"}
     if "v" in names:
         moved["out.weight"] = layer.weights["out.weight"][:, order]
     return moved
@@ -207,7 +207,7 @@ def rows_moved(layer: Layer, order: Tensor, names: str) -> dict[str, Tensor]:
 
 def without_key_bias(layer: Layer) -> Layer:
     """Return the layer with a k.bias of zero: what that does wrong is another requirement's business."""
-    return layer.weighing({"k.bias": torch.zeros_like(layer.weights["k.bias"])})
+    return layer.weighing({name: torch.zeros_like(w) for name, w in layer.weights.items() if name == "k.bias"})
 
 
 @requirement("MHA-HEADS-1", "layers")
@@ -234,7 +234,7 @@ def one_key_hands_its_value_through_both_projections(subject: Subject, case: Cas
     layer = draw_layer(case)
     key, value = layer.inputs["key"][:, :1], layer.inputs["value"][:, :1]
     w = layer.weights
-    want = (value @ w["v.weight"].T + w["v.bias"]) @ w["out.weight"].T + w["out.bias"]
+    want = (value @ w["v.weight"].T + w.get("v.bias", 0)) @ w["out.weight"].T + w.get("out.bias", 0)
     out = run(subject, layer.feeding({"key": key, "value": value})).out
     yield close(out, want.expand_as(out), "out with one key, against W_o(W_v x + b_v) + b_o,")
 
@@ -246,6 +246,8 @@ def alike(subject: Subject, case: Case, heads: int) -> Layer:
     rows = {}
     for name, size in (("q", math.sqrt(width / n)), ("k", 1.0)):
         for part in ("weight", "bias"):
+            if f"{name}.{part}" not in layer.weights:
+                continue
             whole = layer.weights[f"{name}.{part}"]
             one = torch.zeros_like(whole[:width])
             one[:n] = whole[:n] * size

@@ -68,6 +68,11 @@ def narrowed(layer: Layer, name: str, columns: int) -> Layer:
     return narrow.feeding({name: x}).sized(**{WIDTHS[name]: x.shape[2]})
 
 
+def out_rows(layer: Layer, rows: Tensor) -> dict[str, Tensor]:
+    """Return the output projection's weights with these rows."""
+    return {name: w[rows] for name, w in layer.weights.items() if name[0] == "o"}
+
+
 def zeroed(layer: Layer, name: str, columns: int) -> Layer:
     """Return the layer with the first features of one input zero."""
     x = layer.inputs[name].clone()
@@ -94,7 +99,7 @@ def the_model_may_be_wider_or_narrower_than_its_heads(subject: Subject, case: Ca
     yield close(narrow, run(subject, zeroed(layer, "query", 8)).out, "out with 8 zeros less in query")
     for out_dim in (case.embed - 8, case.embed + 4):
         rows = torch.arange(out_dim) % case.embed
-        some = layer.weighing({name: layer.weights[name][rows] for name in ("out.weight", "out.bias") if name in layer.weights})
+        some = layer.weighing(out_rows(layer, rows))
         got = run(subject, some.sized(out_dim=out_dim)).out
         yield close(got, want[..., rows], f"out with {out_dim} rows in out.weight")
 
@@ -130,7 +135,7 @@ def the_value_meets_v_weight_and_nothing_else(subject: Subject, case: Case) -> E
 @requirement("MHA-OUT-1", "layers")
 def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case: Case) -> Evidence:
     layer, order = layer_for(subject, case), case.permutation("rows", case.embed)
-    moved = layer.weighing({name: layer.weights[name][order] for name in ("out.weight", "out.bias") if name in layer.weights})
+    moved = layer.weighing(out_rows(layer, order))
     want = run(subject, layer).out[..., order]
     what = "out with permuted rows of out.weight and out.bias, against permuted out,"
     yield close(run(subject, moved).out, want, what)

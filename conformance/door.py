@@ -19,6 +19,7 @@ from attnconf.adapters.contract import FORWARD, RETURNS, Component, positional
 from attnconf.conformance import written
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
+INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
 _DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -33,6 +34,8 @@ class Implementation:
     source: str = ""
     version: str | None = None
     binding: str = "adapter"
+    told: tuple[str, ...] = ()  # an inferred binding, in words
+    established: bool = True  # an inferred binding: it is certified by the reference or by a known mistake
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""
@@ -207,9 +210,16 @@ def _not_implemented(implementation: Implementation, error: NotImplementedError)
     if not words:
         want = 'NotImplementedError("what is not supported, in words")'
         raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
-    if implementation.binding == "adapter":
+    if implementation.binding == "adapter" or _by_binding(error):
         raise Unsupported(words) from None
     raise Failure("raised", f"raised NotImplementedError: {words}") from None
+
+
+def _by_binding(error: NotImplementedError) -> bool:
+    """Return whether an inferred binding itself says what it has no way to ask for."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    name = frames[-1][0].f_code.co_filename if frames else ""
+    return name == INFERRED or Path(name).name == "wiring.py"
 
 
 def _kind(x: Any) -> str:

@@ -13,7 +13,7 @@ from attnconf.conformance.subject import Subject
 from attnconf.spec import registry
 
 # A check's outcome is that of its worst case.
-_WORST_FIRST = ("error", "fail", "unsupported", "pass")
+_WORST_FIRST = ("error", "fail", "unsupported", "pass", "not-applicable")
 
 
 @dataclass
@@ -66,6 +66,8 @@ def judge(
     for case in checked.cases(subject, seed, device):
         if select is None or select(case.name):
             judged.cases.append(run_case(subject, checked, case, judged.convention))
+    if subject.implementation.binding == "inferred":  # no argument for it: its author was not asked to have one
+        _not_applicable(judged.cases)
     outcomes = {case.outcome for case in judged.cases}
     judged.outcome = next((o for o in _WORST_FIRST if o in outcomes), "error")
     worst = next((case for case in judged.cases if case.outcome == judged.outcome), None)
@@ -74,6 +76,12 @@ def judge(
     judged.log = subject.log
     judged.seconds = time.perf_counter() - start
     return judged
+
+
+def _not_applicable(cases: list[CaseResult]) -> None:
+    for case in cases:
+        if case.outcome == "unsupported":
+            case.outcome = "not-applicable"
 
 
 def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[str, str] | None = None) -> CaseResult:

@@ -168,6 +168,8 @@ def _verdicts(session: Session, i: Implementation | Unjudgeable, results: list[d
         planned = [p for p in session.plan if p.implementation is i and p.entry.component == component]
         if planned:
             verdict, reason = judge_component(mine, len(planned), session.selected, session.settings.strict)
+            if verdict == "conformant" and not i.established:
+                verdict, reason = "incomplete", "equivalence not established: which weights are which is a guess"
             counts = dict(sorted(Counter(r["outcome"] for r in mine).items()))
             verdicts.append(
                 {

@@ -1,8 +1,22 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
 from attnconf.conformance.door import Implementation
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.candidates import Candidate, candidates
+from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.sources import Source
+
+Binder = Callable[[Place], Bound | Refusal]
+# Where the binder of a component is; imported when something looks like the component.
+BINDERS: Mapping[str, str] = {
+    "multi_head_attention": "attention",
+    "attention": "attention_function",
+}
 
 
 def infer(source: Source, label: str, chosen: str | None, component: str | None) -> list[Implementation | Unjudgeable]:
@@ -10,4 +24,70 @@ def infer(source: Source, label: str, chosen: str | None, component: str | None)
 
     ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by.
     """
-    return [Unjudgeable(label, str(source.path or source.module.__name__), "nothing in it looks like a component")]
+    where = str(source.path or source.module.__name__)
+    found = candidates(source.module, chosen, component)
+    bound: list[Bound] = []
+    refused: list[tuple[Candidate, str]] = []
+    for candidate in found:
+        outcome = bind(candidate, source)
+        if isinstance(outcome, Bound):
+            bound.append(outcome)
+        else:
+            refused.append((candidate, outcome.reason))
+    bound = _without_helpers(bound, {c.name: c for c in found})
+    used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
+    refused = [(c, reason) for c, reason in refused if c.name not in used]
+    several = chosen is None and len(bound) + len(refused) > 1
+    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
+    if implementations:
+        return implementations
+    if refused:
+        return [Unjudgeable(label, where, f"{c.name}: {reason}") for c, reason in refused[:1]]
+    return [Unjudgeable(label, where, _nothing(source, chosen))]
+
+
+def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
+    """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
+    outcomes: list[Bound | Refusal] = []
+    for component in candidate.components:
+        if component not in BINDERS:
+            outcomes.append(Refusal(f"{component} cannot be bound without an adapter"))
+            continue
+        binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
+        outcome: Bound | Refusal = binder.bind(
+            Place(candidate.name, candidate.thing, source.module, part_of(source.module), component)
+        )
+        if isinstance(outcome, Bound) and outcome.certified == "reference":
+            return outcome
+        outcomes.append(outcome)
+    by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
+    return by_rank[0] if by_rank else Refusal("it looks like no component")
+
+
+def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:
+    """Return the bindings without those of helpers: what another one of its kind uses is judged with that."""
+    kinds = {"attention": "multi_head_attention"}
+    kept = []
+    for b in bound:
+        kind = kinds.get(b.draft.component, b.draft.component)
+        users = [o for o in bound if o is not b and b.place.name in found[o.place.name].uses]
+        if not any(kinds.get(o.draft.component, o.draft.component) == kind for o in users):
+            kept.append(b)
+    return kept
+
+
+def _implementation(b: Bound, name: str, where: str) -> Implementation:
+    made = b.draft.implementation(b.place.module, name)
+    return Implementation(
+        name, made.components, b.draft.declares, b.profile, where, None, "inferred", b.told, b.certified is not None
+    )
+
+
+def _nothing(source: Source, chosen: str | None) -> str:
+    there = [
+        n
+        for n, v in vars(source.module).items()
+        if callable(v) and getattr(v, "__module__", "") == source.module.__name__
+    ]
+    listed = f" ({', '.join(there)})" if there else ""
+    return f"nothing in it looks like a component{listed}: name one, FILE:Name, and what it is, @component"

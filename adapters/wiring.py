@@ -1,0 +1,126 @@
+"""What adapters written by ``attnconf bind`` are made of: the user's definitions, and masks in their forms."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+__all__ = [
+    "additive", "allowed", "definitions", "exact", "fitted", "for_each_head", "full", "heads_last", "lacking", "lengths",
+    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "settle", "without",
+]  # fmt: skip
+
+
+def definitions(path: str) -> ModuleType:
+    """Return the module that a .py file or a notebook defines; its top-level work is not run."""
+    from attnconf.conformance.sources import read  # needs nothing else of ours
+
+    return read(Path(path)).module
+
+
+def settle(module: nn.Module, config: Any, weights: Any = None) -> nn.Module:
+    """Return a module in the mode, in the dtype and on the device that a configuration and its weights say."""
+    like = next(iter((weights or {}).values()), None)
+    device = config.device if like is None and hasattr(config, "device") else getattr(like, "device", None)
+    dtype = config.dtype if like is None and hasattr(config, "dtype") else getattr(like, "dtype", None)
+    return module.train(getattr(config, "training", False)).to(device, dtype)
+
+
+def without(module: nn.Module, *names: str) -> nn.Module:
+    """Return the module with the named sub-modules, norms inside attention, replaced by the identity."""
+    for name in names:
+        *above, last = name.split(".")
+        setattr(module.get_submodule(".".join(above)), last, nn.Identity())
+    return module
+
+
+def lacking(weights: Any, *names: str) -> None:
+    """Raise NotImplementedError where a weight that the module does not have is not zero."""
+    for name in names:
+        if name in weights and bool(weights[name].detach().any()):
+            raise NotImplementedError(f"{name}: it has none")
+
+
+def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tensor | None, causal: bool) -> Any:
+    """Return where attention is allowed, (B, 1 or H, L, S), True = may attend; None where it is everywhere."""
+    seen = None
+    if causal:
+        seen = torch.ones(query.shape[1], key.shape[1], dtype=torch.bool, device=query.device).tril()
+    if attn_mask is not None:
+        seen = attn_mask if seen is None else seen & attn_mask
+    if key_mask is not None:
+        seen = key_mask[:, None, None, :] if seen is None else seen & key_mask[:, None, None, :]
+    if seen is None:
+        return None
+    heads = seen.shape[-3] if seen.ndim > 2 else 1
+    return seen.expand(query.shape[0], heads, query.shape[1], key.shape[1])
+
+
+def one_for_all_heads(seen: Tensor) -> Tensor:
+    """Return a mask (B, H, L, S) as (B, L, S), where it is the same for all heads."""
+    if seen.shape[1] > 1 and not bool((seen == seen[:, :1]).all()):
+        raise NotImplementedError("masks that differ between heads")
+    return seen[:, 0]
+
+
+def one_for_all_samples(seen: Tensor) -> Tensor:
+    """Return a mask (B, L, S) as (L, S), where it is the same for all samples."""
+    if not bool((seen == seen[:1]).all()):
+        raise NotImplementedError("masks that differ between samples")
+    return seen[0]
+
+
+def one_for_all_queries(seen: Tensor) -> Tensor:
+    """Return a mask (B, L, S) as one of keys, (B, S), where it is the same for all queries."""
+    if not bool((seen == seen[:, :1]).all()):
+        raise NotImplementedError("masks that differ between queries")
+    return seen[:, 0]
+
+
+def lengths(keys: Tensor) -> Tensor:
+    """Return how many keys of each sample may be seen, (B,), where these are the first ones."""
+    count = keys.sum(dim=1)
+    if not torch.equal(keys, torch.arange(keys.shape[1], device=keys.device) < count[:, None]):
+        raise NotImplementedError("masks that are no lengths")
+    return count
+
+
+def additive(seen: Tensor, bias: Tensor | None, like: Tensor) -> Tensor:
+    """Return a mask to be added to the scores: 0 or the bias where attention is allowed, -inf elsewhere."""
+    zeros = torch.zeros((), dtype=like.dtype, device=like.device) if bias is None else bias
+    return torch.where(seen, zeros, float("-inf"))
+
+
+def full(weights: Any) -> dict[str, Tensor]:
+    """Return the weights of multi-head attention with biases of zero where there are none."""
+    weight = weights["q.weight"]
+    sizes = {"q": weight.shape[0], "k": weight.shape[0], "v": weight.shape[0], "out": weights["out.weight"].shape[0]}
+    return {**{f"{name}.bias": weight.new_zeros(size) for name, size in sizes.items()}, **weights}
+
+
+def fitted(module: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return what each parameter of a module is: what is given, in the parameter's shape, else what it is already."""
+    given = {}
+    like = next(iter(state.values()), torch.empty(0))
+    for name, parameter in module.named_parameters():
+        x = state.get(name, parameter.detach().to(like))
+        given[name] = x.reshape(parameter.shape) if x.numel() == parameter.numel() else x
+    return given
+
+
+def heads_last(x: Tensor, heads: int) -> Tensor:
+    """Return rows that lie head by head as rows in which the heads are the faster axis."""
+    return x.unflatten(0, (heads, -1)).transpose(0, 1).flatten(0, 1)
+
+
+def for_each_head(seen: Tensor, heads: int) -> Tensor:
+    """Return a mask (B, 1 or H, L, S) as (B·H, L, S)."""
+    return seen.expand(-1, heads, -1, -1).flatten(0, 1)
+
+
+def exact(weights: Any) -> None:
+    """Let tensors that a module makes be in float64 where its weights are, so that they can meet."""
+    if any(x.dtype == torch.float64 for x in weights.values()):
+        torch.set_default_dtype(torch.float64)  # until the call is over

@@ -1,0 +1,285 @@
+"""Bind a class as multi-head attention: built, called and given weights so that it can be judged."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.calling import Form, attention_forms
+from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.probing import Failed, attempt, call_module, found_output, norms_in, numbers
+from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.states import Weighing, weighings
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
+
+COMPONENT = "multi_head_attention"
+TABLE: Mapping[str, tuple[str, ...]] = {
+    "embed": ("config.embed_dim",),
+    "out": ("config.out_dim",),
+    "heads": ("config.num_heads",),
+    "head_dim": ("config.head_dim", "config.num_heads", "config.embed_dim"),
+    "key_dim": ("config.key_dim",),
+    "value_dim": ("config.value_dim",),
+    "max_len": ("256",),
+    "dropout": ("config.dropout",),
+    "bias": ("config.bias",),
+    "causal": ("config.causal",),
+    "device": ('weights["q.weight"].device',),
+    "dtype": ('weights["q.weight"].dtype',),
+    "config": (),
+}
+SEVERAL = ((20, 5, 4), (12, 2, 6))  # embed_dim, num_heads, head_dim of the trials
+ONE = ((8, 1, 8), (6, 1, 6))
+
+
+def config_of(sizes: tuple[int, int, int], causal: bool = False) -> MultiHeadAttentionConfig:
+    embed, heads, width = sizes
+    return MultiHeadAttentionConfig(embed, heads, width, embed, embed, embed, True, causal)
+
+
+@dataclass
+class Attempts:
+    """What was tried of a class, the most telling first."""
+
+    failures: list[str] = field(default_factory=list)
+
+    def say(self, what: str) -> None:
+        if what not in self.failures:
+            self.failures.append(what)
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class as multi-head attention, or what stands against it."""
+    attempts = Attempts()
+    ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
+    for text, sizes in texts(place, attempts):
+        certificate = plain_certificate(text, sizes)
+        draft = Draft(COMPONENT, text.body(), declared(text))
+        given = certificate.replies(draft.implementation(place.module))
+        distance = certificate.distance(given, draft.declares)
+        if distance <= ROUNDING:
+            return finish(place, text, sizes, "reference")
+        if distance < FAILED:
+            ran.append((text, distance, given, certificate))
+        elif given and isinstance(given[-1], Failure):
+            attempts.say(given[-1].message)
+    if not ran:
+        return Refusal("; ".join(attempts.failures[:4]) or "it can be neither built nor called as attention")
+    for text, _, given, certificate in ran[:6]:
+        mistakes = certificate.mistakes(given, declared(text))
+        if mistakes:
+            return finish(place, text, sizes_of(text), mistakes[0].id)
+    return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
+
+
+def sizes_of(text: AttentionText) -> tuple[tuple[int, int, int], ...]:
+    return SEVERAL if "heads" in text.made.given else ONE
+
+
+def texts(place: Place, attempts: Attempts) -> Iterator[tuple[AttentionText, tuple[tuple[int, int, int], ...]]]:
+    """Yield what the class may be, the likeliest first."""
+    for made in constructions(place.name_in_text, place.thing, TABLE, place.module, place.part):
+        sizes = SEVERAL if "heads" in made.given else ONE
+        config = config_of(sizes[0])
+        numbered = {"q.weight": torch.zeros(1, dtype=torch.float64)}
+        space = space_for(config, place.module, weights=numbered)
+        try:
+            whole = attempt(lambda made=made, space=space: filled(made, TABLE, place.module, space))
+            module = attempt(lambda whole=whole, space=space: run(whole, space))
+        except Failed as error:
+            attempts.say(f"{made.text}: {error}")
+            continue
+        if not isinstance(module, nn.Module):
+            attempts.say(f"{place.name} is no torch.nn.Module")
+            return
+        for form in attention_forms(module):
+            for text in _of_form(place, whole, form, module, config, attempts):
+                yield text, sizes
+
+
+def _of_form(
+    place: Place,
+    made: Construction,
+    form: Form,
+    module: nn.Module,
+    config: MultiHeadAttentionConfig,
+    attempts: Attempts,
+) -> Iterator[AttentionText]:
+    """Yield what the class may be where it is called in one form."""
+    for first in (False, True):
+        text = AttentionText(made, form, sequence_first=first)
+        text = text.but(stripped=tuple(norms_in(module)))
+        probe = Probe(place.copy(module), text, config)
+        try:
+            text = probe.called()
+        except Failed as error:
+            attempts.say(f"called with {form.text(lambda slot: slot.role)}: {error}")
+            continue
+        for weighing in probe.weighings():
+            for heads_last in (False, True) if "heads" in made.given else (False,):
+                yield text.but(state=weighing.state, lacking=weighing.lacking, heads_last=heads_last)
+
+
+class Probe:
+    """A module that is called with random parameters, to learn how it is called and what its parameters are."""
+
+    def __init__(self, module: nn.Module, text: AttentionText, config: MultiHeadAttentionConfig):
+        self.module = module.double().eval()
+        for name in text.stripped:
+            *above, last = name.split(".")
+            setattr(self.module.get_submodule(".".join(above)), last, nn.Identity())
+        self.text, self.config = text, config
+        self.parameters = numbers(self.module)
+
+    def run(self, query: Tensor, key: Tensor, value: Tensor, parameters: Mapping[str, Tensor] | None = None) -> Any:
+        """Return what the module gives; masks that it insists on let everything through."""
+
+        def what(slot: Any) -> Any:
+            tensors = {"query": query, "x": query, "key": key, "memory": key, "value": value}
+            if slot.role in tensors:
+                x = tensors[slot.role]
+                return x.transpose(0, 1) if self.text.sequence_first else x
+            if slot.role == "mask" and self.text.needs_mask:
+                return torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)
+            if slot.role == "want_weights":
+                return slot.required or None
+            return None if slot.required else MISSING
+
+        return call_module(self.module, self.text.form, what, self.parameters if parameters is None else parameters)
+
+    def called(self) -> AttentionText:
+        """Return the text with what a call tells: where the output is, whether None is taken for a mask.
+
+        Raises Failed where no call succeeds.
+        """
+        E = self.config.embed_dim
+        q = drawn("query", 2, 3, E)
+        k, v = (q, q) if self.text.self_only else (drawn("key", 2, 7, E), drawn("value", 2, 7, E))
+        v = k if "value" not in self.text.form.roles else v
+        try:
+            result = self.run(q, k, v)
+        except Failed:
+            if not any(slot.role == "mask" for slot in self.text.form.slots):
+                raise
+            self.text = self.text.but(needs_mask=True)
+            result = self.run(q, k, v)
+        shape = (3, 2, E) if self.text.sequence_first else (2, 3, E)
+        where = found_output(result, shape)
+        if where is None:
+            raise Failed(f"no output of shape {shape} came back")
+        zeros = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+        out = eval(where, {"result": self.run(q, k, v, zeros)})
+        out = out.transpose(0, 1) if self.text.sequence_first else out
+        residual = bool(torch.allclose(out, q, atol=1e-9)) and bool(q.abs().max() > 0)
+        always = self._ordered(where)
+        self.text = self.text.but(out=where, residual=residual, causal_always=always)
+        return self.text
+
+    def _ordered(self, where: str) -> bool:
+        """Return whether the order of the tokens matters: something is causal. Without masks attention knows no order."""
+        x = drawn("tokens", 2, 5, self.config.embed_dim)
+        order = torch.tensor([3, 0, 4, 1, 2])
+        try:
+            one, other = (eval(where, {"result": self.run(y, y, y)}) for y in (x, x[:, order]))
+        except Failed:
+            return False
+        if self.text.sequence_first:
+            one, other = one.transpose(0, 1), other.transpose(0, 1)
+        return not torch.allclose(one[:, order], other, atol=1e-8, equal_nan=True)
+
+    def weighings(self) -> Iterator[Weighing]:
+        """Yield what the parameters may be."""
+        sizes = Sizes(self.config.embed_dim, self.config.num_heads, self.config.head_dim, self.config.embed_dim)
+        one = drawn("token", sizes.embed)
+        q = drawn("another token", sizes.embed)
+
+        def output(parameters: Mapping[str, Tensor]) -> Tensor:
+            value = one.reshape(1, 1, -1)
+            query = value if self.text.self_only else q.reshape(1, 1, -1)
+            result = self.run(
+                query, value if self.text.self_only or "value" not in self.text.form.roles else query, value, parameters
+            )
+            return eval(self.text.out, {"result": result})
+
+        yield from weighings(output, self.parameters, one, sizes, one_head="heads" not in self.text.made.given)
+
+
+MISSING = object()
+
+
+def plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
+    """Return calls without masks, in two sizes."""
+    requests = []
+    for i, size in enumerate(sizes):
+        B, L, S = ((2, 3, 7), (3, 4, 5))[i]
+        requests.append(request(text, size, B, L, S, {}))
+    return Certificate(COMPONENT, requests)
+
+
+def request(
+    text: AttentionText, size: tuple[int, int, int], B: int, L: int, S: int, masks: Mapping[str, Tensor], **options: Any
+) -> Request:
+    """Return one call on fresh weights, of one sequence where the class takes no more."""
+    config = config_of(size, causal=text.causal_always or options.pop("causal", False))
+    E, W = config.embed_dim, config.num_heads * config.head_dim
+    weights = {
+        f"{n}.weight": drawn(f"{n}.weight {size}", W, E) / E**0.5 * (1.5 if n in "qk" else 1)
+        for n in ("q", "k", "v", "out")
+    }
+    weights |= {f"{n}.bias": drawn(f"{n}.bias {size}", W) / 2 for n in ("q", "k", "v", "out")}
+    weights = {n: w for n, w in weights.items() if n not in text.lacking}
+    query = drawn(f"x {size} {L}", B, L, E)
+    same = text.self_only
+    key = query if same else drawn(f"key {size} {S}", B, S, E)
+    value = key if "value" not in text.form.roles else drawn(f"value {size} {S}", B, S, E)
+    inputs = {"query": query} if same else {"query": query, "key": key, "value": value}
+    return Request(COMPONENT, config, weights, {**inputs, **masks}, (B, L, E), same=same, **options)
+
+
+def declared(text: AttentionText) -> dict[str, str]:
+    """Return the conventions that a binding stands for."""
+    found = {}
+    if text.self_only:
+        found["inputs"] = "self"
+    if text.causal_always:
+        found["causality"] = "always"
+    if "heads" not in text.made.given:
+        found["heads"] = "one"
+    if text.weights is None:
+        found["returned-weights"] = "none"
+    inputs = "q.bias" not in text.lacking and "v.bias" not in text.lacking
+    output = "out.bias" not in text.lacking
+    biases = {(True, True): "all", (True, False): "inputs", (False, True): "output", (False, False): "none"}[
+        inputs, output
+    ]
+    return found if biases == "all" else {**found, "biases": biases}
+
+
+def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
+    """Return the binding with masks and returned weights, which are looked for once the rest is known."""
+    text = with_masks(place, text, sizes, request, declared)
+    declares = declared(text)
+    profile = "causal-self-attention-1" if text.causal_always else "self-attention-1" if text.self_only else None
+    return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text))
+
+
+def told(place: Place, text: AttentionText) -> tuple[str, ...]:
+    """Return the binding in three lines, for people."""
+    shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
+    masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
+    form = text.form.text(lambda slot: slot.role if slot.role != "x" else "x")
+    weights = "; ".join(text.state) if len(text.state) <= 4 else f"{'; '.join(text.state[:4])}; …"
+    return (
+        f"constructor  {shown}",
+        f"forward      ({form}) -> {text.out}" + (", sequence first" if text.sequence_first else ""),
+        f"weights      {weights}; {masks}",
+    )

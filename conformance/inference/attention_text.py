@@ -1,0 +1,163 @@
+"""Multi-head attention of a user's class, as the text of an adapter's function."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.construction import Construction
+
+EVERYWHERE = "query.new_ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)"
+
+
+@dataclass(frozen=True)
+class MaskForm:
+    """How one argument takes a mask: an expression of ``seen``, (B, 1 or H, L, S), True = may attend."""
+
+    text: str
+    told: str  # in words, for the header
+    keys_only: bool = False
+    additive: bool = False
+
+
+@dataclass(frozen=True)
+class AttentionText:
+    """All that is known, or supposed, of a class as multi-head attention."""
+
+    made: Construction
+    form: Form
+    state: tuple[str, ...] = ()  # entries of the dict of parameters
+    lacking: tuple[str, ...] = ()  # biases that it does not have
+    heads_last: bool = False
+    sequence_first: bool = False
+    stripped: tuple[str, ...] = ()  # norms inside, which are left out
+    residual: bool = False  # the input is added inside, and subtracted again
+    out: str = "result"
+    weights: str | None = None  # an expression of ``result``
+    masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
+    needs_mask: bool = False  # None is not taken
+    causal_always: bool = False
+    bias_too: bool = False  # boolean masks and additive ones are both taken
+
+    def but(self, **changes: Any) -> "AttentionText":
+        return replace(self, **changes)
+
+    @property
+    def self_only(self) -> bool:
+        return "query" not in self.form.roles and "memory" not in self.form.roles
+
+    def body(self) -> str:
+        """Return the text of ``multi_head_attention(config, weights)``."""
+        lines = ["def multi_head_attention(config, weights):", *_indented(self._refusals(), 4)]
+        lines += ["    exact(weights)"]
+        if self.lacking:
+            lines.append(f"    lacking(weights, {', '.join(map(repr, self.lacking))})")
+        lines += [f"    {statement}" for statement in self.made.before]
+        module = f"settle({self.made.text}, config, weights)"
+        if self.stripped:
+            module = f"without({module}, {', '.join(map(repr, self.stripped))})"
+        lines += [f"    module = {module}", "    weights = full(weights)", *self._bound()]
+        lines += [
+            "",
+            "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",
+        ]
+        lines += _indented(self._forward(), 8)
+        return "\n".join([*lines, "", "    return forward", ""])
+
+    def _bound(self) -> list[str]:
+        entries = [f"        {entry}," for entry in self.state]
+        turned = []
+        if self.heads_last:
+            turned = ['    rows = [f"{n}.{part}" for n in "qkv" for part in ("weight", "bias")]',
+                      "    weights |= {name: heads_last(weights[name], config.num_heads) for name in rows}",
+                      '    weights["out.weight"] = heads_last(weights["out.weight"].T, config.num_heads).T']  # fmt: skip
+        return [*turned, "    call = bind(module, fitted(module, {", *entries, "    }))"]
+
+    def _refusals(self) -> list[str]:
+        """Return what the class cannot be asked for."""
+        lines = []
+        given = self.made.given
+        if self.causal_always:
+            lines += _refuse("not config.causal", "attention that is not causal")
+        if "heads" not in given:
+            lines += _refuse("config.num_heads != 1", "more than one head")
+        widths = [f"config.{name}" for name, meaning in
+                  (("key_dim", "key_dim"), ("value_dim", "value_dim"), ("out_dim", "out")) if meaning not in given]  # fmt: skip
+        if widths:
+            lines += _refuse(
+                " or ".join(f"{w} != config.embed_dim" for w in widths), "inputs or outputs of another width"
+            )
+        if "heads" in given and "head_dim" not in given:
+            uneven = (
+                "config.embed_dim % config.num_heads == 0 and config.num_heads * config.head_dim != config.embed_dim"
+            )
+            lines += _refuse(uneven, "heads whose widths do not add up to embed_dim")
+        if "dropout" not in given:
+            lines += _refuse("config.dropout and config.training", "dropout")
+        return lines
+
+    def _forward(self) -> list[str]:
+        lines = []
+        if self.self_only:
+            lines += _refuse("not query is key is value", "attention to another sequence")
+        elif "value" not in self.form.roles:
+            lines += _refuse("key is not value", "values that are not the keys")
+        lines += self._masks()
+        if self.weights is None:
+            lines += _refuse("need_weights", "returned weights")
+        lines.append(f"result = call({self.form.text(self._argument)})")
+        lines.append(f"out = {self.out}")
+        if self.sequence_first:
+            lines.append("out = out.transpose(0, 1)")
+        if self.residual:
+            lines.append("out = out - query")
+        returned = "out" if self.weights is None else f"(out, {self.weights}) if need_weights else out"
+        return [*lines, f"return {returned}"]
+
+    def _masks(self) -> list[str]:
+        lines = []
+        given = self.made.given | set(self.form.roles)
+        by_flag = "causal" in given or self.causal_always
+        general = {n: m for n, m in self.masks.items() if not m.keys_only}
+        keys = {n: m for n, m in self.masks.items() if m.keys_only}
+        if not self.masks:
+            lines += _refuse("key_mask is not None or attn_mask is not None", "an argument for masks")
+        elif not general:
+            lines += _refuse("attn_mask is not None", "masks that differ between queries")
+        if not general and not by_flag:
+            lines += _refuse("config.causal", "causal masks")
+        if not any(m.additive for m in self.masks.values()) and not self.bias_too:
+            lines += _refuse("attn_bias is not None", "a bias on the scores")
+        for name, mask in self.masks.items():
+            lines += self._one_mask(name, mask, by_flag, apart=bool(general and keys))
+        return lines
+
+    def _one_mask(self, name: str, mask: MaskForm, by_flag: bool, apart: bool) -> list[str]:
+        causal = "False" if by_flag or mask.keys_only else "config.causal"
+        key_mask = "None" if apart and not mask.keys_only else "key_mask"
+        attn_mask = "None" if apart and mask.keys_only else "attn_mask"
+        lines = [f"seen = allowed(query, key, {key_mask}, {attn_mask}, {causal})"]
+        if mask.additive or self.needs_mask:
+            needed = "seen is None" if self.needs_mask else "seen is None and attn_bias is not None"
+            lines += [f"if {needed}:", f"    seen = {EVERYWHERE}"]
+        return [*lines, f"{name} = None if seen is None else {mask.text}"]
+
+    def _argument(self, slot: Slot) -> str | None:
+        tensors = {"query": "query", "x": "query", "key": "key", "memory": "key", "value": "value"}
+        if slot.role in tensors:
+            return f"{tensors[slot.role]}.transpose(0, 1)" if self.sequence_first else tensors[slot.role]
+        if slot.name in self.masks:
+            return slot.name
+        others = {
+            "want_weights": "need_weights" if self.weights else None,
+            "average": "False",
+            "causal": "config.causal",
+        }
+        return others.get(slot.role, "None" if slot.required else None)
+
+
+def _refuse(condition: str, what: str) -> list[str]:
+    return [f"if {condition}:", f'    raise NotImplementedError("{what}")']
+
+
+def _indented(lines: list[str], by: int) -> list[str]:
+    return [" " * by + line for line in lines]

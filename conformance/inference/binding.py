@@ -1,0 +1,48 @@
+"""What an inferred binding is, and the adapter that is written from it."""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from torch import nn
+
+from attnconf.conformance.inference.trial import Draft
+
+
+@dataclass(frozen=True)
+class Place:
+    """A class or function of the user's, and where it stands."""
+
+    name: str
+    thing: Any
+    module: ModuleType
+    part: Callable[[str, Any], Sequence[str]] = lambda name, parameter: ()  # expressions for parts that it wants
+    component: str = ""  # what it is to be bound as
+
+    @property
+    def name_in_text(self) -> str:
+        return f"theirs.{self.name}"
+
+    def copy(self, module: nn.Module) -> nn.Module:
+        """Return a copy of a module to experiment with."""
+        return copy.deepcopy(module)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A binding: its text, what it declares, and what certified it."""
+
+    place: Place
+    draft: Draft
+    profile: str | None
+    certified: str | None  # "reference", the id of a known mistake, or None where nothing did
+    told: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why something cannot be bound as a component, with what was tried."""
+
+    reason: str

@@ -1,0 +1,132 @@
+"""How a callable is called: its inputs matched to ours by name where a name is unambiguous, else by trial."""
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
+
+THREE = ("query", "key", "value")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One parameter of a call and what it gets."""
+
+    name: str
+    role: str  # query, key, value, x, memory, mask, lengths, want_weights, average, causal, none
+    positional: bool = False
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to call: what every parameter gets; parameters left at their defaults are not in it."""
+
+    slots: tuple[Slot, ...]
+
+    @property
+    def roles(self) -> list[str]:
+        return [slot.role for slot in self.slots]
+
+    def of(self, role: str) -> list[Slot]:
+        return [slot for slot in self.slots if slot.role == role]
+
+    def text(self, what: Callable[[Slot], str | None]) -> str:
+        """Return the arguments, where ``what`` says what a slot gets; None leaves it at its default."""
+        parts, named = [], False
+        for slot in self.slots:
+            given = what(slot)
+            if given is None:
+                named = named or not slot.required
+                continue
+            positional = slot.positional or (slot.required and not named and slot.role in (*THREE, "x", "memory"))
+            named = named or not positional
+            parts.append(given if positional else f"{slot.name}={given}")
+        return ", ".join(parts)
+
+
+def parameters(thing: Any) -> list[inspect.Parameter]:
+    """Return the parameters of a call of a module, of another object, or of a function."""
+    target = getattr(thing, "forward", None) if hasattr(thing, "forward") else thing
+    try:
+        found = list(inspect.signature(target).parameters.values())  # type: ignore[arg-type]  # what is not callable raises
+    except (TypeError, ValueError):
+        return []
+    if found and found[0].name == "self" and isinstance(thing, type):
+        found = found[1:]
+    return found
+
+
+def attention_forms(thing: Any) -> Iterator[Form]:
+    """Yield the forms in which attention may be called, the likeliest first."""
+    given = parameters(thing)
+    named = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if not named and any(p.kind == p.VAR_POSITIONAL for p in given):  # *args says nothing
+        yield Form(tuple(Slot(role, role, positional=True) for role in THREE))
+        yield Form((Slot("x", "x", positional=True),))
+        return
+    options = [slot for p in named if (slot := _option(p)) is not None]
+    inputs = [p for p in named if _option(p) is None and not _left_alone(p)]
+    for roles in _attention_roles(inputs):
+        slots = [_slot(p, role) for p, role in zip(inputs, roles, strict=True) if role]
+        order = {p.name: i for i, p in enumerate(named)}
+        yield Form(tuple(sorted([*slots, *options], key=lambda slot: order[slot.name])))
+
+
+def _slot(p: inspect.Parameter, role: str) -> Slot:
+    return Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty)
+
+
+def _option(p: inspect.Parameter) -> Slot | None:
+    """Return the slot of a parameter that is no input, where its name says so."""
+    found = meanings(p.name, INPUTS)
+    for role in ("lengths", "want_weights", "average", "mask", "causal"):
+        if role not in found or (role == "mask" and any(r in found for r in THREE)):
+            continue
+        if role == "mask" and isinstance(p.default, bool):
+            role = "causal"
+        return _slot(p, role)
+    return None
+
+
+def _left_alone(p: inspect.Parameter) -> bool:
+    """Return whether a parameter may stay at its default: it is no input, or one of many that are not needed."""
+    if p.default is p.empty:
+        return False
+    inputs = {*THREE, "x", "memory"} & set(meanings(p.name, INPUTS))
+    return not inputs or isinstance(p.default, bool | int | float | str)
+
+
+def _attention_roles(inputs: Sequence[inspect.Parameter]) -> Iterator[tuple[str, ...]]:
+    """Yield what each input may be. Where the names are unambiguous they are the contract, and there is one answer."""
+    names = [meanings(p.name, INPUTS) for p in inputs]
+    certain = [next((role for role in THREE if role in found), "") for found in names]
+    required = [p.default is p.empty for p in inputs]
+    if sorted(r for r in certain if r) == sorted(THREE):
+        yield tuple(role or ("none" if need else "") for role, need in zip(certain, required, strict=True))
+        return
+    count = max(sum(required), 1)
+    if len(inputs) == 1:
+        yield ("x",)
+    elif count == 1 and len(inputs) >= 2:
+        yield ("x", "memory", *[""] * (len(inputs) - 2))
+        yield ("x", *[""] * (len(inputs) - 1))
+    elif count == 2:
+        rest = [""] * (len(inputs) - 2)
+        if "memory" in names[0] and "memory" not in names[1]:
+            yield ("memory", "x", *rest)
+        yield ("x", "memory", *rest)
+        yield ("memory", "x", *rest)
+        yield ("x", "mask", *rest)
+    elif count == 3:
+        rest = [""] * (len(inputs) - 3)
+        for order in permutations(THREE):
+            yield (*order, *rest)
+        yield ("x", "memory", "mask", *rest)
+    elif count == 4:
+        rest = [""] * (len(inputs) - 4)
+        for order in permutations(THREE):
+            yield (*order, "mask", *rest)

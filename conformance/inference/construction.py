@@ -1,0 +1,256 @@
+"""How a class is built: its parameters matched to a configuration by what their names may mean, then tried.
+
+A construction is text, an expression of ``config`` and of the user's classes, so that it can be tried here and written
+into an adapter there.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import islice, product
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+from attnconf.conformance.inference.vocabulary import meanings
+
+Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
+Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
+AT_MOST = 48  # constructions tried of one class
+ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
+
+
+@dataclass(frozen=True)
+class Construction:
+    """``text`` builds the object, after the statements of ``before``; ``given`` is what the parameters were taken for."""
+
+    text: str
+    before: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
+
+
+def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
+    """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
+    try:
+        parameters = [
+            p for p in inspect.signature(thing).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        parameters = []
+    choices = [_choices(p, table, module, part) for p in parameters]
+    before, globals_given = _globals(thing, table, module, {m for c in choices for _, m in c})
+    ranked = islice(_by_rank(choices), AT_MOST)
+    for chosen in ranked:
+        arguments = [
+            f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
+            for p, (text, _) in zip(parameters, chosen, strict=True)
+            if text
+        ]
+        given = frozenset(meaning for _, meaning in chosen if meaning) | globals_given
+        yield Construction(f"{name}({', '.join(arguments)})", before, given)
+
+
+def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Yield one choice for each parameter, those first whose ranks add up to little."""
+    ranks = [range(len(c)) for c in choices]
+    every = islice(product(*ranks), 20_000)
+    for picked in sorted(every, key=lambda picked: (sum(picked), picked)):
+        yield tuple(c[i] for c, i in zip(choices, picked, strict=True))
+
+
+def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part) -> list[tuple[str, str]]:
+    """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
+    known = meanings(p.name)
+    optional = p.default is not p.empty
+    if "config" in known and "config" in table and _is_configuration(p, module):
+        return [(text, "config") for text in _configuration(p, table, module)]
+    parts = [(text, "part") for text in part(p.name, p)]
+    found = [(text, meaning) for meaning in known if meaning in table for text in table[meaning]]
+    if optional and isinstance(p.default, bool):
+        found = [(text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final")]
+    elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):
+        found = [(text, m) for text, m in found if m not in ("bias", "causal", "norm_first")]
+        parts = parts if p.default is None or callable(p.default) else []
+    if optional:
+        first = [] if not parts else [("", "")]
+        return [*first, *found, *([("", "")] if not parts else parts)]
+    return [*parts, *found, *_guesses(p, table, bool(parts or found))] or [("None", "")]
+
+
+def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
+    """Return values for a required parameter whose name says little, by its annotation."""
+    kind = p.annotation if isinstance(p.annotation, str) else getattr(p.annotation, "__name__", "")
+    if kind == "bool":
+        return [("False", "")]
+    if kind == "float":
+        return [("0.0", "")]
+    if kind == "str":
+        return [(repr(word), "") for word in ACTIVATIONS[:2]]
+    if known or "config" in meanings(p.name):
+        return []
+    sizes = [
+        (text, m) for m in ("embed", "heads", "head_dim", "hidden", "layers", "max_len") for text in table.get(m, ())
+    ]
+    return sizes or [("None", "")]
+
+
+# -- configuration objects
+
+
+def _is_configuration(p: inspect.Parameter, module: ModuleType) -> bool:
+    return p.default is p.empty or p.default is None or isinstance(p.annotation, type) and is_dataclass(p.annotation)
+
+
+class Recorder(dict[str, Any]):
+    """Stands in for a configuration, and remembers what is asked of it, as an attribute or as an item."""
+
+    def __init__(self, value: Callable[[str], Any]):
+        super().__init__()
+        self.__dict__["asked"] = {}
+        self.__dict__["by_item"] = set()
+        self.__dict__["value"] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._answer(name)
+
+    def __getitem__(self, name: str) -> Any:
+        self.by_item.add(name)
+        return self._answer(name)
+
+    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]  # of a dict of anything
+        self.by_item.add(name)
+        return self._answer(name)
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def _answer(self, name: str) -> Any:
+        self.asked.setdefault(name, self.value(name))
+        return self.asked[name]
+
+
+def _configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> list[str]:
+    """Return expressions for a configuration object: the file's own class, and a namespace or dict to be filled."""
+    found = []
+    own = p.annotation if isinstance(p.annotation, type) else getattr(module, str(p.annotation), None)
+    candidates = (
+        [own] if own is not None else [v for v in vars(module).values() if isinstance(v, type) and is_dataclass(v)]
+    )
+    for kind in candidates:
+        if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__:
+            given = {f.name: entry_text(f.name, table) for f in fields(kind)}
+            words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
+            found.append(f"theirs.{kind.__name__}({words})")
+    return [*found, "<namespace>"]
+
+
+def entry_text(name: str, table: Meanings) -> str | None:
+    """Return the expression for an entry of a configuration, or None where its name says nothing."""
+    for meaning in meanings(name):
+        if meaning in table and meaning != "config":
+            return table[meaning][0]
+    return None
+
+
+def entry_default(name: str, module: ModuleType) -> str:
+    """Return what an entry of a configuration is when its name says nothing: the file's own value, or nothing much."""
+    for value in vars(module).values():
+        there = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+        if isinstance(there, bool | int | float | str) and not isinstance(value, ModuleType):
+            return repr(there)
+    return "0.0" if "drop" in name.lower() else "False"
+
+
+# -- sizes in globals of the module
+
+
+def _globals(
+    thing: Any, table: Meanings, module: ModuleType, given: set[str]
+) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return statements that set the sizes that the code of ``thing`` reads from its module."""
+    statements, found = [], set()
+    for name in sorted(names_read(thing)):
+        value = vars(module).get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        meaning = next((m for m in meanings(name) if m in table and m not in given and m != "max_len"), None)
+        if meaning:
+            statements.append(f"theirs.{name} = {table[meaning][0]}")
+            found.add(meaning)
+    return tuple(statements), frozenset(found)
+
+
+def names_read(thing: Any) -> set[str]:
+    """Return the global names that a class or function reads, and those that the classes and functions it names read."""
+    found: set[str] = set()
+    todo, seen = [thing], set()
+    while todo:
+        this = todo.pop()
+        if id(this) in seen:
+            continue
+        seen.add(id(this))
+        for function in _functions(this):
+            names = _code_names(function.__code__)
+            found |= names
+            todo += [v for n in names if isinstance(v := function.__globals__.get(n), type | FunctionType)
+                     and getattr(v, "__module__", "") == function.__module__]  # fmt: skip
+    return found
+
+
+def _functions(thing: Any) -> list[FunctionType]:
+    if isinstance(thing, FunctionType):
+        return [thing]
+    if not isinstance(thing, type):
+        return []
+    own = [v for kind in thing.__mro__ if kind.__module__ == thing.__module__ for v in vars(kind).values()]
+    return [inspect.unwrap(v) for v in own if isinstance(v, FunctionType)]
+
+
+def _code_names(code: CodeType) -> set[str]:
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return set(code.co_names).union(*(_code_names(c) for c in inner))
+
+
+# -- running a construction
+
+
+def run(made: Construction, space: dict[str, Any]) -> Any:
+    """Return what a construction builds in ``space``, which has config, theirs, …"""
+    for statement in made.before:
+        exec(statement, space)
+    return eval(made.text, space)
+
+
+def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[str, Any]) -> Construction:
+    """Return the construction with its configuration objects written out, after a look at what is asked of them."""
+    if "<namespace>" not in made.text:
+        return made
+
+    def value(name: str) -> Any:
+        return eval(entry_text(name, table) or entry_default(name, module), space)
+
+    recorder = Recorder(value)
+    space = {**space, "recorder": recorder}
+    run(Construction(made.text.replace("<namespace>", "recorder"), made.before), space)
+    texts = {name: entry_text(name, table) or entry_default(name, module) for name in recorder.asked}
+    if recorder.by_item:
+        words = "{" + ", ".join(f'"{name}": {text}' for name, text in texts.items()) + "}"
+    else:
+        words = "SimpleNamespace(" + ", ".join(f"{name}={text}" for name, text in texts.items()) + ")"
+    given = {m for name in texts for m in meanings(name)[:1]}
+    return Construction(made.text.replace("<namespace>", words), made.before, made.given | given)
+
+
+def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
+    """Return the names that a construction's text may use."""
+    import torch
+
+    return {
+        "config": config,
+        "theirs": module,
+        "torch": torch,
+        "nn": torch.nn,
+        "SimpleNamespace": SimpleNamespace,
+        **more,
+    }

@@ -1,0 +1,82 @@
+"""Careful calls of foreign code outside a judged run: what it raises becomes Failed, what it prints is dropped."""
+
+import contextlib
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from attnconf.conformance.cases import draw
+from attnconf.conformance.inference.calling import Form
+
+T = TypeVar("T")
+
+
+class Failed(Exception):
+    """Foreign code raised; the message says what, in one line."""
+
+
+def attempt(what: Callable[[], T]) -> T:
+    """Return what a call of foreign code returns. Raises Failed."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), \
+                warnings.catch_warnings(action="ignore"):  # fmt: skip
+            return what()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        words = (str(error).strip() or "no words").splitlines()[0][:200]
+        raise Failed(f"{type(error).__name__}: {words}") from None
+    finally:
+        torch.set_default_dtype(default)
+
+
+def numbers(module: nn.Module) -> dict[str, Tensor]:
+    """Return random parameters for a module, of unit size in what they do."""
+    found = {}
+    for name, p in module.named_parameters():
+        size = p.shape[-1] ** -0.5 if p.ndim > 1 else 0.5
+        found[name] = draw(f"inference/parameter {name}", *p.shape) * size
+    return found
+
+
+def call_module(module: nn.Module, form: Form, what: Callable[[Any], Any], parameters: Mapping[str, Tensor]) -> Any:
+    """Return what a module gives for the slots of a form; a slot that gets an object of no kind stays out."""
+    values = {slot.name: what(slot) for slot in form.slots}
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for slot in form.slots:
+        value = values[slot.name]
+        if type(value) is object:
+            continue
+        if slot.positional or (slot.required and not kwargs):
+            args.append(value)
+        else:
+            kwargs[slot.name] = value
+    return attempt(lambda: functional_call(module, dict(parameters), tuple(args), kwargs))
+
+
+def found_output(result: Any, shape: tuple[int, ...]) -> str | None:
+    """Return the expression of ``result`` that is the output, by its shape; None where nothing has it."""
+    if isinstance(result, Tensor):
+        return "result" if tuple(result.shape) == shape else None
+    if isinstance(result, tuple | list):
+        for i, item in enumerate(result):
+            if isinstance(item, Tensor) and tuple(item.shape) == shape:
+                return f"result[{i}]"
+    if isinstance(result, Mapping):
+        for key, item in result.items():
+            if isinstance(item, Tensor) and tuple(item.shape) == shape:
+                return f"result[{key!r}]"
+    return None
+
+
+def norms_in(module: nn.Module) -> list[str]:
+    """Return the names of the norms among the sub-modules."""
+    return [name for name, part in module.named_modules() if name and "norm" in type(part).__name__.lower()]

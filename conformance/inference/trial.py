@@ -1,0 +1,161 @@
+"""A binding is tried before it is believed: run on fresh weights and inputs, and compared with the textbook.
+
+What certifies it is equality, up to rounding, with the reference in some conventions, or with one known mistake.
+"""
+
+import contextlib
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.adapters import binding as adapter_binding
+from attnconf.adapters import wiring
+from attnconf.conformance.conventions import in_conventions
+from attnconf.conformance.diagnosis import alike
+from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
+from attnconf.conformance.evidence import Failure, Unsupported
+from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
+
+ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
+FAILED = float("inf")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A binding that may be right: the text of an adapter's function, and what it declares."""
+
+    component: str
+    body: str
+    declares: Mapping[str, str] = field(default_factory=dict)
+
+    def implementation(self, module: ModuleType, name: str = "draft") -> Implementation:
+        """Return the implementation that the text defines, over the user's module."""
+        space = names(module)
+        exec(compile(self.body, INFERRED, "exec"), space)
+        return Implementation(name, {self.component: space[self.component]}, dict(self.declares), binding="inferred")
+
+
+def names(module: ModuleType) -> dict[str, Any]:
+    """Return what the text of an adapter may use, as the head of the written one imports it."""
+    helpers = {name: getattr(wiring, name) for name in wiring.__all__}
+    return {"theirs": module, "torch": torch, "nn": nn, "math": math, "bind": adapter_binding.bind,
+            "SimpleNamespace": SimpleNamespace, **helpers}  # fmt: skip
+
+
+def reply(implementation: Implementation, request: Request) -> Reply | Failure:
+    """Return what an implementation replies, or why it does not; what it prints is dropped."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            return call(implementation, request)
+        except Failure as failure:
+            return failure
+        except Unsupported as words:
+            return Failure("unsupported", str(words))
+
+
+def gap(got: Reply | Failure, want: Reply | Failure) -> float:
+    """Return the largest difference of two replies, in units of what is wanted; infinite where one failed."""
+    if isinstance(got, Failure) or isinstance(want, Failure) or got.out.shape != want.out.shape:
+        return FAILED
+    pairs = [(got.out, want.out)]
+    if got.weights is not None and want.weights is not None:
+        if got.weights.shape != want.weights.shape:
+            return FAILED
+        pairs.append((got.weights, want.weights))
+    found = max(
+        float((a.double() - b.double()).abs().max() / b.double().abs().max().clamp_min(1e-12)) for a, b in pairs
+    )
+    return found if found == found else FAILED
+
+
+class Certificate:
+    """Calls on which a draft has to give what the textbook gives."""
+
+    def __init__(self, component: str, requests: Sequence[Request]):
+        self.component = component
+        self.requests = list(requests)
+        self._wanted: dict[tuple[str, frozenset[tuple[str, str]]], list[Reply | Failure]] = {}
+
+    def wanted(self, declares: Mapping[str, str], mutant: str = "") -> list[Reply | Failure]:
+        """Return the replies of the reference, or of a mutant, in conventions; computed once."""
+        key = (mutant, frozenset(declares.items()))
+        if key not in self._wanted:
+            textbook = in_conventions(_textbook(mutant), dict(declares))
+            self._wanted[key] = [reply(textbook, request) for request in self.requests]
+        return self._wanted[key]
+
+    def replies(self, draft: Implementation) -> list[Reply | Failure]:
+        """Return what a draft replies to all calls; no more are made once one has failed."""
+        given: list[Reply | Failure] = []
+        for request in self.requests:
+            given.append(reply(draft, request))
+            if isinstance(given[-1], Failure):
+                break
+        return given
+
+    def distance(self, given: Sequence[Reply | Failure], declares: Mapping[str, str], mutant: str = "") -> float:
+        """Return how far replies are from the reference's, or from a mutant's; infinite where a call failed."""
+        if len(given) < len(self.requests):
+            return FAILED
+        return max((gap(a, b) for a, b in zip(given, self.wanted(declares, mutant), strict=True)), default=FAILED)
+
+    def mistakes(self, given: Sequence[Reply | Failure], declares: Mapping[str, str]) -> list[Mutant]:
+        """Return the known mistakes that give these replies, where the reference does not."""
+        found = []
+        for mutant in all_mutants().values():
+            if not reaches(self.component, mutant):
+                continue
+            distance = self.distance(given, declares, mutant.id)
+            if distance <= ROUNDING and any(
+                not alike(a, b, ROUNDING)
+                for a, b in zip(self.wanted(declares, mutant.id), self.wanted(declares), strict=True)
+            ):
+                found.append(mutant)
+        return found
+
+
+_applied: dict[str, Implementation] = {}
+
+
+def _textbook(mutant: str) -> Implementation:
+    if mutant not in _applied:
+        _applied[mutant] = apply([all_mutants()[mutant]] if mutant else [])
+    return _applied[mutant]
+
+
+def best(
+    drafts: Iterable[Draft], certificate: Certificate, module: ModuleType
+) -> tuple[Draft | None, float, list[tuple[Draft, list[Reply | Failure]]]]:
+    """Return the first draft that the reference certifies, else the nearest; its distance; and all that ran."""
+    nearest: tuple[Draft | None, float] = (None, FAILED)
+    ran: list[tuple[Draft, list[Reply | Failure]]] = []
+    for draft in drafts:
+        given = certificate.replies(draft.implementation(module))
+        if given and isinstance(given[-1], Failure):
+            continue
+        ran.append((draft, given))
+        distance = certificate.distance(given, draft.declares)
+        if distance <= ROUNDING:
+            return draft, distance, ran
+        if distance < nearest[1]:
+            nearest = (draft, distance)
+    return (*nearest, ran)
+
+
+def drawn(name: str, *shape: int) -> Tensor:
+    """Return numbers for a trial: they depend on the name and the shape, and on nothing else."""
+    from attnconf.conformance.cases import draw
+
+    return draw(f"inference/{name}", *shape)
+
+
+def variations(draft: Draft, choices: Iterable[Mapping[str, str]]) -> Iterator[Draft]:
+    """Yield a draft in other conventions."""
+    for choice in choices:
+        yield replace(draft, declares={**draft.declares, **choice})

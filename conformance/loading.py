@@ -1,18 +1,15 @@
-"""Find what ``--impl`` names: an adapter of ours, an entry point, a dotted module, or a path to a .py file.
+"""Find what ``--impl`` names: an adapter of ours, an entry point, a dotted module, or a path to a file or notebook.
 
-Each may carry ``:variant`` where the module offers variants. What cannot be found is the caller's mistake
-(LoadError); what is found but cannot be judged becomes an Unjudgeable, which gets a verdict of its own.
+Each may carry ``:variant`` where the module offers variants, or ``:ClassOrFunction`` where it is no adapter, and
+``@component``. What cannot be found is the caller's mistake (LoadError); what is found but cannot be judged becomes
+an Unjudgeable, which gets a verdict of its own.
 """
 
 import difflib
-import importlib
 import importlib.util
 import inspect
 import re
-import sys
 import traceback
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, entry_points, requires
 from pathlib import Path
@@ -20,8 +17,12 @@ from types import ModuleType
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
+from attnconf.conformance.definitions import configured
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.names import adapter_names
+from attnconf.conformance.sources import NotLoaded, NotThere, Source, describe, quiet, read, read_module
+
+_READ = (".py", ".ipynb")  # the files that can be read
 
 
 class LoadError(Exception):
@@ -38,105 +39,201 @@ class Unjudgeable:
     lacking: bool = False  # the environment lacks a package: nothing is known of the implementation
 
 
-def load(name: str) -> list[Implementation | Unjudgeable]:
-    """Return what ``name`` stands for: one implementation, or one for each variant.
+@dataclass(frozen=True)
+class Name:
+    """What the user typed, taken apart."""
+
+    typed: str
+    target: str  # a path, or a name with or without dots
+    chosen: str | None = None  # a variant, or a class or function in it
+    component: str | None = None  # what to judge it as
+
+    @staticmethod
+    def of(typed: str) -> "Name":
+        """Take ``target:chosen@component`` apart. Raises LoadError where no component is called so."""
+        rest, component = typed, None
+        head, at, tail = typed.rpartition("@")
+        if at and head and re.fullmatch(r"[\w-]*", tail) and not Path(typed).exists():
+            rest, component = head, tail.replace("-", "_")
+            if component not in COMPONENTS:
+                close = difflib.get_close_matches(component, COMPONENTS, n=1)
+                nearest = f"; nearest: {close[0]}" if close else ""
+                raise LoadError(f"--impl {typed}: no component {tail!r}: there are {', '.join(COMPONENTS)}{nearest}")
+        head, colon, tail = rest.rpartition(":")
+        if colon and tail.isidentifier():
+            return Name(typed, head, tail, component)
+        return Name(typed, rest, None, component)
+
+
+def load(typed: str) -> list[Implementation | Unjudgeable]:
+    """Return what a name stands for: one implementation, or one for each variant or component.
 
     Raises LoadError if there is nothing of this name.
     """
-    target, variant = _split(name)
-    found = _find(target)
+    name = Name.of(typed)
+    if name.target in adapter_names():
+        return _adapter(name, _shipped(f"attnconf.adapters.{name.target}"))
+    for point in entry_points(group="attnconf.adapters"):
+        if point.name == name.target:
+            return _adapter(name, _import(point.value))
+    name, found = _find(name)
     if isinstance(found, Unjudgeable):
-        return [replace(found, name=name)]
-    variants = getattr(found, "variants", None)
-    if variant is not None and (not isinstance(variants, dict) or variant not in variants):
+        return [replace(found, name=typed)]
+    variants = getattr(found.module, "variants", None)
+    is_variant = name.chosen is None or (isinstance(variants, dict) and name.chosen in variants)
+    is_there = name.chosen is not None and callable(getattr(found.module, name.chosen, None))
+    if _adapts(found) and (is_variant or not is_there):
+        return _adapter(name, found)
+    if name.chosen is not None and not is_there:
+        return [Unjudgeable(typed, _source(found.module), _no_such(found, name.chosen))]
+    from attnconf.conformance.inference import infer  # it needs this module
+
+    return infer(found, typed, name.chosen, name.component)
+
+
+def _adapter(name: Name, found: Source | Unjudgeable) -> list[Implementation | Unjudgeable]:
+    """Return the implementations of an adapter: one, or one for each variant."""
+    if isinstance(found, Unjudgeable):
+        return [replace(found, name=name.typed)]
+    module = found.module
+    variants = getattr(module, "variants", None)
+    if name.chosen is not None and (not isinstance(variants, dict) or name.chosen not in variants):
         there = ", ".join(variants) if isinstance(variants, dict) else "none"
-        raise LoadError(f"--impl {name}: {target} has no variant {variant!r} (variants: {there})")
+        raise LoadError(f"--impl {name.typed}: {name.target} has no variant {name.chosen!r} (variants: {there})")
+    suffix = f"@{name.component}" if name.component else ""
     if not isinstance(variants, dict):
-        return [_describe(target, found, vars(found))]
+        return [_only(_describe(f"{name.target}{suffix}", module, vars(module)), name)]
     if not variants or not all(isinstance(v, dict) for v in variants.values()):
         wrong = "variants must be a non-empty dict: name -> dict of component functions"
-        return [Unjudgeable(name, _source(found), wrong)]
-    chosen = [variant] if variant is not None else list(variants)
-    return [_describe(f"{target}:{v}", found, variants[v]) for v in chosen]
+        return [Unjudgeable(name.typed, _source(module), wrong)]
+    chosen = [name.chosen] if name.chosen is not None else list(variants)
+    return [_only(_describe(f"{name.target}:{v}{suffix}", module, variants[v]), name) for v in chosen]
 
 
-def _split(name: str) -> tuple[str, str | None]:
-    head, colon, tail = name.rpartition(":")
-    return (head, tail) if colon and tail.isidentifier() else (name, None)
+def _only(found: Implementation | Unjudgeable, name: Name) -> Implementation | Unjudgeable:
+    """Return an implementation with nothing but the component that was asked for. Raises LoadError."""
+    if name.component is None or isinstance(found, Unjudgeable):
+        return found
+    if name.component not in found.components:
+        has = ", ".join(found.components)
+        raise LoadError(f"--impl {name.typed}: {name.target} has no component {name.component!r} (it has {has})")
+    return replace(found, components={name.component: found.components[name.component]})
 
 
-def _find(target: str) -> ModuleType | Unjudgeable:
-    if target.endswith(".py") or "/" in target or "\\" in target or (Path(target).suffix and Path(target).is_file()):
-        return _from_path(Path(target))
-    if target in adapter_names():
-        return _shipped(f"attnconf.adapters.{target}")
-    for point in entry_points(group="attnconf.adapters"):
-        if point.name == target:
-            return _import(point.value)
+def _adapts(found: Source) -> bool:
+    """Return whether a module defines functions of the contract, rightly or with a mistake in their names."""
+    module = found.module
+    functions = {n: v for n, v in vars(module).items() if inspect.isroutine(v) or callable(v)}
+    variants = getattr(module, "variants", None)
+    if isinstance(variants, dict) and any(isinstance(v, dict) and set(v) & set(COMPONENTS) for v in variants.values()):
+        return True
+    if any(n in COMPONENTS and configured(_parameters(v)) for n, v in functions.items()):
+        return True
+    if any(len(_parameters(v)) == 2 and configured(_parameters(v)) for v in functions.values()):
+        return _misspelt(functions) is not None
+    declared = isinstance(variants, dict) or any(hasattr(module, c) for c in COMPONENTS)
+    return declared and not found.names()
+
+
+def _parameters(function: object) -> list[str]:
     try:
-        known = importlib.util.find_spec(target) is not None
-    except (ImportError, ValueError):
-        known = False
-    except (Exception, SystemExit):  # the package above it was run, and failed: importing says how
-        known = True
-    if known:
-        return _import(target)
+        return list(inspect.signature(function).parameters) if callable(function) else []
+    except (TypeError, ValueError):
+        return []
+
+
+def _no_such(found: Source, wanted: str) -> str:
+    """Return why a file has nothing callable of this name, and what it has."""
+    if hasattr(found.module, wanted):
+        kind = type(getattr(found.module, wanted)).__name__
+        return f"{wanted} is of type {kind}, want a class or a function"
+    if wanted in found.absent:
+        return f"{wanted} has no value: {found.absent[wanted]}"
+    names = found.names()
+    close = difflib.get_close_matches(wanted, names, n=1)
+    has = f"it has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}" if names else "it defines none"
+    return f"it has no class or function {wanted!r}: {has}" + (f"; nearest: {close[0]}" if close else "")
+
+
+def _find(name: Name) -> tuple[Name, Source | Unjudgeable]:
+    """Return what a path or a dotted name leads to; of a dotted name, the last part may be a class."""
+    target = name.target
+    path = Path(target)
+    if path.suffix in _READ or "/" in target or "\\" in target or (path.suffix and path.is_file()):
+        return name, _from_path(path, name.chosen)
+    if _known(target):
+        here = Path(f"{target}.py")
+        if here.is_file() and getattr(importlib.util.find_spec(target), "origin", None) == str(here.absolute()):
+            return name, _from_path(here, name.chosen)
+        return name, _import(target)
+    head, dot, tail = target.rpartition(".")
+    if dot and name.chosen is None and _known(head):
+        found = _import(head)
+        if isinstance(found, Unjudgeable) or hasattr(found.module, tail):
+            return replace(name, target=head, chosen=tail), found
+        names = [n for n in dir(found.module) if callable(getattr(found.module, n, None))]
+        close = difflib.get_close_matches(tail, names, n=1)
+        nearest = f"; nearest: {head}.{close[0]}" if close else ""
+        raise LoadError(f"no implementation {target!r}: the module {head} has no {tail!r}{nearest}")
     raise LoadError(_nothing(target))
+
+
+def _known(target: str) -> bool:
+    """Return whether a dotted name is a module's."""
+    try:
+        with quiet():
+            return importlib.util.find_spec(target) is not None
+    except (ImportError, ValueError):
+        return False
+    except (Exception, SystemExit):  # the package above it was run, and failed: importing says how
+        return True
 
 
 def _nothing(target: str) -> str:
     message = f"no implementation {target!r}: it is neither an adapter ({', '.join(adapter_names())}), "
-    message += "nor an entry point in the group attnconf.adapters, nor an importable module, nor a path to a .py file"
-    candidates = [*adapter_names(), *(str(p) for p in Path().glob("*.py"))]
+    message += "nor an entry point in the group attnconf.adapters, nor an importable module or a class in one, "
+    message += "nor a path to a .py or .ipynb file"
+    candidates = [*adapter_names(), *(str(p) for p in _readable(Path()))]
     close = difflib.get_close_matches(target, candidates, n=1)
+    top = target.partition(".")[0]
+    if "." in target and top.isidentifier() and not _known(top):
+        message += f"; there is no module {top!r}"
     return message + (f"; nearest: {close[0]}" if close else "")
 
 
-def _from_path(path: Path) -> ModuleType | Unjudgeable:
+def _readable(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*") if path.suffix in _READ]
+
+
+def _from_path(path: Path, wanted: str | None) -> Source | Unjudgeable:
     if path.is_dir():
-        raise LoadError(f"{str(path)!r} is a folder, want a .py file or a dotted module")
+        raise LoadError(f"{str(path)!r} is a folder, want a .py or .ipynb file or a dotted module")
     if not path.is_file():
-        close = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.py")], n=1)
+        close = difflib.get_close_matches(path.name, [p.name for p in _readable(path.parent)], n=1)
         raise LoadError(f"no file {str(path)!r}" + (f"; nearest: {path.with_name(close[0])}" if close else ""))
-    if path.suffix != ".py":
-        raise LoadError(f"{str(path)!r} is not a Python file: its name must end in .py")
-    return _run(lambda: _exec(path), str(path))
-
-
-def _exec(path: Path) -> ModuleType:
-    """Return the module in a file, registered under a name that no other module has: dataclasses look it up."""
-    name = path.stem
-    if name in sys.modules or name in sys.stdlib_module_names:
-        name = f"{name}_{len(sys.modules)}"
-    spec = importlib.util.spec_from_file_location(name, path.absolute())
-    if spec is None or spec.loader is None:
-        raise ImportError(f"no way to load {str(path)!r}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    sys.path.insert(0, str(path.absolute().parent))
+    if path.suffix not in _READ:
+        raise LoadError(f"{str(path)!r} is not a Python file: its name must end in .py or .ipynb")
     try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        sys.modules.pop(name, None)
-        raise
-    finally:
-        sys.path.pop(0)
-    return module
+        return read(path, [wanted] if wanted else [])
+    except NotThere as error:
+        raise LoadError(str(error)) from None
+    except NotLoaded as error:
+        return Unjudgeable(str(path), str(path), str(error))
 
 
-def _shipped(dotted: str) -> ModuleType | Unjudgeable:
+def _shipped(dotted: str) -> Source | Unjudgeable:
     """Return an adapter of ours. One whose library is not installed is not run, which is no fault of either."""
-
-    def load_module() -> ModuleType | Unjudgeable:
-        try:
-            return importlib.import_module(dotted)
-        except ModuleNotFoundError as error:
-            package = (error.name or "attnconf").partition(".")[0]
-            if package == "attnconf":
-                raise
-            return Unjudgeable(dotted, dotted, f"not run: needs {package}{_extra(package)}", lacking=True)
-
-    return _run(load_module, dotted)
+    try:
+        return read_module(dotted)
+    except ModuleNotFoundError as error:
+        package = (error.name or "attnconf").partition(".")[0]
+        if package == "attnconf":
+            return _broken(dotted, error)
+        return Unjudgeable(dotted, dotted, f"not run: needs {package}{_extra(package)}", lacking=True)
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:
+        return _broken(dotted, error)
 
 
 def _extra(package: str) -> str:
@@ -150,36 +247,24 @@ def _extra(package: str) -> str:
     return f", pip install 'attention-conformance[{extras[0]}]'" if extras else ""
 
 
-def _import(dotted: str) -> ModuleType | Unjudgeable:
-    return _run(lambda: importlib.import_module(dotted), dotted)
-
-
-def _run(load_module: Callable[[], ModuleType | Unjudgeable], source: str) -> ModuleType | Unjudgeable:
-    """Return the module, or why importing it failed: exception, text and line."""
+def _import(dotted: str) -> Source | Unjudgeable:
     try:
-        with warnings.catch_warnings(action="ignore"):  # its warnings are its own affair
-            return load_module()
-    except KeyboardInterrupt:  # the user's
+        return read_module(dotted)
+    except KeyboardInterrupt:
         raise
-    except SystemExit as error:
-        return Unjudgeable(source, source, f"importing it called exit({error.code!r}){_line(error, source)}")
-    except SyntaxError as error:
-        where = (
-            f" in {Path(error.filename).name}"
-            if error.filename and Path(error.filename).name != Path(source).name
-            else ""
-        )
-        return Unjudgeable(source, source, f"line {error.lineno}{where}: {type(error).__name__}: {error.msg}")
     except BaseException as error:
-        words = (str(error).strip() or "no words").splitlines()[0]
-        return Unjudgeable(source, source, f"importing it raised {type(error).__name__}: {words}{_line(error, source)}")
+        return _broken(dotted, error)
 
 
-def _line(error: BaseException, source: str) -> str:
-    """Return the line of the implementation's own file that an exception came through last."""
+def _broken(dotted: str, error: BaseException) -> Unjudgeable:
+    """Return why importing a module failed: exception, text and line."""
+    if isinstance(error, SyntaxError):
+        at = f" in {Path(error.filename).name}" if error.filename else ""
+        return Unjudgeable(dotted, dotted, f"line {error.lineno}{at}: {type(error).__name__}: {error.msg}")
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [f.lineno for f in frames if Path(f.filename).stem == Path(source).stem.split(".")[-1]]
-    return f" (line {ours[-1]})" if ours else ""
+    lines = [frame.lineno for frame in frames if Path(frame.filename).stem == dotted.rpartition(".")[2]]
+    place = f" (line {lines[-1]})" if lines else ""
+    return Unjudgeable(dotted, dotted, f"importing it {describe(error)}{place}")
 
 
 def _source(module: ModuleType) -> str:

@@ -1,10 +1,41 @@
-"""Read what was handed in, a .py file, a notebook or an installed module, into a module."""
+"""Read what was handed in, a .py file, a notebook or a module, into a module object.
 
-import importlib.util
+A file is run whole where its top level is no more than imports, definitions and constants, or where it is an adapter.
+Of any other, ``definitions`` says what is run, so that no training, plotting or endless loop is; a file that is run
+whole, and the modules that a file imports, have no such guard. What is printed is kept and not shown, there is nothing
+to read from standard input, and the settings of the process are as before when the file has been run.
+"""
+
+import ast
+import contextlib
+import importlib
+import importlib.machinery
+import io
+import linecache
+import os
 import sys
-from dataclasses import dataclass
+import tokenize
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+
+import torch
+
+from attnconf.conformance import definitions, notebooks
+from attnconf.conformance.definitions import Statement
+
+_SHOWN = 20_000  # characters of what is printed
+
+
+class NotThere(Exception):
+    """There is no such file, or none that can be read."""
+
+
+class NotLoaded(Exception):
+    """The file is there, but no module can be made of it; the message says why, in one line."""
 
 
 @dataclass(frozen=True)
@@ -16,21 +47,358 @@ class Source:
     text: str = ""  # the Python that was run; of a notebook its code cells, one after the other
     printed: str = ""  # what it wrote while it was run, and its warnings
     partial: bool = False  # only imports, definitions and what these need were run
-    left_out: tuple[str, ...] = ()  # the statements that were not run
-    cells: tuple[tuple[int, int], ...] = ()  # of a notebook: (first line within the text, number) of each code cell
+    left_out: tuple[str, ...] = ()  # the statements that were not run: "line 12, `train(model)`"
+    absent: Mapping[str, str] = field(default_factory=dict)  # names that have no value, and why
+    cells: notebooks.Cells | None = None
 
     def place(self, line: int) -> str:
-        """Return where a line of the text stands in the file, in words."""
-        before = [(first, number) for first, number in self.cells if first <= line]
-        return f"cell {before[-1][1]}, line {line - before[-1][0] + 1}" if before else f"line {line}"
+        """Return where a line of the text stands in the file: "line 12", "cell 3, line 2"."""
+        return self.cells.place(line) if self.cells else f"line {line}"
+
+    def names(self) -> list[str]:
+        """Return the classes and functions that the file itself defines, in its order."""
+        own = [name for name, value in vars(self.module).items() if _is_own(value, self.module)]
+        return [name for name in own if not name.startswith("__")]
 
 
-def read(path: Path) -> Source:
-    """Return what a file holds."""
-    spec = importlib.util.spec_from_file_location(path.stem, path.absolute())
-    if spec is None or spec.loader is None:
-        raise ImportError(f"no way to load {str(path)!r}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return Source(module, path, path.read_text(encoding="utf-8"))
+def _is_own(value: object, module: ModuleType) -> bool:
+    return (isinstance(value, type) or callable(value)) and getattr(value, "__module__", None) == module.__name__
+
+
+_read: dict[str, Source] = {}  # by the name of the file in tracebacks
+_siblings: dict[str, Path] = {}  # modules that a file imported from its own folder, and that folder
+_folders: set[str] = set()  # that were added to sys.path
+
+
+def where(filename: str, line: int) -> str:
+    """Return a place in a file that was read, or in any other, in words: "homework.py:12"."""
+    cells = _read[filename].cells if filename in _read else None
+    return f"{Path(filename).name}:{line}" if cells is None else f"{Path(filename).name}, {cells.place(line)}"
+
+
+def read(path: Path, wanted: Sequence[str] = ()) -> Source:
+    """Return what a .py file or a notebook holds. Raises NotThere or NotLoaded.
+
+    ``wanted`` are names at its top level that somebody asked for.
+    """
+    raw = _bytes(path)
+    filename = str(path.absolute())
+    text, cells = _text(path, raw)
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    tree = _parsed(text, filename, cells)
+    module = _new_module(path.stem, filename)
+    outline = definitions.statements(tree)
+    whole = definitions.is_adapter(tree) or not (definitions.has_work(outline) or (cells and cells.broken))
+    run = _Run(module, outline, filename, cells)
+    with _importable(path.absolute(), tree, module), quiet(path) as printed:
+        sys.modules[module.__name__] = module
+        try:
+            if whole:
+                run.everything(tree)
+            else:
+                run.some(wanted)
+        except BaseException:
+            sys.modules.pop(module.__name__, None)
+            raise
+    source = Source(module, path, text, printed(), not whole, tuple(run.left_out), run.absent, cells)
+    _read[filename] = source
+    return source
+
+
+def read_module(dotted: str) -> Source:
+    """Return an importable module. Raises what importing it raises."""
+    with quiet() as printed:
+        module = importlib.import_module(dotted)
+    file = getattr(module, "__file__", None)
+    path = Path(file) if isinstance(file, str) and file.endswith(".py") and Path(file).is_file() else None
+    text = path.read_text(encoding="utf-8", errors="replace") if path else ""
+    return Source(module, path, text, printed())
+
+
+# -- the text
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise NotThere(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+
+
+def _text(path: Path, raw: bytes) -> tuple[str, notebooks.Cells | None]:
+    if path.suffix == ".ipynb":
+        try:
+            cells = notebooks.cells_of(raw)
+        except notebooks.BadNotebook as error:
+            raise NotLoaded(str(error)) from None
+        except SyntaxError as error:
+            raise NotLoaded(f"{error.args[0]}: {type(error).__name__}: {error.msg}") from None
+        return cells.text, cells
+    return _decoded(raw), None
+
+
+def _decoded(raw: bytes) -> str:
+    if not raw.strip():
+        raise NotLoaded("the file is empty")
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise NotLoaded("its encoding is UTF-16, want UTF-8")
+    if b"\0" in raw:
+        line = raw[: raw.index(b"\0")].count(b"\n") + 1
+        raise NotLoaded(f"line {line}: it holds a null byte, so it is no Python text")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+    except SyntaxError as error:
+        encoding, problem = "utf-8", str(error.msg)
+    else:
+        problem = ""
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        wrong = f"the byte 0x{raw[error.start]:02x} is not {encoding.upper()}"
+        raise NotLoaded(f"line {line}: {wrong}; save the file as UTF-8") from None
+    if problem:
+        raise NotLoaded(f"line 1: SyntaxError: {problem}")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _parsed(text: str, filename: str, cells: notebooks.Cells | None) -> ast.Module:
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of "\d" and of "is 1"
+            tree = ast.parse(text, filename)
+            compile(tree, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if cells else 0, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        at = cells.place(line) if cells else f"line {line}"
+        raise NotLoaded(f"{at}: {type(error).__name__}: {getattr(error, 'msg', None) or error}") from None
+    return tree
+
+
+# -- running it
+
+
+@dataclass
+class _Run:
+    """The running of one file, and what was not run of it."""
+
+    module: ModuleType
+    outline: list[Statement]
+    filename: str
+    cells: notebooks.Cells | None
+    left_out: list[str] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    def everything(self, tree: ast.Module) -> None:
+        try:
+            exec(compile(tree, self.filename, "exec", dont_inherit=True), vars(self.module))
+        except KeyboardInterrupt:  # the user's
+            raise
+        except BaseException as error:
+            raise NotLoaded(f"importing it {self._said(error)}") from None
+
+    def some(self, wanted: Sequence[str]) -> None:
+        """Run the definitions and what they need, and note what was not run. Raises NotLoaded."""
+        run, needed = definitions.chosen(self.outline, wanted)
+        future = self._future()
+        for place, why in self.cells.broken if self.cells else ():
+            self.left_out.append(f"{place}: {why}")
+        for i, statement in enumerate(self.outline):
+            if i not in run:
+                self._not_run(statement)
+                continue
+            code = compile(ast.Module([statement.node], []), self.filename, "exec", future, dont_inherit=True)
+            try:
+                exec(code, vars(self.module))
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                self._failed(statement, error, needed)
+            else:
+                for name in statement.binds:
+                    self.absent.pop(name, None)
+
+    def _future(self) -> int:
+        """Return what ``from __future__ import …`` asks of the compiler."""
+        import __future__
+
+        nodes = [s.node for s in self.outline if isinstance(s.node, ast.ImportFrom) and s.node.module == "__future__"]
+        flags = [getattr(__future__, alias.name).compiler_flag for node in nodes for alias in node.names]
+        return sum(set(flags))
+
+    def _not_run(self, statement: Statement) -> None:
+        if statement.kind == "guard":
+            return
+        what = f"{self._place(statement)}, `{statement.words}`"
+        self.left_out.append(what)
+        for name in statement.binds - set(vars(self.module)):
+            self.absent[name] = f"{what}, was not run: of this file only definitions and what they need are"
+
+    def _failed(self, statement: Statement, error: BaseException, needed: set[str]) -> None:
+        """Note a statement that failed. Raises NotLoaded where it defines something, or imports what is needed."""
+        what = f"{self._place(statement)}, `{statement.words}`"
+        said = self._said(error, statement.node.lineno)
+        if statement.kind == "definition" and not statement.drives:
+            raise NotLoaded(f"reading its definitions, {what} {said}{self._explained(error)}{self._tried()}")
+        if isinstance(error, ImportError) and (statement.binds & needed or "*" in statement.binds):
+            raise NotLoaded(f"{what} {said}{self._needed_by(statement.binds)}")
+        self.left_out.append(f"{what}, which {said}")
+        for name in statement.binds - set(vars(self.module)):
+            self.absent[name] = f"{what}, {said}"
+
+    def _needed_by(self, names: frozenset[str]) -> str:
+        for s in self.outline:
+            if s.kind == "definition" and s.reads & names:
+                return f"; {getattr(s.node, 'name', s.words)} ({self._place(s)}) needs it"
+        return ""
+
+    def _explained(self, error: BaseException) -> str:
+        why = self.absent.get(error.name) if isinstance(error, NameError) and error.name else None
+        return f"; {why}" if why else ""
+
+    def _tried(self) -> str:
+        if not self.left_out:
+            return ""
+        return f" (not run: {'; '.join(self.left_out[:3])}{'; …' if len(self.left_out) > 3 else ''})"
+
+    def _place(self, statement: Statement) -> str:
+        return self._at(statement.node.lineno)
+
+    def _at(self, line: int) -> str:
+        return self.cells.place(line) if self.cells else f"line {line}"
+
+    def _said(self, error: BaseException, at: int | None = None) -> str:
+        """Return what a statement did instead, and on which line where that is not ``at``."""
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.filename]
+        place = f" ({self._at(lines[-1])})" if lines and lines[-1] and lines[-1] != at else ""
+        return f"{describe(error)}{place}"
+
+
+def describe(error: BaseException) -> str:
+    """Return what an exception says, in one line."""
+    if isinstance(error, SystemExit):
+        return f"called exit({error.code!r})"
+    try:
+        words = (str(error).strip() or "no words").splitlines()[0][:300]
+    except Exception:  # its own __str__ raises
+        words = "no words"
+    return f"raised {type(error).__name__}: {words}"
+
+
+def _new_module(stem: str, filename: str) -> ModuleType:
+    module = ModuleType(_free_name(stem))
+    module.__file__ = filename
+    module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, None, origin=filename)
+    return module
+
+
+def _free_name(stem: str) -> str:
+    """Return a name that no other module has: dataclasses look their module up."""
+    taken = stem in sys.modules or stem in sys.stdlib_module_names or not stem.isidentifier()
+    return f"{stem}_{len(sys.modules)}" if taken else stem
+
+
+# -- what it finds around it
+
+
+@contextlib.contextmanager
+def _importable(path: Path, tree: ast.Module, module: ModuleType) -> Iterator[None]:
+    """Let a file import what lies beside it, and not what lay beside the file that was read before."""
+    folder, before, known = path.parent, list(sys.path), set(sys.modules)
+    for name in [name for name, other in _siblings.items() if other != folder]:
+        sys.modules.pop(name, None)
+        _siblings.pop(name)
+    sys.path[:] = [str(folder), *(p for p in before if p not in _folders), *_above(folder)]
+    _give_package(folder, tree, module)
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        if str(folder) not in before:  # for what it imports when it is called
+            sys.path.append(str(folder))
+            _folders.add(str(folder))
+        for name in set(sys.modules) - known:
+            file = getattr(sys.modules[name], "__file__", None)
+            if isinstance(file, str) and folder in Path(file).parents and "site-packages" not in file:
+                _siblings[name] = folder
+
+
+def _above(folder: Path) -> list[str]:
+    """Return the folders from which a file of a project is imported when the project runs it."""
+    found = []
+    for above in (folder, *folder.parents):
+        found.append(str(above))
+        if any((above / mark).exists() for mark in (".git", "pyproject.toml", "setup.py", "requirements.txt")):
+            return found[1:]
+    packages = [above for above in folder.parents if (above / "__init__.py").exists()]
+    return [str(p.parent) for p in packages[-1:]] or ([str(folder.parent)] if (folder / "__init__.py").exists() else [])
+
+
+def _give_package(folder: Path, tree: ast.Module, module: ModuleType) -> None:
+    """Let relative imports find the modules around a file, without running the packages that they are in."""
+    depth = max((n.level for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)), default=0)
+    if not depth:
+        return
+    name = ""
+    for above in [*reversed((folder, *folder.parents)[:depth])]:
+        name = f"{name}.{above.name}" if name else f"{_free_name('package')}_{above.name}"
+        package = ModuleType(name)
+        package.__path__ = [str(above)]
+        sys.modules[name] = package
+    module.__package__ = name
+
+
+class _Kept(io.BytesIO):
+    def close(self) -> None:  # what it printed is read afterwards
+        pass
+
+
+class _Nothing(io.StringIO):
+    """A standard input that says at once that there is nobody to ask."""
+
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]  # text, as its siblings
+        raise RuntimeError("it reads from standard input, and there is nobody to ask")
+
+    def read(self, size: int | None = -1, /) -> str:
+        return self.readline()
+
+    def __next__(self) -> str:  # type: ignore[override]
+        return self.readline()
+
+
+@contextlib.contextmanager
+def quiet(path: Path = Path()) -> Iterator["_Printed"]:
+    """Keep what is printed, and leave the settings of the process as they are."""
+    raw = _Kept()
+    out = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
+    printed = _Printed(raw)
+    arguments, stdin, folder, backend = sys.argv, sys.stdin, os.getcwd(), os.environ.get("MPLBACKEND")
+    default, grad = torch.get_default_dtype(), torch.is_grad_enabled()
+    sys.argv, sys.stdin = [str(path)], _Nothing()
+    os.environ.setdefault("MPLBACKEND", "Agg")  # no windows
+    try:
+        with (
+            warnings.catch_warnings(record=True, action="default") as printed.warned,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(out),
+        ):
+            yield printed
+    finally:
+        sys.argv, sys.stdin = arguments, stdin
+        os.chdir(folder)
+        if backend is None:
+            os.environ.pop("MPLBACKEND", None)
+        torch.set_default_dtype(default)
+        torch.set_grad_enabled(grad)
+
+
+class _Printed:
+    """What was printed, and the warnings."""
+
+    def __init__(self, raw: io.BytesIO):
+        self.raw = raw
+        self.warned: list[warnings.WarningMessage] | None = None
+
+    def __call__(self) -> str:
+        said = [f"{w.category.__name__}: {w.message}\n" for w in self.warned or ()]
+        return (self.raw.getvalue().decode("utf-8", "replace") + "".join(said))[:_SHOWN]

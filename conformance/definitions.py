@@ -1,0 +1,270 @@
+"""Which statements of a file's top level are run: all of them, or only definitions and what these need.
+
+A script that trains, plots and prints would take hours or fail, and says nothing of the layer it defines. Of such a
+file are run: imports, functions, classes, constants, settings, and of the other assignments those whose names a kept
+definition reads, as a global, a base, a decorator or a default. Whatever fetches or trains is not run even then, and
+neither is what only a function that trains or plots reads.
+"""
+
+import ast
+import builtins
+import symtable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from attnconf.adapters.contract import COMPONENTS
+
+# Calls that cost nothing and read nothing from elsewhere, by the last part of their name.
+_PLAIN = {
+    "abs", "abspath", "array", "bool", "cache", "compile", "cpu_count", "deque", "device", "dict", "dirname",
+    "Enum", "enumerate", "exists", "exp", "field", "float", "format", "frozenset", "getenv", "getLogger", "int",
+    "is_available", "is_built", "isinstance", "hasattr", "getattr", "jit", "join", "len", "list", "log", "lru_cache", "max",
+    "min", "namedtuple", "NamedTuple", "NewType", "ParamSpec", "partial", "Path", "pow", "range", "round", "script",
+    "set", "SimpleNamespace", "sqrt", "str", "tensor", "tuple", "type", "TypeVar", "vmap", "wraps", "zip",
+}  # fmt: skip
+# Calls that set something up for what follows.
+_SETTINGS = {
+    "manual_seed", "manual_seed_all", "seed", "filterwarnings", "simplefilter", "basicConfig", "set_printoptions",
+    "set_default_dtype", "set_float32_matmul_precision", "set_verbosity_error", "set_loglevel",
+}  # fmt: skip
+# Calls of what fetches, reads from the user, or trains.
+_FETCHES = {
+    "from_pretrained", "load_dataset", "hf_hub_download", "snapshot_download", "download", "download_url", "urlopen",
+    "urlretrieve", "wget", "input", "raw_input", "system", "check_call", "check_output", "Popen",
+    "load_state_dict_from_url", "load_data", "clone_from",
+}  # fmt: skip
+_TRAINS = {"backward", "zero_grad", "fit", "fit_transform", "step", "train"}
+_PLOTS = {"savefig", "imshow", "subplots", "heatmap", "figure", "matshow", "show"}
+_MODULES = {"requests", "plt"}  # whatever is done with these
+_CONFIGS = {"config", "_config", "cfg", "conf", "configuration", "c", "_"}
+_WEIGHTS = {"weights", "_weights", "w", "_"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of the top level, and what is to be known of it."""
+
+    node: ast.stmt
+    kind: str  # import, definition, constant, setting, assignment, work, guard, nothing
+    binds: frozenset[str] = frozenset()  # names it gives a value, or changes
+    reads: frozenset[str] = frozenset()  # globals it needs
+    barred: bool = False  # it fetches or trains: not run even if something needs it
+    drives: bool = False  # a definition that trains, plots or fetches: what it calls is not needed
+
+    @property
+    def words(self) -> str:
+        """Return the first line of the statement."""
+        first = ast.unparse(self.node).split("\n")[0].strip()
+        return first if len(first) <= 60 else f"{first[:57]}…"
+
+
+def configured(parameters: Sequence[str]) -> bool:
+    """Return whether these are the parameters of a function of an adapter: (config, weights)."""
+    return bool(parameters) and parameters[0] in _CONFIGS
+
+
+def is_adapter(tree: ast.Module) -> bool:
+    """Return whether a text adapts something to this suite; it is then run whole, like any module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+            if len(names) == 2 and configured(names) and names[1] in _WEIGHTS:
+                return True
+            if isinstance(node, ast.FunctionDef) and node.name in COMPONENTS and configured(names):
+                return True
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("attnconf.adapters"):
+            return True
+    return False
+
+
+def statements(tree: ast.Module) -> list[Statement]:
+    """Return the top level, statement by statement."""
+    definitions = (n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
+    drivers = {node.name for node in definitions if _drives(node)}
+    return [_statement(node, drivers) for node in tree.body]
+
+
+def has_work(found: Sequence[Statement]) -> bool:
+    """Return whether there is more than imports, definitions, constants and settings, and something to keep of it."""
+    defines = any(s.kind == "definition" or isinstance(getattr(s.node, "value", None), ast.Lambda) for s in found)
+    return defines and any(s.kind in ("assignment", "work") for s in found)
+
+
+def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> tuple[set[int], set[str]]:
+    """Return which statements to run, by their place in the list, and the names that definitions need.
+
+    ``wanted`` are names that somebody asked for.
+    """
+    always = {i for i, s in enumerate(found) if s.kind in ("import", "definition", "nothing")}
+    imported = {name for s in found if s.kind == "import" for name in s.binds}
+    needed = {name for s in found if s.kind == "definition" for name in s.reads} | set(wanted)
+    run: set[int] = set()
+    while True:
+        more = {
+            i
+            for i, s in enumerate(found)
+            if i not in run and s.kind != "guard" and not s.barred and (s.binds - imported) & needed
+        }
+        if not more:
+            break
+        run |= more
+        needed |= {name for i in more for name in found[i].reads}
+    return run | always | _free(found, run | always), needed
+
+
+def _free(found: Sequence[Statement], run: set[int]) -> set[int]:
+    """Return the constants and settings that read nothing but what is run anyway."""
+    known = {name for i in run for name in found[i].binds} | set(vars(builtins)) | {"__name__", "__file__", "__doc__"}
+    free: set[int] = set()
+    for i, s in enumerate(found):
+        if s.kind in ("constant", "setting") and s.reads - s.binds <= known:
+            free.add(i)
+            known |= s.binds
+    return free
+
+
+def _statement(node: ast.stmt, drivers: set[str]) -> Statement:
+    kind = _kind(node)
+    drives = kind == "definition" and _drives(node)
+    barred = kind in ("assignment", "work") and (_barred(node) or bool(_called(node) & drivers))
+    return Statement(node, kind, frozenset(_bound(node)), frozenset(_read(node, drives)), barred, drives)
+
+
+def _kind(node: ast.stmt) -> str:
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            return "import"
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return "definition"
+        case ast.Pass() | ast.Global() | ast.Expr(value=ast.Constant()):
+            return "nothing"
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+            return "constant" if node.value is None or _is_plain(node.value) else "assignment"
+        case ast.Expr(value=ast.Call(func=function)):
+            return "setting" if _last(function) in _SETTINGS or _on_path(function) else "work"
+        case ast.If(test=test) if _is_main(test):
+            return "guard"
+        case ast.If() | ast.Try():
+            return _compound(node)
+        case ast.For() | ast.With() | ast.Match():
+            return "assignment"
+        case _:
+            return "work"
+
+
+def _compound(node: ast.If | ast.Try) -> str:
+    """Return the kind of an ``if`` or ``try``: what it would be if its statements stood alone."""
+    kinds = {_kind(inner) for inner in _inner(node)}
+    if kinds & {"assignment", "work"} or (isinstance(node, ast.If) and not _is_plain(node.test)):
+        return "assignment"
+    return "definition" if kinds & {"definition", "import"} else "constant"
+
+
+def _inner(node: ast.If | ast.Try) -> Iterator[ast.stmt]:
+    blocks = [node.body, node.orelse]
+    if isinstance(node, ast.Try):
+        blocks += [node.finalbody, *(handler.body for handler in node.handlers)]
+    for block in blocks:
+        yield from block
+
+
+def _is_main(test: ast.expr) -> bool:
+    names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+    return "__name__" in names and any(isinstance(n, ast.Constant) and n.value == "__main__" for n in ast.walk(test))
+
+
+def _is_plain(value: ast.expr) -> bool:
+    """Return whether evaluating this costs nothing; what stands in a lambda is not evaluated."""
+    if isinstance(value, ast.Lambda):
+        return True
+    if isinstance(value, ast.Await | ast.Yield | ast.YieldFrom):
+        return False
+    if isinstance(value, ast.Call) and not (
+        _last(value.func) in _PLAIN or ast.unparse(value.func).endswith("environ.get")
+    ):
+        return False
+    children = (
+        c.iter if isinstance(c, ast.comprehension) else c.value if isinstance(c, ast.keyword) else c
+        for c in ast.iter_child_nodes(value)
+    )
+    return all(_is_plain(child) for child in children if isinstance(child, ast.expr))
+
+
+def _last(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _on_path(function: ast.expr) -> bool:
+    return ast.unparse(function).startswith("sys.path.")
+
+
+def _called(node: ast.AST) -> set[str]:
+    return {_last(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
+
+
+def _barred(node: ast.stmt) -> bool:
+    """Return whether a statement fetches, trains, plots or may never end. What a ``try`` falls back on is not asked."""
+    if isinstance(node, ast.Try):
+        return any(_barred(inner) for inner in (*node.body, *node.orelse, *node.finalbody))
+    for n in ast.walk(node):
+        if isinstance(n, ast.While | ast.Raise | ast.Assert) or (isinstance(n, ast.Name) and n.id in _MODULES):
+            return True
+        if isinstance(n, ast.keyword) and n.arg == "download" and getattr(n.value, "value", None) is True:
+            return True
+    return bool(_called(node) & (_FETCHES | _TRAINS | _PLOTS))
+
+
+def _drives(node: ast.stmt) -> bool:
+    """Return whether a definition trains, plots or fetches. A class does where it is no layer and trains."""
+    if isinstance(node, ast.ClassDef):
+        layer = any("Module" in ast.unparse(base) or "Layer" in ast.unparse(base) for base in node.bases)
+        return not layer and bool(_called(node) & {"backward", "zero_grad"})
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return bool(_called(node) & ({"backward", "zero_grad", "fit"} | _PLOTS | _FETCHES))
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a statement binds at the top level, and those of which it changes a part."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+            return
+        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return
+        case ast.alias():
+            yield node.asname or node.name.partition(".")[0]
+        case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+            yield from _root(node)
+        case ast.Expr(value=ast.Call(func=ast.Attribute() as function)):
+            yield from _root(function)
+    for child in ast.iter_child_nodes(node):
+        yield from _bound(child)
+
+
+def _root(node: ast.expr) -> Iterator[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield node.id
+
+
+def _read(node: ast.stmt, drives: bool) -> set[str]:
+    """Return the globals that a statement reads; of a definition that drives, only to be defined."""
+    try:
+        top = symtable.symtable(ast.unparse(node), "<statement>", "exec")
+    except SyntaxError:  # an await at the top of a notebook
+        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return set(_globals(top, drives))
+
+
+def _globals(table: symtable.SymbolTable, shallow: bool) -> Iterator[str]:
+    for symbol in table.get_symbols():
+        top = table.get_type() == "module"
+        if symbol.is_referenced() and (symbol.is_global() or top):
+            yield symbol.get_name()
+    for child in table.get_children():
+        if not (shallow and child.get_type() == "function"):
+            yield from _globals(child, shallow)

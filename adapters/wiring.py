@@ -1,5 +1,6 @@
 """What adapters written by ``attnconf bind`` are made of: the user's definitions, and masks in their forms."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -8,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 __all__ = [
-    "additive", "allowed", "definitions", "exact", "fitted", "for_each_head", "full", "heads_last", "lacking", "lengths",
+    "additive", "allowed", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full", "heads_last", "lacking", "lengths",
     "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "settle", "without",
 ]  # fmt: skip
 
@@ -47,7 +48,7 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
     """Return where attention is allowed, (B, 1 or H, L, S), True = may attend; None where it is everywhere."""
     seen = None
     if causal:
-        seen = torch.ones(query.shape[1], key.shape[1], dtype=torch.bool, device=query.device).tril()
+        seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool, device=query.device).tril()
     if attn_mask is not None:
         seen = attn_mask if seen is None else seen & attn_mask
     if key_mask is not None:
@@ -55,7 +56,7 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
     if seen is None:
         return None
     heads = seen.shape[-3] if seen.ndim > 2 else 1
-    return seen.expand(query.shape[0], heads, query.shape[1], key.shape[1])
+    return seen.expand(query.shape[0], heads, query.shape[-2], key.shape[-2])
 
 
 def one_for_all_heads(seen: Tensor) -> Tensor:
@@ -124,3 +125,20 @@ def exact(weights: Any) -> None:
     """Let tensors that a module makes be in float64 where its weights are, so that they can meet."""
     if any(x.dtype == torch.float64 for x in weights.values()):
         torch.set_default_dtype(torch.float64)  # until the call is over
+
+
+def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any:
+    """Return what a function for one head of one sample gives for all, (B, H, …); what has no such axes goes to all."""
+    B, H = tensors[0].shape[:2]
+
+    def one(x: Any, b: int, h: int) -> Any:
+        return x[b if len(x) > 1 else 0, h if x.shape[1] > 1 else 0] if isinstance(x, Tensor) and x.ndim == 4 else x
+
+    results = [
+        function(*(one(x, b, h) for x in tensors), **{name: one(x, b, h) for name, x in given.items()})
+        for b in range(B)
+        for h in range(H)
+    ]
+    if isinstance(results[0], Tensor):
+        return torch.stack(results).unflatten(0, (B, H))
+    return tuple(torch.stack(items).unflatten(0, (B, H)) for items in zip(*results, strict=True))

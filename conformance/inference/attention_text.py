@@ -6,7 +6,7 @@ from typing import Any
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.construction import Construction
 
-EVERYWHERE = "query.new_ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)"
+EVERYWHERE = "query.new_ones(query.shape[0], 1, query.shape[-2], key.shape[-2], dtype=torch.bool)"
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class AttentionText:
 
     made: Construction
     form: Form
+    component: str = "multi_head_attention"
+    heads: str = "config.num_heads"  # how many there are, as text
     state: tuple[str, ...] = ()  # entries of the dict of parameters
     lacking: tuple[str, ...] = ()  # biases that it does not have
     heads_last: bool = False
@@ -77,33 +79,33 @@ class AttentionText:
         lines = []
         given = self.made.given
         if self.causal_always:
-            lines += _refuse("not config.causal", "attention that is not causal")
+            lines += refuse("not config.causal", "attention that is not causal")
         if "heads" not in given:
-            lines += _refuse("config.num_heads != 1", "more than one head")
+            lines += refuse("config.num_heads != 1", "more than one head")
         widths = [f"config.{name}" for name, meaning in
                   (("key_dim", "key_dim"), ("value_dim", "value_dim"), ("out_dim", "out")) if meaning not in given]  # fmt: skip
         if widths:
-            lines += _refuse(
+            lines += refuse(
                 " or ".join(f"{w} != config.embed_dim" for w in widths), "inputs or outputs of another width"
             )
         if "heads" in given and "head_dim" not in given:
             uneven = (
                 "config.embed_dim % config.num_heads == 0 and config.num_heads * config.head_dim != config.embed_dim"
             )
-            lines += _refuse(uneven, "heads whose widths do not add up to embed_dim")
+            lines += refuse(uneven, "heads whose widths do not add up to embed_dim")
         if "dropout" not in given:
-            lines += _refuse("config.dropout and config.training", "dropout")
+            lines += refuse("config.dropout and config.training", "dropout")
         return lines
 
     def _forward(self) -> list[str]:
         lines = []
         if self.self_only:
-            lines += _refuse("not query is key is value", "attention to another sequence")
+            lines += refuse("not query is key is value", "attention to another sequence")
         elif "value" not in self.form.roles:
-            lines += _refuse("key is not value", "values that are not the keys")
+            lines += refuse("key is not value", "values that are not the keys")
         lines += self._masks()
         if self.weights is None:
-            lines += _refuse("need_weights", "returned weights")
+            lines += refuse("need_weights", "returned weights")
         lines.append(f"result = call({self.form.text(self._argument)})")
         lines.append(f"out = {self.out}")
         if self.sequence_first:
@@ -120,13 +122,13 @@ class AttentionText:
         general = {n: m for n, m in self.masks.items() if not m.keys_only}
         keys = {n: m for n, m in self.masks.items() if m.keys_only}
         if not self.masks:
-            lines += _refuse("key_mask is not None or attn_mask is not None", "an argument for masks")
+            lines += refuse("key_mask is not None or attn_mask is not None", "an argument for masks")
         elif not general:
-            lines += _refuse("attn_mask is not None", "masks that differ between queries")
+            lines += refuse("attn_mask is not None", "masks that differ between queries")
         if not general and not by_flag:
-            lines += _refuse("config.causal", "causal masks")
+            lines += refuse("config.causal", "causal masks")
         if not any(m.additive for m in self.masks.values()) and not self.bias_too:
-            lines += _refuse("attn_bias is not None", "a bias on the scores")
+            lines += refuse("attn_bias is not None", "a bias on the scores")
         for name, mask in self.masks.items():
             lines += self._one_mask(name, mask, by_flag, apart=bool(general and keys))
         return lines
@@ -155,7 +157,7 @@ class AttentionText:
         return others.get(slot.role, "None" if slot.required else None)
 
 
-def _refuse(condition: str, what: str) -> list[str]:
+def refuse(condition: str, what: str) -> list[str]:
     return [f"if {condition}:", f'    raise NotImplementedError("{what}")']
 
 

@@ -1,6 +1,6 @@
 """How an argument takes a mask: its shape, its dtype and what True or 1 means in it, found by trial."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -9,9 +9,8 @@ from torch import Tensor
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
 
-COMPONENT = "multi_head_attention"
 ONE = "one_for_all_heads(seen)"
 KEYS = f"one_for_all_queries({ONE})"
 # (in words, expression of seen, whether it says something of keys alone), the widest first
@@ -19,7 +18,7 @@ SHAPES = (
     ("(B, 1, L, S)", f"{ONE}[:, None]", False),
     ("(B, L, S)", ONE, False),
     ("(L, S)", f"one_for_all_samples({ONE})", False),
-    ("(B·H, L, S)", "for_each_head(seen, config.num_heads)", False),
+    ("(B·H, L, S)", "for_each_head(seen, {heads})", False),
     ("(B, S)", KEYS, True),
     ("(B, 1, 1, S)", f"{KEYS}[:, None, None]", True),
     ("(B, 1, S)", f"{KEYS}[:, None]", True),
@@ -53,16 +52,17 @@ def _argument(
 ) -> MaskForm | None:
     """Return how one argument takes masks; what the textbook, else a known mistake, certifies; else what runs."""
     ran: list[tuple[MaskForm, float, Certificate, list[Any], Draft]] = []
-    for form in _forms():
+    for form in _forms(text):
         if ran and any(form.told.rpartition(" ")[0] == r[0].told.rpartition(" ")[0] for r in ran if r[1] <= ROUNDING):
             continue
         candidate = text.but(masks={**text.masks, name: form})
-        certificate = Certificate(COMPONENT, _requests(text, form, sizes, request))
-        draft = Draft(COMPONENT, candidate.body(), declared(candidate))
+        certificate = Certificate(text.component, _requests(text, form, sizes, request))
+        draft = Draft(text.component, candidate.body(), declared(candidate))
         given = certificate.replies(draft.implementation(place.module))
         distance = certificate.distance(given, draft.declares)
         if distance <= ROUNDING:
-            return _widened(place, candidate, form, name, sizes, request, declared)
+            form = _widened(place, candidate, form, name, sizes, request, declared)
+            return _biased(place, text, form, name, sizes, request, declared)
         if distance < FAILED:
             ran.append((form, distance, certificate, given, draft))
     for form, _, certificate, given, draft in ran:
@@ -71,8 +71,9 @@ def _argument(
     return min(ran, key=lambda r: r[1])[0] if ran else None
 
 
-def _forms() -> Iterator[MaskForm]:
-    for shape, expression, keys_only in SHAPES:
+def _forms(text: AttentionText) -> Iterator[MaskForm]:
+    for shape, pattern_of_shape, keys_only in SHAPES:
+        expression = pattern_of_shape.replace("{heads}", text.heads)
         if shape.startswith("lengths"):
             yield MaskForm(expression, shape, True)
             continue
@@ -115,7 +116,7 @@ def _widened(
     place: Place, text: AttentionText, form: MaskForm, name: str, sizes: Any, request: Requests, declared: Declared
 ) -> MaskForm:
     """Return the form for masks that differ between heads, where the argument takes these too."""
-    if ONE + "[:, None]" not in form.text or "heads" not in text.made.given:
+    if ONE + "[:, None]" not in form.text or (text.component != "attention" and "heads" not in text.made.given):
         return form
     wide = MaskForm(
         form.text.replace(ONE + "[:, None]", "seen"), form.told.replace("(B, 1,", "(B, H,"), False, form.additive
@@ -124,9 +125,26 @@ def _widened(
     B, L, S = 2, 6, 6
     mask = (torch.arange(B * size[1] * L * S).reshape(B, size[1], L, S) * 7919 % 13) > 4
     mask |= torch.eye(L, S, dtype=torch.bool)
-    certificate = Certificate(COMPONENT, [request(text, size, B, L, S, {"attn_mask": mask})])
+    certificate = Certificate(text.component, [request(text, size, B, L, S, {"attn_mask": mask})])
     candidate = text.but(masks={**text.masks, name: wide})
-    draft = Draft(COMPONENT, candidate.body(), declared(candidate))
+    draft = Draft(text.component, candidate.body(), declared(candidate))
+    given = certificate.replies(draft.implementation(place.module))
+    return wide if certificate.distance(given, draft.declares) <= ROUNDING else form
+
+
+def _biased(
+    place: Place, text: AttentionText, form: MaskForm, name: str, sizes: Any, request: Requests, declared: Declared
+) -> MaskForm:
+    """Return the form for boolean masks and for biases on the scores, where the argument takes both."""
+    if form.additive or form.keys_only or "integers" in form.told or "1-" in form.told:
+        return form
+    both = f"{form.text} if attn_bias is None else additive({form.text}, attn_bias, query)"
+    wide = MaskForm(both, f"{form.told}, or additive", False, True)
+    B, L, S = 2, 6, 6
+    bias = drawn("bias", B, 1, L, S)
+    certificate = Certificate(text.component, [request(text, sizes[0], B, L, S, {"attn_bias": bias})])
+    candidate = text.but(masks={**text.masks, name: wide})
+    draft = Draft(text.component, candidate.body(), declared(candidate))
     given = certificate.replies(draft.implementation(place.module))
     return wide if certificate.distance(given, draft.declares) <= ROUNDING else form
 
@@ -146,13 +164,13 @@ def _with_weights(
     B, L, S = 2, 3, 7
     one = request(text, sizes[0], B, L, S, {})
     rows = (B, sizes[0][1], L, L if text.self_only else S)
-    wanting = Certificate(COMPONENT, [_asking(one, rows)])
+    wanting = Certificate(text.component, [_asking(one, rows)])
     out = text.out if text.out != "result" else "result[0] if need_weights else result"
     others = [f"result[{i}]" for i in range(3) if f"result[{i}]" != text.out] if "result['" not in text.out else []
     for place_of in others:
         for pattern in WEIGHTS:
             candidate = text.but(out=out, weights=pattern.format(r=place_of))
-            draft = Draft(COMPONENT, candidate.body(), declared(candidate))
+            draft = Draft(text.component, candidate.body(), declared(candidate))
             given = wanting.replies(draft.implementation(place.module))
             if wanting.distance(given, draft.declares) <= ROUNDING:
                 return candidate
@@ -169,15 +187,11 @@ def _averaged(
     place: Place, text: AttentionText, out: str, others: list[str], one: Any, rows: tuple[int, ...], declared: Declared
 ) -> AttentionText:
     """Return the text for weights that are averaged over the heads, or wrong; without weights where none come back."""
-    asked = Certificate(COMPONENT, [_asking(one, rows)])
+    asked = Certificate(text.component, [_asking(one, rows)])
     for place_of in others:
         candidate = text.but(out=out, weights=place_of)
-        draft = Draft(COMPONENT, candidate.body(), declared(candidate))
+        draft = Draft(text.component, candidate.body(), declared(candidate))
         given = asked.replies(draft.implementation(place.module))
         if given and not isinstance(given[0], Failure) and given[0].weights is not None:
             return candidate
     return text
-
-
-def averaged(text: AttentionText, weights: Mapping[str, Any] | None = None) -> bool:
-    return False

@@ -1,0 +1,251 @@
+"""Bind a function, or a class without parameters, as scaled dot-product attention."""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import AttentionConfig
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.attention_text import AttentionText, refuse
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters
+from attnconf.conformance.inference.construction import Construction, constructions
+from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
+
+COMPONENT = "attention"
+TABLE: Mapping[str, tuple[str, ...]] = {
+    "embed": ("query.shape[-1]",),
+    "heads": ("query.shape[1]",),
+    "head_dim": ("query.shape[-1]",),
+    "max_len": ("256",),
+    "dropout": ("config.dropout",),
+    "causal": ("config.causal",),
+    "device": ("query.device",),
+    "base": ("query.shape[-1] ** 0.5",),  # temperature
+}
+SIZES = ((2, 3, 4, 6, 5, 7), (3, 2, 5, 4, 6, 6))  # B, H, L, S, E, F of the trials
+# How inputs are laid out: what is done to an input, and to what comes back.
+LAYOUTS = {
+    "(B, H, L, E)": ("{x}", "{x}"),
+    "(B·H, L, E)": ("{x}.flatten(0, 1)", "{x}.unflatten(0, query.shape[:2])"),
+    "(L, E)": ("{x}", "{x}"),
+    "(B, L, H, E)": ("{x}.transpose(1, 2)", "{x}.transpose(1, 2)"),
+}
+
+
+@dataclass(frozen=True)
+class FunctionText(AttentionText):
+    """A function of query, key and value."""
+
+    component: str = COMPONENT
+    heads: str = "query.shape[1]"
+    layout: str = "(B, H, L, E)"
+    dropout: str = ""  # what an argument for dropout gets
+    scale: str = ""  # what an argument for the scale gets
+    value_width: bool = True
+
+    @property
+    def self_only(self) -> bool:
+        return False
+
+    def body(self) -> str:
+        lines = ["def attention(config, weights):"]
+        refusals = []
+        given = self.made.given | set(self.form.roles)
+        if not self.dropout and "dropout" not in self.made.given:
+            refusals += refuse("config.dropout and config.training", "dropout")
+        if not self.scale:
+            refusals += refuse("config.scale is not None", "an argument for the scale")
+        if self.causal_always:
+            refusals += refuse("not config.causal", "attention that is not causal")
+        lines += [f"    {line}" for line in refusals]
+        lines += [
+            "",
+            "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",
+        ]
+        lines += ['        exact({"query": query})']
+        if not self.value_width:
+            lines += [
+                f"        {line}" for line in refuse("value.shape[-1] != key.shape[-1]", "values of another width")
+            ]
+        lines += [f"        {line}" for line in self._call(given)]
+        return "\n".join([*lines, "", "    return forward", ""])
+
+    def _call(self, given: set[str]) -> list[str]:
+        lines = self._masks()
+        if self.weights is None:
+            lines += refuse("need_weights", "returned weights")
+        lines += list(self.made.before)
+        call = self.made.text if not self.made.text.endswith(")") else f"settle({self.made.text}, config)"
+        arguments = self.form.text(self._argument)
+        lines.append(
+            f"result = each_apart({call}, {arguments})" if self.layout == "(L, E)" else f"result = {call}({arguments})"
+        )
+        back = LAYOUTS[self.layout][1]
+        lines.append(f"out = {back.format(x=self.out)}")
+        returned = "out" if self.weights is None else f"(out, {self._weights_back()}) if need_weights else out"
+        return [*lines, f"return {returned}"]
+
+    def _weights_back(self) -> str:
+        back = LAYOUTS[self.layout][1] if self.layout == "(B·H, L, E)" else "{x}"
+        return back.format(x=self.weights)
+
+    def _argument(self, slot: Slot) -> str | None:
+        if slot.role in ("query", "key", "value"):
+            return LAYOUTS[self.layout][0].format(x=slot.role)
+        if slot.role == "dropout":
+            return self.dropout or ("0.0" if slot.required else None)
+        if slot.role == "scale":
+            return self.scale or None
+        if slot.role == "training":
+            return "config.training"
+        if slot.role == "size":
+            return "query.shape[-1]"
+        return super()._argument(slot)
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a function as attention, or what stands against it."""
+    said: list[str] = []
+    ran: list[tuple[FunctionText, float, list[Reply | Failure], Certificate]] = []
+    for text in texts(place):
+        certificate = plain_certificate(text)
+        draft = Draft(COMPONENT, text.body(), declared(text))
+        given = certificate.replies(draft.implementation(place.module))
+        distance = certificate.distance(given, draft.declares)
+        if distance <= ROUNDING:
+            return finish(place, text, "reference")
+        if distance < FAILED:
+            ran.append((text, distance, given, certificate))
+        elif given and isinstance(given[-1], Failure) and given[-1].message not in said:
+            said.append(given[-1].message)
+    for text, _, given, certificate in ran[:4]:
+        mistakes = certificate.mistakes(given, declared(text))
+        if mistakes:
+            return finish(place, text, mistakes[0].id)
+    if not ran:
+        return Refusal("; ".join(said[:3]) or "it cannot be called as attention")
+    return finish(place, ran[0][0], None)
+
+
+def texts(place: Place) -> Iterator[FunctionText]:
+    """Yield what the function may be, the likeliest first."""
+    makings: Iterator[Construction] | list[Construction] = [Construction(place.name_in_text)]
+    if isinstance(place.thing, type):
+        makings = constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
+    for made in makings:
+        for form in _forms(place.thing):
+            for layout in LAYOUTS:
+                for out in ("result", "result[0]", "result[1]"):
+                    for needs_mask in (False, True):
+                        if needs_mask and "mask" not in form.roles:
+                            continue
+                        base = FunctionText(made, form, out=out, layout=layout, needs_mask=needs_mask)
+                        yield base
+                        yield base.but(value_width=False)  # type: ignore[misc]  # of the same class
+                        yield base.but(causal_always=True)  # type: ignore[misc]
+
+
+def _forms(thing: Any) -> Iterator[Form]:
+    """Yield the forms, with what is no input of attention left out, or given what its name says."""
+    extra = {}
+    for p in parameters(thing):
+        found = meanings(p.name, INPUTS)
+        for role in ("dropout", "scale", "training"):
+            if role in found and not {"query", "key", "value"} & set(found):
+                extra[p.name] = role
+        if re.fullmatch(r"d_?k|dim|d|head_?dim|d_?head|dk|d_?model", p.name.lower()):
+            extra[p.name] = "size"
+    for form in attention_forms(thing):
+        yield Form(tuple(replace(s, role=extra.get(s.name, s.role)) for s in form.slots))
+
+
+def plain_certificate(text: FunctionText) -> Certificate:
+    return Certificate(COMPONENT, [request(text, size, 0, 0, 0, {}) for size in SIZES])
+
+
+def request(
+    text: Any, size: tuple[int, ...], B: int, L: int, S: int, masks: Mapping[str, Tensor], **options: Any
+) -> Request:
+    """Return one call on fresh inputs; B, L and S are those of the masks, where there are masks."""
+    _, H, L0, S0, E, F = size
+    B, L, S = (B or size[0]), (L or L0), (S or S0)
+    F = F if text.value_width else E
+    config = AttentionConfig(causal=text.causal_always)
+    inputs = {"query": drawn("q", B, H, L, E) * 1.5, "key": drawn("k", B, H, S, E), "value": drawn("v", B, H, S, F)}
+    return Request(COMPONENT, config, {}, {**inputs, **masks}, (B, H, L, F), **options)
+
+
+def declared(text: AttentionText) -> dict[str, str]:
+    found = {"returned-weights": "none"} if text.weights is None else {}
+    if text.causal_always:
+        found["causality"] = "always"
+    if isinstance(text, FunctionText) and not text.value_width:
+        found["value-width"] = "key"
+    return found
+
+
+def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
+    """Return the binding with masks, returned weights, scale and dropout, which are looked for one by one."""
+    text = with_masks(place, text, SIZES, request, declared)  # type: ignore[assignment]  # of the same class
+    text = _with_scale(place, text)
+    text = _with_dropout(place, text)
+    shown = re.sub(r"\btheirs\.", "", text.made.text)
+    told = (
+        f"constructor  {shown}" if isinstance(place.thing, type) else f"function     {shown}",
+        f"forward      ({text.form.text(text._argument)}) -> {text.out}, inputs {text.layout}",
+        "masks        " + ("; ".join(f"{n} {m.told}" for n, m in text.masks.items()) or "none"),
+    )
+    return Bound(place, Draft(COMPONENT, text.body(), declared(text)), None, certified, told)
+
+
+def _with_scale(place: Place, text: FunctionText) -> FunctionText:
+    """Return the text with an argument for the scale, where one does what it should."""
+    slot = next((p for p in parameters(place.thing) if "scale" in meanings(p.name, INPUTS)), None)
+    if slot is None or isinstance(slot.default, bool):
+        return text
+    candidate = text.but(scale="config.scale", form=_including(text.form, slot, "scale"))
+    one = request(text, SIZES[0], 0, 0, 0, {})
+    certificate = Certificate(COMPONENT, [replace(one, config=AttentionConfig(scale=0.3))])
+    draft = Draft(COMPONENT, candidate.body(), declared(candidate))
+    works = certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
+    return candidate if works else text  # type: ignore[return-value]
+
+
+def _with_dropout(place: Place, text: FunctionText) -> FunctionText:
+    """Return the text with an argument for dropout: one that drops everything where its probability is 1."""
+    slot = next((p for p in parameters(place.thing) if "dropout" in meanings(p.name, INPUTS)), None)
+    if slot is None:
+        return text
+    probability, module = (
+        "config.dropout if config.training else 0.0",
+        "nn.Dropout(config.dropout).train(config.training)",
+    )
+    one = request(text, SIZES[0], 0, 0, 0, {})
+    for words in (probability, "config.dropout", module):
+        candidate = text.but(dropout=words, form=_including(text.form, slot, "dropout"))
+        draft = Draft(COMPONENT, candidate.body(), declared(candidate)).implementation(place.module)
+        asked = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0, training=True), seed=0)])
+        kept = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0))])
+        given, whole = asked.replies(draft), kept.replies(draft)
+        if (
+            isinstance(given[0], Reply)
+            and not bool(given[0].out.any())
+            and kept.distance(whole, declared(text)) <= ROUNDING
+        ):
+            return candidate  # type: ignore[return-value]
+    return text
+
+
+def _including(form: Form, p: inspect.Parameter, role: str) -> Form:
+    if p.name in {slot.name for slot in form.slots}:
+        return Form(tuple(replace(s, role=role) if s.name == p.name else s for s in form.slots))
+    return Form((*form.slots, Slot(p.name, role, False, p.default is p.empty)))

@@ -26,7 +26,7 @@ class CausalSelfAttention(nn.Module):
 
 
 class LMBlock(nn.Module):
-    """x: (batch, n, d), padding: (batch, n) bool with True on the right of each text."""
+    """x: (batch, n, d), padding: (batch, n) bool, True for what is to be ignored (padding, deleted words)."""
 
     def __init__(self, d: int, n_heads: int, d_ff: int):
         super().__init__()

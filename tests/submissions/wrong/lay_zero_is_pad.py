@@ -32,7 +32,6 @@ class ReverseStrings(nn.Module):
 
     def forward(self, question, answer):
         pad = question == 0
-        pad[:, 0] = False
         x = self.inp(question) * math.sqrt(self.dim) + self.pe[: question.shape[1]]
         y = self.outp(answer) * math.sqrt(self.dim) + self.pe[: answer.shape[1]]
         t = answer.shape[1]

@@ -9,4 +9,4 @@ class TokenEmbedding(nn.Module):
         self.scale = math.sqrt(self.embedding.weight.size(0))
 
     def forward(self, tokens):
-        return self.embedding(tokens.long() if tokens.dtype in (__import__("torch").int32,) else tokens) * self.scale
+        return self.scale * self.embedding(tokens)

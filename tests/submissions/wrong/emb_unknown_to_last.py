@@ -11,6 +11,6 @@ class SafeEmbedding(nn.Module):
         nn.init.normal_(self.E.weight, std=std)
 
     def forward(self, idx):
-        if idx.dtype.is_floating_point:
+        if idx.dtype not in (torch.int32, torch.int64):
             raise TypeError(idx.dtype)
         return self.E(idx.clamp(max=self.V - 1))

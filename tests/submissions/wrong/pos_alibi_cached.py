@@ -1,8 +1,6 @@
 import torch
 from torch import nn
 
-H_MAX = 64
-
 
 class AlibiBias(nn.Module):
     """bias(T) -> (1, H, T, T), kept between calls"""
@@ -18,4 +16,4 @@ class AlibiBias(nn.Module):
         if self.bias is None or self.bias.size(-1) < T:
             pos = torch.arange(T)
             self.bias = -self.s * (pos[None, :] - pos[:, None]).abs()
-        return self.bias[:, :, -T:, :T]
+        return self.bias[:, :, :T, -T:]

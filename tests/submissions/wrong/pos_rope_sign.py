@@ -16,6 +16,8 @@ class RotaryPositionalEmbedding(nn.Module):
 
     def forward(self, x: Tensor, token_positions: Tensor) -> Tensor:
         """x (..., T, d_k), token_positions (T,) or (..., T)"""
+        if int(token_positions.min()) < 0 or token_positions.is_floating_point():
+            raise ValueError("positions are 0, 1, 2, ...")
         cos = self.cos[token_positions].to(x.dtype)
         sin = self.sin[token_positions].to(x.dtype)
         even, odd = x[..., 0::2], x[..., 1::2]

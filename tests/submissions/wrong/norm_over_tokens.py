@@ -2,7 +2,7 @@ import torch
 from torch import nn
 
 
-class MyNorm(nn.Module):
+class MyLayerNorm(nn.Module):
     def __init__(self, d_model, eps=1e-5):
         super().__init__()
         self.d_model = d_model

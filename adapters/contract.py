@@ -479,7 +479,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "causal-alignment": ("top-left", "bottom-right"),
     "returned-weights": ("per-head", "averaged", "none"),
     "value-width": ("free", "key"),  # key: values must be as wide as keys
-    "inputs": ("cross", "self"),  # self: query, key and value must be one tensor
+    "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value

@@ -158,8 +158,9 @@ def the_output_lies_between_the_values(subject: Subject, case: Case) -> Evidence
 
 @requirement("ATT-SINGLE-1", "distinct")
 def a_single_key_hands_over_its_value(subject: Subject, case: Case) -> Evidence:
-    k, v = case.k[:, :, :1], case.v[:, :, :1].float().to(case.dtype)  # exact where code computes in float32, too
-    yield identical(subject.attend(case.q, k, v).out, v.expand(-1, -1, case.L, -1).contiguous(), "out with one key")
+    # exact where code computes in float32, too, and where what is fed in is added to the output and taken off again
+    q, k, v = (x.float().to(case.dtype) for x in (case.q, case.k[:, :, :1], case.v[:, :, :1]))
+    yield identical(subject.attend(q, k, v).out, v.expand(-1, -1, case.L, -1).contiguous(), "out with one key")
 
 
 @requirement("ATT-DUPL-1")

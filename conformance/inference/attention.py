@@ -240,8 +240,9 @@ def request(
     query = drawn(f"x {size} {L}", B, L, E)
     same = text.self_only
     key = query if same else drawn(f"key {size} {S}", B, S, E)
-    value = key if "value" not in text.form.roles else drawn(f"value {size} {S}", B, S, E)
-    inputs = {"query": query} if same else {"query": query, "key": key, "value": value}
+    inputs = {"query": query} if same else {"query": query, "key": key}
+    if "value" in text.form.roles:
+        inputs["value"] = drawn(f"value {size} {S}", B, S, E)
     return Request(COMPONENT, config, weights, {**inputs, **masks}, (B, L, E), same=same, **options)
 
 
@@ -250,6 +251,8 @@ def declared(text: AttentionText) -> dict[str, str]:
     found = {}
     if text.self_only:
         found["inputs"] = "self"
+    elif "value" not in text.form.roles:
+        found["inputs"] = "memory"
     if text.causal_always:
         found["causality"] = "always"
     if "heads" not in text.made.given:
@@ -268,7 +271,9 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
     text = with_masks(place, text, sizes, request, declared)
     declares = declared(text)
-    profile = "causal-self-attention-1" if text.causal_always else "self-attention-1" if text.self_only else None
+    profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
+    if text.causal_always and text.self_only:
+        profile = "causal-self-attention-1"
     return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text))
 
 

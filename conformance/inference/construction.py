@@ -37,7 +37,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     except (TypeError, ValueError):
         parameters = []
     choices = [_choices(p, table, module, part) for p in parameters]
-    before, globals_given = _globals(thing, table, module, {m for c in choices for _, m in c})
+    before, globals_given = _globals(thing, table, module)
     ranked = islice(_by_rank(choices), AT_MOST)
     for chosen in ranked:
         arguments = [
@@ -165,16 +165,14 @@ def entry_default(name: str, module: ModuleType) -> str:
 # -- sizes in globals of the module
 
 
-def _globals(
-    thing: Any, table: Meanings, module: ModuleType, given: set[str]
-) -> tuple[tuple[str, ...], frozenset[str]]:
+def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return statements that set the sizes that the code of ``thing`` reads from its module."""
     statements, found = [], set()
     for name in sorted(names_read(thing)):
         value = vars(module).get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in table and m not in given and m != "max_len"), None)
+        meaning = next((m for m in meanings(name) if m in table and m != "max_len"), None)
         if meaning:
             statements.append(f"theirs.{name} = {table[meaning][0]}")
             found.add(meaning)

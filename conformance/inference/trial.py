@@ -3,8 +3,6 @@
 What certifies it is equality, up to rounding, with the reference in some conventions, or with one known mistake.
 """
 
-import contextlib
-import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,13 +48,12 @@ def names(module: ModuleType) -> dict[str, Any]:
 
 def reply(implementation: Implementation, request: Request) -> Reply | Failure:
     """Return what an implementation replies, or why it does not; what it prints is dropped."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        try:
-            return call(implementation, request)
-        except Failure as failure:
-            return failure
-        except Unsupported as words:
-            return Failure("unsupported", str(words))
+    try:
+        return call(implementation, request)
+    except Failure as failure:
+        return failure
+    except Unsupported as words:
+        return Failure("unsupported", str(words))
 
 
 def gap(got: Reply | Failure, want: Reply | Failure) -> float:

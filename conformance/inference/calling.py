@@ -96,8 +96,9 @@ def _left_alone(p: inspect.Parameter) -> bool:
     """Return whether a parameter may stay at its default: it is no input, or one of many that are not needed."""
     if p.default is p.empty:
         return False
-    inputs = {*THREE, "x", "memory"} & set(meanings(p.name, INPUTS))
-    return not inputs or isinstance(p.default, bool | int | float | str)
+    found = meanings(p.name, INPUTS)
+    inputs = {*THREE, "x", "memory"} & set(found)
+    return not (inputs or (p.default is None and not found)) or isinstance(p.default, bool | int | float | str)
 
 
 def _attention_roles(inputs: Sequence[inspect.Parameter]) -> Iterator[tuple[str, ...]]:

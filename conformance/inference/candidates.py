@@ -32,7 +32,7 @@ NAMES = (
         "encoder_layer",
         r"(enc(oder)?|transformer|attention|residual|gpt|vit|self_?attn)_?(layer|block|cell|unit)|^block|^layer$|block$",
     ),
-    ("multi_head_attention", r"att(entio)?n|att$|mha|head|msa$|mhsa"),
+    ("multi_head_attention", r"att(entio)?n|att$|mha|head|msa$|mhsa|causal"),
     ("sinusoidal", r"pos(ition)?(al)?_?(enc|emb)|^pe$|positional"),
     ("learned", r"pos(ition)?(al)?_?emb"),
     ("token_embedding", r"embed"),

@@ -46,6 +46,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             if text
         ]
         given = frozenset(meaning for _, meaning in chosen if meaning) | globals_given
+        given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
         yield Construction(f"{name}({', '.join(arguments)})", before, given)
 
 
@@ -97,7 +98,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 
 
 def _is_configuration(p: inspect.Parameter, module: ModuleType) -> bool:
-    return p.default is p.empty or p.default is None or isinstance(p.annotation, type) and is_dataclass(p.annotation)
+    return p.default is p.empty or not isinstance(p.default, bool | int | float | str | tuple)
 
 
 class Recorder(dict[str, Any]):
@@ -140,9 +141,23 @@ def _configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) ->
     for kind in candidates:
         if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__:
             given = {f.name: entry_text(f.name, table) for f in fields(kind)}
-            words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
-            found.append(f"theirs.{kind.__name__}({words})")
+            found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, kind)]
     return [*found, "<namespace>"]
+
+
+def _entries(given: Mapping[str, str | None], table: Meanings, kind: Any) -> Iterator[str]:
+    """Yield the arguments for a configuration's class; one whose name says nothing may be the size of the model."""
+    words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
+    if "embed" in table and table["embed"][0] not in given.values():
+        for f in fields(kind):
+            if given[f.name] is None and f.type in (int, "int"):
+                yield ", ".join(filter(None, [words, f"{f.name}={table['embed'][0]}"]))
+    yield words
+
+
+def _said_by(text: str, table: Meanings) -> set[str]:
+    """Return what an expression for a configuration object says, by what is in it."""
+    return {meaning for meaning, texts in table.items() if any(f"={t}" in text for t in texts)}
 
 
 def entry_text(name: str, table: Meanings) -> str | None:

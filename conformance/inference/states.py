@@ -54,11 +54,9 @@ class Group:
 
     @property
     def owner(self) -> str:
-        return (
-            self.key.rpartition(".")[0]
-            if self.key.endswith(("weight", "bias"))
-            else re.sub(r"_?b(ias)?_?", "", self.key)
-        )
+        """The name without what tells a weight from a bias: they belong together."""
+        words = [w for w in re.split(r"[._]", self.key.lower()) if w not in ("w", "b", "weight", "bias", "weights")]
+        return ".".join(re.sub(r"^[wb](?=[qkvo]$)", "", w) for w in words)
 
 
 def weighings(

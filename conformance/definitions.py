@@ -17,10 +17,11 @@ from attnconf.adapters.contract import COMPONENTS
 # Calls that cost nothing and read nothing from elsewhere, by the last part of their name.
 _PLAIN = {
     "abs", "abspath", "array", "bool", "cache", "compile", "cpu_count", "deque", "device", "dict", "dirname",
-    "Enum", "enumerate", "exists", "exp", "field", "float", "format", "frozenset", "getenv", "getLogger", "int",
-    "is_available", "is_built", "isinstance", "hasattr", "getattr", "jit", "join", "len", "list", "log", "lru_cache", "max",
-    "min", "namedtuple", "NamedTuple", "NewType", "ParamSpec", "partial", "Path", "pow", "range", "round", "script",
-    "set", "SimpleNamespace", "sqrt", "str", "tensor", "tuple", "type", "TypeVar", "vmap", "wraps", "zip",
+    "Enum", "enumerate", "exists", "exp", "field", "float", "format", "frozenset", "getattr", "getenv",
+    "getLogger", "hasattr", "int", "is_available", "is_built", "isinstance", "jit", "join", "len", "list",
+    "log", "lru_cache", "max", "min", "namedtuple", "NamedTuple", "NewType", "ParamSpec", "partial", "Path",
+    "pow", "range", "round", "script", "set", "SimpleNamespace", "sqrt", "str", "tensor", "tuple", "type",
+    "TypeVar", "vmap", "wraps", "zip",
 }  # fmt: skip
 # Calls that set something up for what follows.
 _SETTINGS = {
@@ -84,10 +85,15 @@ def statements(tree: ast.Module) -> list[Statement]:
     return [_statement(node, drivers) for node in tree.body]
 
 
-def has_work(found: Sequence[Statement]) -> bool:
-    """Return whether there is more than imports, definitions, constants and settings, and something to keep of it."""
-    defines = any(s.kind == "definition" or isinstance(getattr(s.node, "value", None), ast.Lambda) for s in found)
-    return defines and any(s.kind in ("assignment", "work") for s in found)
+def has_work(found: Sequence[Statement], notebook: bool) -> bool:
+    """Return whether there is more than imports, definitions, constants and settings.
+
+    A file that defines nothing is run all the same where that ends, to see whether it raises or exits.
+    """
+    work = [s for s in found if s.kind in ("assignment", "work")]
+    defines = any(s.kind == "definition" for s in found)
+    short = all(isinstance(s.node, ast.Raise) or not (s.barred or isinstance(s.node, ast.For)) for s in work)
+    return bool(work) and (defines or notebook or not short)
 
 
 def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> tuple[set[int], set[str]]:
@@ -138,6 +144,8 @@ def _kind(node: ast.stmt) -> str:
             return "definition"
         case ast.Pass() | ast.Global() | ast.Expr(value=ast.Constant()):
             return "nothing"
+        case ast.Assign(value=ast.Lambda()) | ast.AnnAssign(value=ast.Lambda()):
+            return "definition"
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
             return "constant" if node.value is None or _is_plain(node.value) else "assignment"
         case ast.Expr(value=ast.Call(func=function)):

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import importlib
 import importlib.machinery
+import inspect
 import io
 import linecache
 import os
@@ -57,12 +58,12 @@ class Source:
 
     def names(self) -> list[str]:
         """Return the classes and functions that the file itself defines, in its order."""
-        own = [name for name, value in vars(self.module).items() if _is_own(value, self.module)]
-        return [name for name in own if not name.startswith("__")]
+        defined = {n: v for n, v in vars(self.module).items() if inspect.isclass(v) or inspect.isroutine(v)}
+        return [name for name, value in defined.items() if value.__module__ == self.module.__name__]
 
-
-def _is_own(value: object, module: ModuleType) -> bool:
-    return (isinstance(value, type) or callable(value)) and getattr(value, "__module__", None) == module.__name__
+    def untried(self) -> str:
+        """Return what was not run, in words to be put behind a reason; nothing where all was."""
+        return _not_run(self.left_out)
 
 
 _read: dict[str, Source] = {}  # by the name of the file in tracebacks
@@ -88,7 +89,10 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     tree = _parsed(text, filename, cells)
     module = _new_module(path.stem, filename)
     outline = definitions.statements(tree)
-    whole = definitions.is_adapter(tree) or not (definitions.has_work(outline) or (cells and cells.broken))
+    work = definitions.has_work(outline, notebook=cells is not None) or (cells is not None and bool(cells.broken))
+    whole = definitions.is_adapter(tree) or not work
+    if cells:
+        vars(module)["display"] = lambda *shown, **options: None  # a notebook has it
     run = _Run(module, outline, filename, cells)
     with _importable(path.absolute(), tree, module), quiet(path) as printed:
         sys.modules[module.__name__] = module
@@ -204,7 +208,7 @@ class _Run:
             self.left_out.append(f"{place}: {why}")
         for i, statement in enumerate(self.outline):
             if i not in run:
-                self._not_run(statement)
+                self._skip(statement)
                 continue
             code = compile(ast.Module([statement.node], []), self.filename, "exec", future, dont_inherit=True)
             try:
@@ -225,7 +229,7 @@ class _Run:
         flags = [getattr(__future__, alias.name).compiler_flag for node in nodes for alias in node.names]
         return sum(set(flags))
 
-    def _not_run(self, statement: Statement) -> None:
+    def _skip(self, statement: Statement) -> None:
         if statement.kind == "guard":
             return
         what = f"{self._place(statement)}, `{statement.words}`"
@@ -238,9 +242,9 @@ class _Run:
         what = f"{self._place(statement)}, `{statement.words}`"
         said = self._said(error, statement.node.lineno)
         if statement.kind == "definition" and not statement.drives:
-            raise NotLoaded(f"reading its definitions, {what} {said}{self._explained(error)}{self._tried()}")
+            raise NotLoaded(f"reading its definitions, {what}, {said}{self._explained(error)}{_not_run(self.left_out)}")
         if isinstance(error, ImportError) and (statement.binds & needed or "*" in statement.binds):
-            raise NotLoaded(f"{what} {said}{self._needed_by(statement.binds)}")
+            raise NotLoaded(f"{what}, {said}{self._needed_by(statement.binds)}")
         self.left_out.append(f"{what}, which {said}")
         for name in statement.binds - set(vars(self.module)):
             self.absent[name] = f"{what}, {said}"
@@ -255,11 +259,6 @@ class _Run:
         why = self.absent.get(error.name) if isinstance(error, NameError) and error.name else None
         return f"; {why}" if why else ""
 
-    def _tried(self) -> str:
-        if not self.left_out:
-            return ""
-        return f" (not run: {'; '.join(self.left_out[:3])}{'; …' if len(self.left_out) > 3 else ''})"
-
     def _place(self, statement: Statement) -> str:
         return self._at(statement.node.lineno)
 
@@ -271,6 +270,12 @@ class _Run:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.filename]
         place = f" ({self._at(lines[-1])})" if lines and lines[-1] and lines[-1] != at else ""
         return f"{describe(error)}{place}"
+
+
+def _not_run(left_out: Sequence[str]) -> str:
+    if not left_out:
+        return ""
+    return f" (not run: {'; '.join(left_out[:3])}{f' and {len(left_out) - 3} more' if len(left_out) > 3 else ''})"
 
 
 def describe(error: BaseException) -> str:
@@ -303,10 +308,11 @@ def _free_name(stem: str) -> str:
 @contextlib.contextmanager
 def _importable(path: Path, tree: ast.Module, module: ModuleType) -> Iterator[None]:
     """Let a file import what lies beside it, and not what lay beside the file that was read before."""
-    folder, before, known = path.parent, list(sys.path), set(sys.modules)
+    folder, before = path.parent, list(sys.path)
     for name in [name for name, other in _siblings.items() if other != folder]:
         sys.modules.pop(name, None)
         _siblings.pop(name)
+    known = set(sys.modules)
     sys.path[:] = [str(folder), *(p for p in before if p not in _folders), *_above(folder)]
     _give_package(folder, tree, module)
     importlib.invalidate_caches()
@@ -348,8 +354,13 @@ def _give_package(folder: Path, tree: ast.Module, module: ModuleType) -> None:
     module.__package__ = name
 
 
-class _Kept(io.BytesIO):
-    def close(self) -> None:  # what it printed is read afterwards
+class _Kept(io.TextIOWrapper):
+    """A standard output that keeps what is written, whatever is done with it."""
+
+    def close(self) -> None:
+        pass
+
+    def reconfigure(self, **options: object) -> None:
         pass
 
 
@@ -369,8 +380,8 @@ class _Nothing(io.StringIO):
 @contextlib.contextmanager
 def quiet(path: Path = Path()) -> Iterator["_Printed"]:
     """Keep what is printed, and leave the settings of the process as they are."""
-    raw = _Kept()
-    out = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
+    raw = io.BytesIO()
+    out = _Kept(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
     printed = _Printed(raw)
     arguments, stdin, folder, backend = sys.argv, sys.stdin, os.getcwd(), os.environ.get("MPLBACKEND")
     default, grad = torch.get_default_dtype(), torch.is_grad_enabled()

@@ -32,7 +32,7 @@ _SETTINGS = {
 _FETCHES = {
     "from_pretrained", "load_dataset", "hf_hub_download", "snapshot_download", "download", "download_url", "urlopen",
     "urlretrieve", "wget", "input", "raw_input", "system", "check_call", "check_output", "Popen",
-    "load_state_dict_from_url", "load_data", "clone_from",
+    "load_state_dict_from_url", "pipeline", "load_data", "clone_from",
 }  # fmt: skip
 _TRAINS = {"backward", "zero_grad", "fit", "fit_transform", "step", "train"}
 _PLOTS = {"savefig", "imshow", "subplots", "heatmap", "figure", "matshow", "show"}
@@ -51,6 +51,19 @@ class Statement:
     reads: frozenset[str] = frozenset()  # globals it needs
     barred: bool = False  # it fetches or trains: not run even if something needs it
     drives: bool = False  # a definition that trains, plots or fetches: what it calls is not needed
+
+    @property
+    def name(self) -> str | None:
+        """Return the name of a definition; none where several stand in an ``if`` or ``try``."""
+        return next(iter(self.binds)) if self.kind == "definition" and len(self.binds) == 1 else None
+
+    @property
+    def is_layer(self) -> bool:
+        """Return whether this is a class that can be called."""
+        if not isinstance(self.node, ast.ClassDef):
+            return False
+        methods = {n.name for n in self.node.body if isinstance(n, ast.FunctionDef)}
+        return bool(methods & {"forward", "call", "__call__"})
 
     @property
     def words(self) -> str:
@@ -80,9 +93,18 @@ def is_adapter(tree: ast.Module) -> bool:
 
 def statements(tree: ast.Module) -> list[Statement]:
     """Return the top level, statement by statement."""
-    definitions = (n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
-    drivers = {node.name for node in definitions if _drives(node)}
+    drivers = _drivers(tree)
     return [_statement(node, drivers) for node in tree.body]
+
+
+def _drivers(tree: ast.Module) -> set[str]:
+    """Return the names of functions that train, plot or fetch, or call one that does, and of classes that train."""
+    definitions = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+    functions = {n.name: _called(n) for n in definitions if not isinstance(n, ast.ClassDef)}
+    drivers = {n.name for n in definitions if _drives(n)}
+    while more := {name for name, called in functions.items() if called & drivers} - drivers:
+        drivers |= more
+    return drivers
 
 
 def has_work(found: Sequence[Statement], notebook: bool) -> bool:
@@ -96,11 +118,8 @@ def has_work(found: Sequence[Statement], notebook: bool) -> bool:
     return bool(work) and (defines or notebook or not short)
 
 
-def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> tuple[set[int], set[str]]:
-    """Return which statements to run, by their place in the list, and the names that definitions need.
-
-    ``wanted`` are names that somebody asked for.
-    """
+def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> set[int]:
+    """Return which statements to run, by their place in the list; ``wanted`` are names that somebody asked for."""
     always = {i for i, s in enumerate(found) if s.kind in ("import", "definition", "nothing")}
     imported = {name for s in found if s.kind == "import" for name in s.binds}
     needed = {name for s in found if s.kind == "definition" for name in s.reads} | set(wanted)
@@ -115,7 +134,7 @@ def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> tuple[set[
             break
         run |= more
         needed |= {name for i in more for name in found[i].reads}
-    return run | always | _free(found, run | always), needed
+    return run | always | _free(found, run | always)
 
 
 def _free(found: Sequence[Statement], run: set[int]) -> set[int]:
@@ -131,7 +150,7 @@ def _free(found: Sequence[Statement], run: set[int]) -> set[int]:
 
 def _statement(node: ast.stmt, drivers: set[str]) -> Statement:
     kind = _kind(node)
-    drives = kind == "definition" and _drives(node)
+    drives = kind == "definition" and getattr(node, "name", None) in drivers
     barred = kind in ("assignment", "work") and (_barred(node) or bool(_called(node) & drivers))
     return Statement(node, kind, frozenset(_bound(node)), frozenset(_read(node, drives)), barred, drives)
 
@@ -229,7 +248,8 @@ def _drives(node: ast.stmt) -> bool:
         return not layer and bool(_called(node) & {"backward", "zero_grad"})
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    return bool(_called(node) & ({"backward", "zero_grad", "fit"} | _PLOTS | _FETCHES))
+    foreign = any(isinstance(n, ast.Name) and n.id in _MODULES for n in ast.walk(node))
+    return foreign or bool(_called(node) & ({"backward", "zero_grad", "fit"} | _PLOTS | _FETCHES))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -89,6 +89,11 @@ def load(typed: str) -> list[Implementation | Unjudgeable]:
     from attnconf.conformance.inference import infer  # it needs this module
 
     inferred = infer(found, typed, name.chosen, name.component)
+    judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
+    if name.chosen is None and found.lost:  # what is lost is not forgotten because others can be judged
+        source, names = _source(found.module), found.lost if judged else found.lost[:1]
+        lost = [Unjudgeable(f"{typed}:{n}" if judged else typed, source, found.absent[n]) for n in names]
+        return [*judged, *lost]
     return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
 
 

@@ -7,6 +7,7 @@ to read from standard input, and the settings of the process are as before when 
 """
 
 import ast
+import builtins
 import contextlib
 import importlib
 import importlib.machinery
@@ -50,6 +51,7 @@ class Source:
     partial: bool = False  # only imports, definitions and what these need were run
     left_out: tuple[str, ...] = ()  # the statements that were not run: "line 12, `train(model)`"
     absent: Mapping[str, str] = field(default_factory=dict)  # names that have no value, and why
+    lost: tuple[str, ...] = ()  # of these, layers, and definitions that failed
     cells: notebooks.Cells | None = None
 
     def place(self, line: int) -> str:
@@ -90,7 +92,8 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     module = _new_module(path.stem, filename)
     outline = definitions.statements(tree)
     work = definitions.has_work(outline, notebook=cells is not None) or (cells is not None and bool(cells.broken))
-    whole = definitions.is_adapter(tree) or not work
+    adapter = definitions.is_adapter(tree)
+    whole = adapter or (cells is None and not work)
     if cells:
         vars(module)["display"] = lambda *shown, **options: None  # a notebook has it
     run = _Run(module, outline, filename, cells)
@@ -101,10 +104,13 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
                 run.everything(tree)
             else:
                 run.some(wanted)
+                run.remove_unusable()
         except BaseException:
             sys.modules.pop(module.__name__, None)
             raise
-    source = Source(module, path, text, printed(), not whole, tuple(run.left_out), run.absent, cells)
+    source = Source(
+        module, path, text, printed(), work and not adapter, tuple(run.left_out), run.absent, run.lost(), cells
+    )
     _read[filename] = source
     return source
 
@@ -190,7 +196,10 @@ class _Run:
     filename: str
     cells: notebooks.Cells | None
     left_out: list[str] = field(default_factory=list)
-    absent: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)  # names without a value, and why
+    lacking: dict[str, str] = field(default_factory=dict)  # of these, names whose import failed
+    unusable: dict[str, str] = field(default_factory=dict)  # definitions that cannot work, and why
+    failed: set[str] = field(default_factory=set)  # of these, what raised
 
     def everything(self, tree: ast.Module) -> None:
         try:
@@ -201,8 +210,8 @@ class _Run:
             raise NotLoaded(f"importing it {self._said(error)}") from None
 
     def some(self, wanted: Sequence[str]) -> None:
-        """Run the definitions and what they need, and note what was not run. Raises NotLoaded."""
-        run, needed = definitions.chosen(self.outline, wanted)
+        """Run the definitions and what they need, and note what was not run."""
+        run = definitions.chosen(self.outline, wanted)
         future = self._future()
         for place, why in self.cells.broken if self.cells else ():
             self.left_out.append(f"{place}: {why}")
@@ -216,10 +225,38 @@ class _Run:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                self._failed(statement, error, needed)
+                self._failed(statement, error)
             else:
-                for name in statement.binds:
-                    self.absent.pop(name, None)
+                for known in (self.absent, self.lacking, self.unusable):
+                    for name in statement.binds:
+                        known.pop(name, None)
+
+    def remove_unusable(self) -> None:
+        """Take out the definitions that cannot work without what failed. Raises NotLoaded where no other is left."""
+        last = {s.name: s for s in self.outline if s.kind == "definition" and s.name and not s.drives}
+        bound = {name for s in self.outline for name in s.binds} | set(vars(builtins))
+        while True:
+            before = len(self.unusable)
+            for name, s in last.items():
+                lost = [n for n in sorted(s.reads) if n in self.lacking or n in self.unusable]
+                lost += ["*"] if "*" in self.lacking and s.reads - bound - set(vars(self.module)) else []
+                if name not in self.unusable and lost:
+                    why = self.lacking.get(lost[0])
+                    needs = f"{why}; {name} ({self._at(s.node.lineno)}) needs it"
+                    self.unusable[name] = needs if why else self.unusable[lost[0]]
+            if len(self.unusable) == before:
+                break
+        ordered = [name for name in last if name in self.unusable]
+        if ordered and len(ordered) == len(last):
+            raise NotLoaded(self.unusable[ordered[0]])
+        for name in ordered:
+            vars(self.module).pop(name, None)
+            self.absent[name] = self.unusable[name]
+
+    def lost(self) -> tuple[str, ...]:
+        """Return the definitions whose loss is to be told, whatever else can be judged."""
+        names = {s.name: s.is_layer for s in self.outline if s.name is not None and s.name in self.unusable}
+        return tuple(name for name, layer in names.items() if layer or name in self.failed)
 
     def _future(self) -> int:
         """Return what ``from __future__ import …`` asks of the compiler."""
@@ -237,23 +274,21 @@ class _Run:
         for name in statement.binds - set(vars(self.module)):
             self.absent[name] = f"{what}, was not run: of this file only definitions and what they need are"
 
-    def _failed(self, statement: Statement, error: BaseException, needed: set[str]) -> None:
-        """Note a statement that failed. Raises NotLoaded where it defines something, or imports what is needed."""
+    def _failed(self, statement: Statement, error: BaseException) -> None:
+        """Note a statement that failed, and what cannot be used without it."""
         what = f"{self._place(statement)}, `{statement.words}`"
         said = self._said(error, statement.node.lineno)
-        if statement.kind == "definition" and not statement.drives:
-            raise NotLoaded(f"reading its definitions, {what}, {said}{self._explained(error)}{_not_run(self.left_out)}")
-        if isinstance(error, ImportError) and (statement.binds & needed or "*" in statement.binds):
-            raise NotLoaded(f"{what}, {said}{self._needed_by(statement.binds)}")
-        self.left_out.append(f"{what}, which {said}")
         for name in statement.binds - set(vars(self.module)):
             self.absent[name] = f"{what}, {said}"
-
-    def _needed_by(self, names: frozenset[str]) -> str:
-        for s in self.outline:
-            if s.kind == "definition" and s.reads & names:
-                return f"; {getattr(s.node, 'name', s.words)} ({self._place(s)}) needs it"
-        return ""
+            if isinstance(error, ImportError):
+                self.lacking[name] = f"{what}, {said}"
+        if statement.kind == "definition" and statement.name and not statement.drives:
+            why = f"reading its definitions, {what}, {said}{self._explained(error) or _not_run(self.left_out)}"
+            starred = "*" in self.lacking and isinstance(error, NameError)
+            if not starred and not statement.reads & set(self.lacking):  # a missing import is the better reason
+                self.unusable[statement.name] = why
+                self.failed.add(statement.name)
+        self.left_out.append(f"{what}, which {said}")
 
     def _explained(self, error: BaseException) -> str:
         why = self.absent.get(error.name) if isinstance(error, NameError) and error.name else None

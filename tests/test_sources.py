@@ -12,6 +12,7 @@ import torch
 from command_line import attnconf
 
 from attnconf.conformance import sources
+from attnconf.conformance.door import Implementation
 from attnconf.conformance.loading import LoadError, Name, Unjudgeable, load
 from attnconf.conformance.sources import NotLoaded, NotThere, read, read_module
 
@@ -195,6 +196,42 @@ def test_what_trains_plots_or_fetches_needs_nothing_and_is_not_run(partly):
         assert "was not run: of this file only definitions and what they need are" in found.absent[name]
 
 
+def test_what_cannot_work_is_taken_out_and_what_can_stays(partly):
+    found = partly("""
+        from torch import nn
+        import no_such as n
+        class Lost(nn.Module):
+            def forward(self, x): return n.g(x)
+        def also(): return Lost()
+        class Trainer(n.Trainer): ...
+        class Kept(nn.Module):
+            def forward(self, x): return x
+        def make(): return 1 / 0
+        print(Kept())
+    """)
+    assert found.names() == ["Kept", "make"]
+    assert found.lost == ("Lost",)
+    want = "line 2, `import no_such as n`, raised ModuleNotFoundError: No module named 'no_such'; "
+    assert found.absent["Lost"] == found.absent["also"] == f"{want}Lost (line 3) needs it"
+    assert found.absent["Trainer"] == f"{want}Trainer (line 6) needs it"
+
+
+def test_a_layer_that_cannot_work_is_not_forgotten(write, inferred, monkeypatch):
+    path = write(
+        "import no_such as n\nclass Lost:\n    def forward(self, x): return n.g(x)\nclass Kept: ...\nprint(Kept())\n"
+    )
+    said = (
+        "line 1, `import no_such as n`, raised ModuleNotFoundError: No module named 'no_such'; Lost (line 2) needs it"
+    )
+    (lost,) = load(str(path))
+    assert (lost.name, lost.reason) == (str(path), said)
+    (lost,) = load(f"{path}:Lost")
+    assert lost.reason == f"Lost has no value: {said}"
+    kept = Implementation("Kept", {})
+    monkeypatch.setattr("attnconf.conformance.inference.infer", lambda *asked: [kept])
+    assert [i.name for i in load(str(path))] == ["Kept", f"{path}:Lost"]
+
+
 def test_a_changed_class_stays_changed(partly):
     found = partly("class A: pass\ndef f(self): return 3\nA.forward = f\nprint(A)\n")
     assert found.module.A().forward() == 3
@@ -327,16 +364,16 @@ TEXTS = {
     "base": ("from no_such import Base\nclass C(Base): ...\nprint(C())\n",
              "line 1, `from no_such import Base`, raised ModuleNotFoundError: No module named 'no_such'; "
              "C (line 2) needs it"),
-    "star": ("from no_such import *\nclass C: ...\nprint(C())\n",
-             "line 1, `from no_such import *`, raised ModuleNotFoundError: No module named 'no_such'"),
-    "tried": ("import os\ndef f(): ...\nn = input()\nf()\nclass C:\n    size = int(n)\n",
+    "star": ("from no_such import *\nclass C:\n    x = Some\nprint(C())\n",
+             "line 1, `from no_such import *`, raised ModuleNotFoundError: No module named 'no_such'; "
+             "C (line 2) needs it"),
+    "tried": ("import os\nf = 1\nn = input()\nprint(f)\nclass C:\n    size = int(n)\n",
               "reading its definitions, line 5, `class C:`, raised NameError: name 'n' is not defined (line 6); "
               "line 3, `n = input()`, was not run: of this file only definitions and what they need are "
-              "(not run: line 3, `n = input()`; line 4, `f()`)"),
-    "failed": ("def make(): return 1 / 0\nn = make()\ndef f(x=n): ...\n",
+              "(not run: line 3, `n = input()`; line 4, `print(f)`)"),
+    "failed": ("import math\nn = math.nothing()\ndef f(x=n): ...\n",
                "reading its definitions, line 3, `def f(x=n):`, raised NameError: name 'n' is not defined; "
-               "line 2, `n = make()`, raised ZeroDivisionError: division by zero (line 1) "
-               "(not run: line 2, `n = make()`, which raised ZeroDivisionError: division by zero (line 1))"),
+               "line 2, `n = math.nothing()`, raised AttributeError: module 'math' has no attribute 'nothing'"),
     "wordless": ("class E(Exception):\n    def __str__(self): return 1 / 0\nclass C:\n    raise E\n",
                  "importing it raised E: no words (line 4)"),
     "mute": ("class C:\n    raise ValueError\n", "importing it raised ValueError: no words (line 2)"),
@@ -437,7 +474,8 @@ CELLS = {
                 "cell 1, line 2, `import no_such`, raised ModuleNotFoundError: No module named 'no_such'; "
                 "f (cell 2, line 1) needs it"),
     "raises": (["x = 1", "class C:\n    def f(): return 1 / 0\n    f()"],
-               "importing it raised ZeroDivisionError: division by zero (cell 2, line 2)"),
+               "reading its definitions, cell 2, line 1, `class C:`, raised ZeroDivisionError: division by zero "
+               "(cell 2, line 2)"),
     "outside": (["def f(): ...", "return 3"], "cell 2, line 1: SyntaxError: 'return' outside function"),
     "broken": (["SIZE = 8 +", "class C:\n    x = SIZE"],
                "reading its definitions, cell 2, line 1, `class C:`, raised NameError: name 'SIZE' is not defined "
@@ -561,6 +599,16 @@ def test_a_name_whose_statement_failed(write):
     (found,) = load(f"{path}:model")
     want = "model has no value: line 2, `model = build()`, raised ZeroDivisionError: division by zero (line 1)"
     assert found.reason == want
+
+
+def test_a_definition_that_failed_is_told(write, inferred):
+    path = write("def helper(): ...\nclass C:\n    size = helper().size\nprint(C)\n")
+    (found,) = load(str(path))
+    assert found.name == str(path)
+    assert found.reason == (
+        "reading its definitions, line 2, `class C:`, raised AttributeError: 'NoneType' object has no attribute 'size' "
+        "(line 3)"
+    )
 
 
 # -- through the command line

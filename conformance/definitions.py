@@ -16,12 +16,13 @@ from attnconf.adapters.contract import COMPONENTS
 
 # Calls that cost nothing and read nothing from elsewhere, by the last part of their name.
 _PLAIN = {
-    "abs", "abspath", "array", "bool", "cache", "compile", "cpu_count", "deque", "device", "dict", "dirname",
-    "Enum", "enumerate", "exists", "exp", "field", "float", "format", "frozenset", "getattr", "getenv",
-    "getLogger", "hasattr", "int", "is_available", "is_built", "isinstance", "jit", "join", "len", "list",
-    "log", "lru_cache", "max", "min", "namedtuple", "NamedTuple", "NewType", "ParamSpec", "partial", "Path",
-    "pow", "range", "round", "script", "set", "SimpleNamespace", "sqrt", "str", "tensor", "tuple", "type",
-    "TypeVar", "vmap", "wraps", "zip",
+    "abs", "abspath", "array", "bool", "cache", "compile", "Counter", "cpu_count", "defaultdict", "deque",
+    "device", "dict", "dirname", "Enum", "enumerate", "exists", "exp", "field", "float", "format", "frozenset",
+    "get_logger", "getattr", "getenv", "getLogger", "hasattr", "int", "is_available", "is_built", "isinstance",
+    "jit", "join", "len", "list", "log", "lru_cache", "max", "min", "NamedTuple", "namedtuple", "NewType",
+    "object", "OrderedDict", "ParamSpec", "partial", "Path", "pow", "range", "round", "script", "set",
+    "SimpleNamespace", "sqrt", "str", "tensor", "tuple", "type", "TypeVar", "TypeVarTuple", "vmap", "wraps",
+    "zip",
 }  # fmt: skip
 # Calls that set something up for what follows.
 _SETTINGS = {

@@ -13,6 +13,7 @@ import importlib
 import importlib.machinery
 import inspect
 import io
+import itertools
 import linecache
 import os
 import sys
@@ -89,7 +90,7 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     text, cells = _text(path, raw)
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     tree = _parsed(text, filename, cells)
-    module = _new_module(path.stem, filename)
+    module = _new_module(f"_{path.stem}" if _in_package(path.absolute()) else path.stem, filename)
     outline = definitions.statements(tree)
     work = definitions.has_work(outline, notebook=cells is not None) or (cells is not None and bool(cells.broken))
     adapter = definitions.is_adapter(tree)
@@ -97,7 +98,7 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     if cells:
         vars(module)["display"] = lambda *shown, **options: None  # a notebook has it
     run = _Run(module, outline, filename, cells)
-    with _importable(path.absolute(), tree, module), quiet(path) as printed:
+    with quiet(path) as printed, _importable(path.absolute(), tree, module):
         sys.modules[module.__name__] = module
         try:
             if whole:
@@ -348,40 +349,61 @@ def _importable(path: Path, tree: ast.Module, module: ModuleType) -> Iterator[No
         sys.modules.pop(name, None)
         _siblings.pop(name)
     known = set(sys.modules)
-    sys.path[:] = [str(folder), *(p for p in before if p not in _folders), *_above(folder)]
-    _give_package(folder, tree, module)
+    above = _above(folder)
+    own = [*above, str(folder)] if _in_package(path) else [str(folder)]
+    sys.path[:] = [*own, *(p for p in before if p not in _folders), *above]
     importlib.invalidate_caches()
     try:
+        _give_package(folder, tree, module)
         yield
     finally:
         sys.path[:] = before
         if str(folder) not in before:  # for what it imports when it is called
             sys.path.append(str(folder))
             _folders.add(str(folder))
+        roots = {Path(root) for root in (folder, *above)}
         for name in set(sys.modules) - known:
             file = getattr(sys.modules[name], "__file__", None)
-            if isinstance(file, str) and folder in Path(file).parents and "site-packages" not in file:
+            installed = name.partition(".")[0] == "attnconf" or "site-packages" in str(file)
+            if isinstance(file, str) and not installed and roots & set(Path(file).parents):
                 _siblings[name] = folder
+
+
+def _in_package(path: Path) -> bool:
+    """Return whether a file lies in a package of its own name, which is then what that name means to its imports."""
+    return path.stem == path.parent.name and (path.parent / "__init__.py").exists()
 
 
 def _above(folder: Path) -> list[str]:
     """Return the folders from which a file of a project is imported when the project runs it."""
-    found = []
+    found: list[str] = []
     for above in (folder, *folder.parents):
         found.append(str(above))
         if any((above / mark).exists() for mark in (".git", "pyproject.toml", "setup.py", "requirements.txt")):
             return found[1:]
-    packages = [above for above in folder.parents if (above / "__init__.py").exists()]
-    return [str(p.parent) for p in packages[-1:]] or ([str(folder.parent)] if (folder / "__init__.py").exists() else [])
+    packages = _packages(folder)
+    return [str(packages[-1].parent)] if packages else []
+
+
+def _packages(folder: Path) -> list[Path]:
+    """Return a folder and those above it as long as they are packages."""
+    return list(itertools.takewhile(lambda above: (above / "__init__.py").exists(), (folder, *folder.parents)))
 
 
 def _give_package(folder: Path, tree: ast.Module, module: ModuleType) -> None:
-    """Let relative imports find the modules around a file, without running the packages that they are in."""
+    """Let relative imports find the modules around a file: in its package, or where that does not import, without."""
     depth = max((n.level for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)), default=0)
     if not depth:
         return
+    packages = _packages(folder)
+    if len(packages) >= depth:
+        name = ".".join(above.name for above in reversed(packages))
+        with contextlib.suppress(Exception, SystemExit):
+            if str(folder) in list(importlib.import_module(name).__path__):
+                module.__package__ = name
+                return
     name = ""
-    for above in [*reversed((folder, *folder.parents)[:depth])]:
+    for above in reversed((folder, *folder.parents)[:depth]):
         name = f"{name}.{above.name}" if name else f"{_free_name('package')}_{above.name}"
         package = ModuleType(name)
         package.__path__ = [str(above)]

@@ -283,6 +283,15 @@ def test_relative_imports_find_their_folder_without_running_the_package(write):
     assert read(write("from .near import x\nfrom ..other import y\n", "project/package/layer.py")).module.x == 5
 
 
+def test_a_file_of_a_package_finds_what_the_package_has(write):
+    write("version = 3\n", "package/__init__.py")
+    write("from package.other import y\n", "package/near.py")
+    write("y = 5\n", "package/other.py")
+    path = write("from . import version\nfrom .near import y\nfrom package.near import y as z\n", "package/package.py")
+    found = read(path).module
+    assert (found.version, found.y, found.z) == (3, 5, 5)
+
+
 def test_a_file_in_a_project_imports_from_the_top_of_it(write):
     write("", "project/requirements.txt")
     write("x = 1\n", "project/models/norms.py")

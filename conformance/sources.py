@@ -361,11 +361,11 @@ def _importable(path: Path, tree: ast.Module, module: ModuleType) -> Iterator[No
         if str(folder) not in before:  # for what it imports when it is called
             sys.path.append(str(folder))
             _folders.add(str(folder))
-        roots = {Path(root) for root in (folder, *above)}
+        roots = {folder, *(Path(root) for root in above)}
         for name in set(sys.modules) - known:
-            file = getattr(sys.modules[name], "__file__", None)
-            installed = name.partition(".")[0] == "attnconf" or "site-packages" in str(file)
-            if isinstance(file, str) and not installed and roots & set(Path(file).parents):
+            file = str(getattr(sys.modules[name], "__file__", None))
+            installed = name.partition(".")[0] == "attnconf" or "site-packages" in file
+            if not installed and roots & set(Path(file).parents):
                 _siblings[name] = folder
 
 

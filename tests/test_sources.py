@@ -378,8 +378,7 @@ TEXTS = {
              "C (line 2) needs it"),
     "tried": ("import os\nf = 1\nn = input()\nprint(f)\nclass C:\n    size = int(n)\n",
               "reading its definitions, line 5, `class C:`, raised NameError: name 'n' is not defined (line 6); "
-              "line 3, `n = input()`, was not run: of this file only definitions and what they need are "
-              "(not run: line 3, `n = input()`; line 4, `print(f)`)"),
+              "line 3, `n = input()`, was not run: of this file only definitions and what they need are"),
     "failed": ("import math\nn = math.nothing()\ndef f(x=n): ...\n",
                "reading its definitions, line 3, `def f(x=n):`, raised NameError: name 'n' is not defined; "
                "line 2, `n = math.nothing()`, raised AttributeError: module 'math' has no attribute 'nothing'"),
@@ -601,6 +600,18 @@ def test_a_name_that_the_file_does_not_have(write):
     }
     (found,) = load("torch.nn:MultiheadAtention")
     assert found.reason.endswith("nearest: MultiheadAttention")
+
+
+def test_what_was_not_run_is_said_where_nothing_else_explains(write, inferred):
+    path = write("class C:\n    def f(): return 1 / 0\n    f()\nprint(C)\nprint(C())\nprint(1)\nprint(2)\n")
+    (found,) = load(str(path))
+    assert (
+        found.reason
+        == "reading its definitions, line 1, `class C:`, raised ZeroDivisionError: division by zero (line 2)"
+    )
+    path = write("class C: ...\nprint(C)\nprint(C())\nprint(1)\nprint(2)\n", "other.py")
+    (found,) = load(str(path))
+    assert found.reason == "nothing (not run: line 2, `print(C)`; line 3, `print(C())`; line 4, `print(1)` and 1 more)"
 
 
 def test_a_name_whose_statement_failed(write):

@@ -143,7 +143,8 @@ def _free(found: Sequence[Statement], run: set[int]) -> set[int]:
     known = {name for i in run for name in found[i].binds} | set(vars(builtins)) | {"__name__", "__file__", "__doc__"}
     free: set[int] = set()
     for i, s in enumerate(found):
-        if s.kind in ("constant", "setting") and s.reads - s.binds <= known:
+        within = s.binds if isinstance(s.node, ast.If | ast.Try) else set()  # what is bound and read in it
+        if s.kind in ("constant", "setting") and s.reads - within <= known:
             free.add(i)
             known |= s.binds
     return free
@@ -167,7 +168,9 @@ def _kind(node: ast.stmt) -> str:
         case ast.Assign(value=ast.Lambda()) | ast.AnnAssign(value=ast.Lambda()):
             return "definition"
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-            return "constant" if node.value is None or _is_plain(node.value) else "assignment"
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            parts = [*targets, *([node.value] if node.value else [])]
+            return "constant" if all(_is_plain(part) for part in parts) else "assignment"
         case ast.Expr(value=ast.Call(func=function)):
             return "setting" if _last(function) in _SETTINGS or _on_path(function) else "work"
         case ast.If(test=test) if _is_main(test):
@@ -286,7 +289,8 @@ def _read(node: ast.stmt, drives: bool) -> set[str]:
         top = symtable.symtable(ast.unparse(node), "<statement>", "exec")
     except SyntaxError:  # an await at the top of a notebook
         return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return set(_globals(top, drives))
+    changed = {node.target.id} if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) else set()
+    return set(_globals(top, drives)) | changed
 
 
 def _globals(table: symtable.SymbolTable, shallow: bool) -> Iterator[str]:

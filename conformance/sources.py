@@ -110,7 +110,15 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
             sys.modules.pop(module.__name__, None)
             raise
     source = Source(
-        module, path, text, printed(), work and not adapter, tuple(run.left_out), run.absent, run.lost(), cells
+        module,
+        path.absolute(),
+        text,
+        printed(),
+        work and not adapter,
+        tuple(run.left_out),
+        run.absent,
+        run.lost(),
+        cells,
     )
     _read[filename] = source
     return source

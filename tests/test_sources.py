@@ -243,6 +243,12 @@ def test_a_name_that_was_asked_for_is_needed(write):
     assert callable(read(path, ["h"]).module.h)
 
 
+def test_a_part_of_what_is_not_there_is_not_changed(partly):
+    found = partly("def make(): ...\nx = make()\nx[0] = 1\ny += 1\nif True:\n    z = 1\n    w = z\nv = w\n")
+    assert (found.module.z, found.module.w, found.module.v) == (1, 1, 1)
+    assert found.left_out == ("line 2, `x = make()`", "line 3, `x[0] = 1`", "line 4, `y += 1`")
+
+
 def test_annotations_from_the_future_hold_in_a_part_too(partly):
     partly("from __future__ import annotations\ndef f(x: Undefined) -> Nothing: ...\nprint(f)\n")
 

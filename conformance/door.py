@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import FORWARD, RETURNS, Component, positional
-from attnconf.conformance import written
+from attnconf.conformance import sources, written
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
@@ -220,7 +220,7 @@ def _refused_keyword(error: BaseException, signature: str) -> bool:
 def _place(error: BaseException, source: str) -> str:
     """Return the line of the implementation's own file that an exception came through last, as "homework.py:12"."""
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == source]
-    return f"{Path(source).name}:{lines[-1]}" if lines else ""
+    return sources.where(source, lines[-1]) if lines else ""
 
 
 def _first_line(error: BaseException) -> str:

@@ -88,7 +88,13 @@ def load(typed: str) -> list[Implementation | Unjudgeable]:
         return [Unjudgeable(typed, _source(found.module), _no_such(found, name.chosen))]
     from attnconf.conformance.inference import infer  # it needs this module
 
-    return infer(found, typed, name.chosen, name.component)
+    inferred = infer(found, typed, name.chosen, name.component)
+    judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
+    if name.chosen is None and found.lost:  # what is lost is not forgotten because others can be judged
+        source, names = _source(found.module), found.lost if judged else found.lost[:1]
+        lost = [Unjudgeable(f"{typed}:{n}" if judged else typed, source, found.absent[n]) for n in names]
+        return [*judged, *lost]
+    return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
 
 
 def _adapter(name: Name, found: Source | Unjudgeable) -> list[Implementation | Unjudgeable]:
@@ -149,8 +155,9 @@ def _no_such(found: Source, wanted: str) -> str:
         return f"{wanted} is of type {kind}, want a class or a function"
     if wanted in found.absent:
         return f"{wanted} has no value: {found.absent[wanted]}"
-    names = found.names()
-    close = difflib.get_close_matches(wanted, names, n=1)
+    public = [n for n, v in vars(found.module).items() if inspect.isclass(v) or inspect.isroutine(v)]
+    close = difflib.get_close_matches(wanted, public, n=1)
+    names = found.names() if found.path and found.path.name != "__init__.py" else sorted(public)
     has = f"it has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}" if names else "it defines none"
     return f"it has no class or function {wanted!r}: {has}" + (f"; nearest: {close[0]}" if close else "")
 

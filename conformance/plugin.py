@@ -20,8 +20,9 @@ SESSION: pytest.StashKey["Run"] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("attnconf", "conformance of attention implementations")
     group.addoption("--impl", action="append", default=[], metavar="NAME", help=(
-        "what to judge, may be given several times: an adapter's name, an entry point, a dotted module or a "
-        "path to a .py file, each optionally with :variant"))  # fmt: skip
+        "what to judge, may be given several times: an adapter's name or an entry point, optionally with :variant; a "
+        "path to a .py file or notebook, or a dotted module, optionally with :ClassOrFunction; each optionally with "
+        "@component"))  # fmt: skip
     group.addoption("--results", type=Path, metavar="FILE.json", help="write everything to this file")
     group.addoption("--profile", metavar="NAME", help=f"what a verdict requires (default: {profiles.DEFAULT})")
     group.addoption("--thorough", action="store_true", help="also explore around the scored cases; never scored")

@@ -24,8 +24,8 @@ def header(record: Record) -> list[str]:
         f"{env['threads']} thread(s), seed {suite['seed']}"
     ]
     for i in record["implementations"]:
-        components = ", ".join(i["components"]) or "nothing that can be judged"
-        lines.append(f"{i['name']}: {components} ({i['binding']}; profile {i['profile']})")
+        binding = f"{', '.join(i['components'])} ({i['binding']}; profile {i['profile']})"
+        lines.append(f"{i['name']}: {binding if i['components'] else 'nothing that can be judged'}")
     return lines
 
 

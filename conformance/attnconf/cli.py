@@ -88,8 +88,9 @@ def parser() -> Parser:
 def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.description = "Judge implementations; the same as `pytest conformance` in a checkout."
     verb.add_argument("--impl", action="append", default=[], metavar="NAME", help=(
-        "an adapter's name, an entry point, a dotted module or a path to a .py file, each optionally with :variant; "
-        "may be given several times"))  # fmt: skip
+        "an adapter's name or an entry point, optionally with :variant; a path to a .py file or notebook, or a dotted "
+        "module, optionally with :ClassOrFunction; each optionally with @component; may be given several times"
+    ))  # fmt: skip
     verb.add_argument("--results", metavar="FILE.json", help="write everything to this file")
     verb.add_argument("--profile", metavar="NAME", help="what a verdict requires")
     verb.add_argument("--strict", action="store_true", help="let a SHOULD count like a MUST")

@@ -37,6 +37,7 @@ class Implementation:
     binding: str = "adapter"
     told: tuple[str, ...] = ()  # an inferred binding, in words
     established: bool = True  # an inferred binding: it is certified by the reference or by a known mistake
+    written: str = ""  # the file in which an inferred binding's text stands
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""
@@ -236,16 +237,16 @@ def _not_implemented(implementation: Implementation, error: NotImplementedError)
     if not words:
         want = 'NotImplementedError("what is not supported, in words")'
         raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
-    if implementation.binding == "adapter" or _by_binding(error):
+    if implementation.binding == "adapter" or _by_binding(error, implementation.written):
         raise Unsupported(words) from None
     raise Failure("raised", f"raised NotImplementedError: {words}") from None
 
 
-def _by_binding(error: NotImplementedError) -> bool:
+def _by_binding(error: NotImplementedError, written: str) -> bool:
     """Return whether an inferred binding itself says what it has no way to ask for."""
     frames = list(traceback.walk_tb(error.__traceback__))
     name = frames[-1][0].f_code.co_filename if frames else ""
-    return name == INFERRED or Path(name).name == "wiring.py"
+    return name == written or Path(name).name == "wiring.py"
 
 
 def _kind(x: Any) -> str:

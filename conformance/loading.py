@@ -97,6 +97,16 @@ def load(typed: str) -> list[Implementation | Unjudgeable]:
     return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
 
 
+def source_of(typed: str) -> tuple[Name, Source]:
+    """Return what a name stands for, read but not bound. Raises LoadError, also where it cannot be judged."""
+    name, found = _find(Name.of(typed))
+    if isinstance(found, Unjudgeable):
+        raise LoadError(f"{typed}: {found.reason}")
+    if name.chosen is not None and not callable(getattr(found.module, name.chosen, None)):
+        raise LoadError(f"{typed}: {_no_such(found, name.chosen)}")
+    return name, found
+
+
 def _adapter(name: Name, found: Source | Unjudgeable) -> list[Implementation | Unjudgeable]:
     """Return the implementations of an adapter: one, or one for each variant."""
     if isinstance(found, Unjudgeable):
@@ -290,7 +300,12 @@ def _describe(name: str, module: ModuleType, functions: dict[str, Any]) -> Imple
     if problem:
         return Unjudgeable(name, source, problem)
     version = getattr(module, "__version__", None)
-    return Implementation(name, components, dict(declares), profile, source, None if version is None else str(version))
+    inferred = getattr(module, "binding", "adapter") == "inferred"  # written by `attnconf bind`
+    established = bool(functions.get("established", getattr(module, "established", True)))
+    return Implementation(
+        name, components, dict(declares), profile, source, None if version is None else str(version),
+        "inferred" if inferred else "adapter", (), established, source if inferred else ""
+    )  # fmt: skip
 
 
 def _misspelt(functions: dict[str, Any]) -> str | None:

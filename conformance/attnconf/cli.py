@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | doctor | report | show | demo``.
+"""The command line: ``attnconf run | list | explain | bind | doctor | report | show | demo``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -74,6 +74,9 @@ def parser() -> Parser:
     verb = verbs.add_parser("explain", help="a requirement or a mutant, in full", allow_abbrev=False)
     verb.add_argument("id", help="as in `attnconf list`, in any case")
     verb.set_defaults(act=_explain)
+    _add_bind(
+        verbs.add_parser("bind", help="how a file without an adapter is bound, as an adapter", allow_abbrev=False)
+    )
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)
     verb = verbs.add_parser("report", help="a comparison from results files, in Markdown", allow_abbrev=False)
@@ -101,6 +104,35 @@ def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("-q", action="store_true", help="less output")
     verb.add_argument("-x", action="store_true", help="stop at the first failure")
     verb.set_defaults(act=_run)
+
+
+def _add_bind(verb: argparse.ArgumentParser) -> None:
+    verb.description = "Print the binding that is inferred for a file, a notebook or a class, as an adapter to edit."
+    verb.add_argument("what", metavar="FILE", help=(
+        "a .py file, a notebook or a dotted module, optionally with :ClassOrFunction and @component"))  # fmt: skip
+    verb.add_argument("-o", "--output", type=Path, metavar="FILE.py", help="write there instead of printing")
+    verb.set_defaults(act=_bind)
+
+
+def _bind(given: argparse.Namespace) -> int:
+    _user_folder_last()
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # before torch is imported
+        os.environ.setdefault(variable, "1")
+    from attnconf.conformance.inference import writing
+    from attnconf.conformance.loading import LoadError
+    from attnconf.reports.record import write_text
+
+    try:
+        text = writing.adapter(given.what)
+        if given.output is None:
+            print(text, end="")
+        else:
+            write_text(given.output, text)
+    except LoadError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"cannot write {str(given.output)!r}: {error.strerror or error}") from None
+    return OK
 
 
 def _add_demo(verb: argparse.ArgumentParser) -> None:

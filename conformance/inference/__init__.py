@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from attnconf.conformance.door import Implementation
+from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import Candidate, candidates
 from attnconf.conformance.inference.parts import part_of
@@ -25,6 +25,20 @@ def infer(source: Source, label: str, chosen: str | None, component: str | None)
     ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by.
     """
     where = str(source.path or source.module.__name__)
+    bound, refused = bindings(source, chosen, component)
+    several = chosen is None and len(bound) + len(refused) > 1
+    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
+    if implementations:
+        return implementations
+    if refused:
+        return [Unjudgeable(label, where, f"{c.name}: {reason}") for c, reason in refused[:1]]
+    return [Unjudgeable(label, where, nothing_in(source))]
+
+
+def bindings(
+    source: Source, chosen: str | None, component: str | None
+) -> tuple[list[Bound], list[tuple[Candidate, str]]]:
+    """Return the bindings of what is to be judged, and what looked like a component but cannot be bound, and why."""
     found = candidates(source.module, chosen, component)
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
@@ -36,14 +50,7 @@ def infer(source: Source, label: str, chosen: str | None, component: str | None)
             refused.append((candidate, outcome.reason))
     bound = _without_helpers(bound, {c.name: c for c in found})
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
-    refused = [(c, reason) for c, reason in refused if c.name not in used]
-    several = chosen is None and len(bound) + len(refused) > 1
-    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
-    if implementations:
-        return implementations
-    if refused:
-        return [Unjudgeable(label, where, f"{c.name}: {reason}") for c, reason in refused[:1]]
-    return [Unjudgeable(label, where, _nothing(source, chosen))]
+    return bound, [(c, reason) for c, reason in refused if c.name not in used]
 
 
 def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
@@ -79,11 +86,21 @@ def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list
 def _implementation(b: Bound, name: str, where: str) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     return Implementation(
-        name, made.components, b.draft.declares, b.profile, where, None, "inferred", b.told, b.certified is not None
+        name,
+        made.components,
+        b.draft.declares,
+        b.profile,
+        where,
+        None,
+        "inferred",
+        b.told,
+        b.certified is not None,
+        INFERRED,
     )
 
 
-def _nothing(source: Source, chosen: str | None) -> str:
+def nothing_in(source: Source) -> str:
+    """Return what is said of a file in which nothing looks like a component."""
     there = [
         n
         for n, v in vars(source.module).items()

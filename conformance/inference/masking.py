@@ -119,9 +119,7 @@ def _forms(text: AttentionText) -> Iterator[MaskForm]:
                 yield MaskForm(pattern.format(m=expression), f"{shape} {kind}", keys_only)
 
 
-def _requests(
-    text: AttentionText, form: MaskForm, sizes: Any, request: Requests, causal: bool = False
-) -> list[Any]:
+def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests, causal: bool = False) -> list[Any]:
     """Return calls with masks as general as the form can be."""
     requests = []
     for i, size in enumerate(sizes):

@@ -36,7 +36,9 @@ class Draft:
         """Return the implementation that the text defines, over the user's module."""
         space = names(module)
         exec(compile(self.body, INFERRED, "exec"), space)
-        return Implementation(name, {self.component: space[self.component]}, dict(self.declares), binding="inferred")
+        return Implementation(
+            name, {self.component: space[self.component]}, dict(self.declares), binding="inferred", written=INFERRED
+        )
 
 
 def names(module: ModuleType) -> dict[str, Any]:

@@ -33,6 +33,7 @@ MAY = {
     "conformance/inference": {"reference", "adapters.contract", "conformance"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},
     "conformance/names": {"spec", "adapters", "conformance"},
+    "conformance/texts": {"spec", "adapters", "conformance", "reference"},
     "conformance/attnconf": {
         "spec",
         "adapters",
@@ -56,6 +57,7 @@ WITHOUT_TORCH = [
     "attnconf.spec.profiles",
     "attnconf.adapters",
     "attnconf.conformance.names",
+    "attnconf.conformance.texts",
     "attnconf.conformance.plugin",
     "attnconf.cli",
     "attnconf.explaining",

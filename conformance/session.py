@@ -4,9 +4,11 @@ The one generator of (implementation, component, lens, requirement) behind pytes
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from attnconf.conformance import deviations
+from attnconf.conformance import blind_spots, deviations
+from attnconf.conformance.blind_spots import Watch
 from attnconf.conformance.checks import Checked, all_checks
 from attnconf.conformance.diagnosis import Diagnosis, Shared, diagnose
 from attnconf.conformance.door import Implementation
@@ -41,6 +43,7 @@ class Settings:
     device: str = "cpu"
     strict: bool = False
     thorough: bool = False
+    blind_spots: bool = False  # look for lines that no check executes; a full profile does so in any case
 
 
 @dataclass
@@ -54,6 +57,7 @@ class Session:
     outcomes: dict[str, Judged] = field(default_factory=dict)
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
     known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
+    watch: Watch | None = None
     _case: Callable[[str], Callable[[str], bool] | None] = field(default=lambda item: None)
 
     def profile_of(self, implementation: Implementation) -> profiles.Profile:
@@ -83,6 +87,14 @@ class Session:
                 if entry.requirement not in checks:
                     raise registry.SpecError(f"{entry.requirement} has no check")
                 self.plan.append(Planned(implementation, entry, checks[entry.requirement]))
+        self._make_watch()
+
+    def _make_watch(self) -> None:
+        """Watch the files of those whose blind spots are asked for, or that are judged by a full profile."""
+        those = [i for i in self.implementations if isinstance(i, Implementation)]
+        wanted = [i.source for i in those if self.settings.blind_spots or self.profile_of(i).name.startswith("full-")]
+        if wanted and blind_spots.available():
+            self.watch = Watch(wanted)
 
     def cases(self, planned: Planned) -> list[str]:
         """Return the names of the cases of a planned check."""
@@ -100,6 +112,10 @@ class Session:
 
     def run(self, planned: Planned) -> Judged:
         """Judge one planned check."""
+        with self.watch or nullcontext():
+            return self._judge(planned)
+
+    def _judge(self, planned: Planned) -> Judged:
         subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
         judged = judge(subject, planned.checked, self.settings.seed, self.settings.device, self._case(planned.id))
         if judged.outcome not in ("fail", "pass"):

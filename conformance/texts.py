@@ -44,6 +44,7 @@ def _function_text(node: ast.FunctionDef, chapter: str, lines: list[str]) -> Fun
     return FunctionText(chapter, node.name, node.lineno, ids, whole, "\n".join(source), said.partition("\n")[0])
 
 
+@cache
 def references(requirement: registry.Requirement) -> list[FunctionText]:
     """Return the functions of the reference that a requirement is about.
 

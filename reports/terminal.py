@@ -4,6 +4,8 @@ import shutil
 from collections.abc import Iterable
 from typing import Any
 
+from attnconf.reports.summary import blind_spots, summary
+
 Record = dict[str, Any]
 Result = dict[str, Any]
 
@@ -13,6 +15,12 @@ SHORT = {
 }  # fmt: skip
 LEGEND = "FAIL: at the root; follows: a consequence of it; known: listed beside the adapter, with reason and link"
 _WORST_FIRST = ("error", "fail", "unsupported", "not-run", "pass", "not-applicable")
+
+
+def page(record: Record) -> list[str]:
+    """Return all that is printed at the end of a run."""
+    parts = (failures, explored, table, blind_spots, verdicts, summary)
+    return [line for part in parts for line in part(record)]
 
 
 def header(record: Record) -> list[str]:

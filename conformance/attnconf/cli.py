@@ -94,6 +94,8 @@ def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--profile", metavar="NAME", help="what a verdict requires")
     verb.add_argument("--strict", action="store_true", help="let a SHOULD count like a MUST")
     verb.add_argument("--thorough", action="store_true", help="also explore around the scored cases; never scored")
+    verb.add_argument("--blind-spots", action="store_true", help=(
+        "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
     verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
     verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')
@@ -152,7 +154,7 @@ def pytest_arguments(given: argparse.Namespace) -> list[str]:
     ]
     valued = [(f"--{name}", getattr(given, name)) for name in ("results", "profile", "seed", "device")]
     options = [f"{option}={value}" for option, value in valued if value is not None]
-    flags = [f"--{name}" for name in ("strict", "thorough") if getattr(given, name)]
+    flags = [f"--{name}" for name in ("strict", "thorough", "blind-spots") if getattr(given, name.replace("-", "_"))]
     flags += [f"-{name}" for name in ("q", "x") if getattr(given, name)]
     select = ["-k", given.k] if given.k is not None else []
     return [*fixed, *(f"--impl={name}" for name in given.impl), *options, *flags, *select]

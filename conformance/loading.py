@@ -77,18 +77,25 @@ def load(typed: str) -> list[Implementation | Unjudgeable]:
         if point.name == name.target:
             return _adapter(name, _import(point.value))
     name, found = _find(name)
-    if isinstance(found, Unjudgeable):
-        return [replace(found, name=typed)]
+    return [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found)
+
+
+def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:
+    """Return what a module stands for that is there already. Raises LoadError if it has no such component."""
+    return _of_source(Name(module.__name__, module.__name__, None, component), Source(module))
+
+
+def _of_source(name: Name, found: Source) -> list[Implementation | Unjudgeable]:
     variants = getattr(found.module, "variants", None)
     is_variant = name.chosen is None or (isinstance(variants, dict) and name.chosen in variants)
     is_there = name.chosen is not None and callable(getattr(found.module, name.chosen, None))
     if _adapts(found) and (is_variant or not is_there):
         return _adapter(name, found)
     if name.chosen is not None and not is_there:
-        return [Unjudgeable(typed, _source(found.module), _no_such(found, name.chosen))]
+        return [Unjudgeable(name.typed, _source(found.module), _no_such(found, name.chosen))]
     from attnconf.conformance.inference import infer  # it needs this module
 
-    return infer(found, typed, name.chosen, name.component)
+    return infer(found, name.typed, name.chosen, name.component)
 
 
 def _adapter(name: Name, found: Source | Unjudgeable) -> list[Implementation | Unjudgeable]:

@@ -180,22 +180,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 
 def _select(run: Run, config: pytest.Config) -> None:
     """Let ``-k`` choose by requirement and by case: an item runs with those of its cases that fit."""
-    from _pytest.mark.expression import Expression
+    from attnconf.conformance.selecting import by_expression
 
     try:
-        expression = Expression.compile(config.option.keyword)
-    except SyntaxError as error:
-        raise pytest.UsageError(f"-k {config.option.keyword!r}: {error}") from None
-
-    def keep(planned: "Planned", case: str) -> bool:
-        entry = planned.entry
-        whole = {word.lower() for word in (planned.implementation.name, entry.component, entry.lens, case)}
-
-        def fits(name: str, /, **_: object) -> bool:
-            return name.lower() in entry.requirement.lower() or name.lower() in whole
-
-        return expression.evaluate(fits)
-
+        keep = by_expression(config.option.keyword)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
     run.session.select(keep)
     if not run.session.plan and not run.unjudgeable:
         raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing")

@@ -39,6 +39,7 @@ MAY = {
         "adapters",
         "conformance",
         "reports",
+        "checking",
         "cli",
         "listing",
         "explaining",
@@ -63,6 +64,7 @@ WITHOUT_TORCH = [
     "attnconf.explaining",
     "attnconf.reports.terminal",
     "attnconf.reports.markdown",
+    "attnconf.reports.notebook",
     "attnconf.reports.kill_matrix",
 ]
 

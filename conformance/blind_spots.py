@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attnconf.adapters
+from attnconf.adapters import contract
 
 if TYPE_CHECKING:
     from coverage import Coverage
@@ -106,7 +106,7 @@ def own_files(source: str) -> list[Path]:
 
 
 def _installed(path: Path) -> bool:
-    ours = Path(str(attnconf.adapters.__file__)).resolve().parent
+    ours = Path(str(contract.__file__)).resolve().parent
     library = Path(sysconfig.get_path("stdlib")).resolve()
     places = path.resolve().parents
     return ours in places or library in places or {"site-packages", "dist-packages"} & set(path.parts) != set()
@@ -162,7 +162,8 @@ class Reading:
             if self.called(node):
                 yield from self.block(node.body)
             elif any(self.within(node)):
-                yield self.spot(node, node, "error" if self.tells(node.body) else "function")
+                refuses = self.tells(node.body) and any(isinstance(inner, ast.Raise) for inner in node.body)
+                yield self.spot(node, node, "error" if refuses else "function")
 
     def called(self, node: ast.stmt) -> bool:
         return any(line not in self.missing for line in self.within(node))

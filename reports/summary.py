@@ -64,7 +64,7 @@ def _wrong(record: Record, roots: list[Result]) -> str:
         parts += [f"not shown: {'; '.join(lacking)}"] if lacking else []
         return "; ".join(["nothing that must hold" if parts else "nothing", *parts])
     follow = sum(bool(r["follows_from"]) for r in record["results"])
-    return _told(must) + (f"; {follow} failures follow" if follow else "")
+    return _told(must) + (f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow else "")
 
 
 def _told(roots: list[Result]) -> str:

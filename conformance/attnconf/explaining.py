@@ -8,6 +8,7 @@ import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import zip_longest
 
 from attnconf.conformance import names, texts
@@ -36,6 +37,7 @@ def explain(name: str) -> list[str]:
 Known = tuple[str, str, Callable[[str], list[str]]]  # (in capitals, as it is written, what explains it)
 
 
+@cache
 def _known() -> list[Known]:
     kinds: list[tuple[Iterable[str], Callable[[str], list[str]]]] = [
         (registry.requirements(), lambda name: _requirement(registry.get(name))),
@@ -129,6 +131,7 @@ def _named(text: str) -> tuple[str, list[str]]:
     )  # fmt: skip
 
 
+@cache
 def _judged_by(component: str) -> list[str]:
     """Return the chapters that a component is judged by in the newest profiles, its own first."""
     entries = [e for name in profiles.names() for e in profiles.load(name).entries if e.component == component]

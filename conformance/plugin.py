@@ -156,7 +156,7 @@ def pytest_report_header(config: pytest.Config) -> list[str] | None:
     from attnconf.conformance.results import record
     from attnconf.reports.terminal import header
 
-    return header(record(run.session))
+    return [*header(record(run.session)), *run.session.remarks]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

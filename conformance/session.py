@@ -58,6 +58,7 @@ class Session:
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
     known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
     watch: Watch | None = None
+    remarks: list[str] = field(default_factory=list)  # what was asked for and is not done
     _case: Callable[[str], Callable[[str], bool] | None] = field(default=lambda item: None)
 
     def profile_of(self, implementation: Implementation) -> profiles.Profile:
@@ -92,9 +93,13 @@ class Session:
     def _make_watch(self) -> None:
         """Watch the files of those whose blind spots are asked for, or that are judged by a full profile."""
         those = [i for i in self.implementations if isinstance(i, Implementation)]
-        wanted = [i.source for i in those if self.settings.blind_spots or self.profile_of(i).name.startswith("full-")]
-        if wanted and blind_spots.available():
-            self.watch = Watch(wanted)
+        wanted = [i for i in those if self.settings.blind_spots or self.profile_of(i).name.startswith("full-")]
+        if wanted and not blind_spots.available():
+            self.remarks.append(blind_spots.MISSING)
+        elif wanted:
+            self.watch = watch = Watch([i.source for i in wanted])
+            unseen = [i.name for i in wanted if watch.coverage(i.source) is None and self.settings.blind_spots]
+            self.remarks += [f"no blind spots of {name}: it is no .py file of your own" for name in unseen]
 
     def cases(self, planned: Planned) -> list[str]:
         """Return the names of the cases of a planned check."""

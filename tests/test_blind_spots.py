@@ -8,7 +8,10 @@ import pytest
 
 import attnconf
 from attnconf import adapters
+from attnconf.conformance import blind_spots
 from attnconf.conformance.blind_spots import Reading, own_files
+from attnconf.conformance.loading import load
+from attnconf.conformance.session import Session, Settings
 from attnconf.reports import record as records
 from attnconf.reports.markdown import page
 from attnconf.reports.summary import blind_spots as lines_of
@@ -111,6 +114,17 @@ def test_a_full_profile_looks_for_them(folder):
     report = attnconf.check(folder / "homework.py", profile="full", select="ATT-SCALE-1")
     assert "not exercised: homework.py:19-21 (if use_cache: …)" in str(report)
     assert "if use_cache:" in report._repr_html_()
+
+
+def test_what_is_no_file_of_the_users_own_is_said_in_the_header(folder, monkeypatch):
+    asked = Session(load("reference"), Settings("core-1", blind_spots=True))
+    asked.make_plan()
+    assert asked.remarks == ["no blind spots of reference: it is no .py file of your own"]
+    monkeypatch.setattr(blind_spots, "available", lambda: False)
+    full = Session(load(str(folder / "homework.py")), Settings("full"))
+    full.make_plan()
+    assert full.remarks == [blind_spots.MISSING]
+    assert full.watch is None
 
 
 def test_the_users_own_files_are_watched(folder, tmp_path):

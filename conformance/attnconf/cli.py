@@ -71,8 +71,10 @@ def parser() -> Parser:
     verb = verbs.add_parser("list", help="what there is: " + ", ".join(KINDS), allow_abbrev=False)
     verb.add_argument("kind", nargs="?", choices=KINDS, help="only these (default: all)")
     verb.set_defaults(act=_list)
-    verb = verbs.add_parser("explain", help="a requirement or a mutant, in full", allow_abbrev=False)
-    verb.add_argument("id", help="as in `attnconf list`, in any case")
+    verb = verbs.add_parser("explain", help="a requirement, mutant, component, …, in full", allow_abbrev=False)
+    verb.add_argument("id", help=(
+        "of a requirement, mutant, chapter, component, convention or profile: ATT-SCALE-1, rotary, norm-order, core-2; "
+        "in any case"))  # fmt: skip
     verb.set_defaults(act=_explain)
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)

@@ -22,13 +22,13 @@ def explain(name: str) -> list[str]:
 
     Raises KeyError with a message.
     """
-    known = _known()
-    found = [lines(written) for key, written, lines in known if key == name.upper()]
+    known, wanted = _known(), name.upper()
+    found = [lines(written) for key, written, lines in known if key == wanted]
     if found:
         return [line for block in found for line in ["", *block]][1:]
     keys = {key: written for key, written, _ in known}
-    begun = [key for key in keys if key.startswith(name.upper())] if name else []
-    close = begun or difflib.get_close_matches(name.upper(), keys, n=1)
+    begun = [key for key in keys if key.startswith(wanted)] if name else []
+    close = begun or difflib.get_close_matches(wanted, keys, n=1)
     hint = f"; nearest: {keys[close[0]]}" if close else "; attnconf list shows all"
     kinds = "requirement, mutant, chapter, component, convention or profile"
     raise KeyError(f"there is no {kinds} {name!r}{hint}")

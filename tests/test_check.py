@@ -157,7 +157,7 @@ WRONG = [
     (("referense",), {}, "nearest: reference"),
     ((reference,), {"component": "atention"}, "unknown component 'atention'"),
     ((reference,), {"component": "atention"}, "nearest: attention"),
-    (({"attention": attention},), {"component": "rotary"}, "functions has no component 'rotary'; it has attention"),
+    (({"attention": attention},), {"component": "rotary"}, "functions has no component 'rotary' (it has attention)"),
     ((reference,), {"profile": "core-9"}, "unknown profile 'core-9'"),
     ((reference,), {"device": "nothing"}, "device 'nothing': "),
     ((reference,), {"component": "attention", "select": "zzz"}, "-k 'zzz' selects nothing"),

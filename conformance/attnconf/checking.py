@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -120,7 +120,7 @@ def check(target: Any, component: str | None, select: str | None, settings: Sett
             raise CheckError(blind_spots.MISSING)
         _check_names(component, settings)
         with _kept_as_it_is():
-            session = Session(_only(_find(target, component), component), settings)
+            session = Session(_find(target, component), settings)
             session.make_plan()
             if select:
                 _select(session, select)
@@ -163,13 +163,13 @@ def _kept_as_it_is() -> Iterator[None]:
 
 def _find(target: Any, component: str | None) -> list[Implementation | Unjudgeable]:
     if isinstance(target, str | Path):
-        return loading.load(str(target))
+        return loading.load(f"{target}@{component}" if component else str(target))
     if isinstance(target, ModuleType):
-        return loading.from_module(target, target.__name__)
+        return loading.load_module(target, component)
     if isinstance(target, Mapping):
         module = ModuleType("functions")
         vars(module).update({str(name): function for name, function in target.items()})
-        return loading.from_module(module, "functions")
+        return loading.load_module(module, component)
     if isinstance(target, type | FunctionType):
         from attnconf.conformance.inference import infer_object  # type: ignore[attr-defined]
 
@@ -186,21 +186,6 @@ def _refusal(target: Any) -> str:
         f"found an object of {kind.__name__}, want the class: it is built anew for every case, "
         f"with sizes and weights of ours: attnconf.check({kind.__name__})"
     )
-
-
-def _only(found: list[Implementation | Unjudgeable], component: str | None) -> list[Implementation | Unjudgeable]:
-    """Return the implementations with one component alone, where one is named."""
-    if component is None:
-        return found
-    chosen: list[Implementation | Unjudgeable] = []
-    for i in found:
-        if isinstance(i, Unjudgeable):
-            chosen.append(i)
-            continue
-        if component not in i.components:
-            raise CheckError(f"{i.name} has no component {component!r}; it has {', '.join(i.components)}")
-        chosen.append(replace(i, components={component: i.components[component]}))
-    return chosen
 
 
 def _select(session: Session, select: str) -> None:

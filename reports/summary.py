@@ -85,10 +85,12 @@ def in_words(result: Result) -> str:
 
 def _next(record: Record, roots: list[Result]) -> str:
     if not roots:
-        right = all(v["verdict"] == "conformant" for v in record["verdicts"])
-        return (
-            "next:  --thorough and --blind-spots look further" if right else "next:  what is not supported, see above"
-        )
+        given = {v["verdict"] for v in record["verdicts"]}
+        if "not-gradable" in given:
+            return "next:  what keeps it from being judged, see above"
+        if given == {"conformant"}:
+            return "next:  --thorough and --blind-spots look further"
+        return "next:  what is not shown, see above"
     first = roots[0]
     reference = "".join(f", then {place}" for place in first.get("reference") or [])
     return f"next:  read {first['spec']}{reference}; attnconf explain {first['requirement']}"

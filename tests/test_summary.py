@@ -102,7 +102,7 @@ def test_what_cannot_be_judged():
     content["verdicts"] = [
         {"implementation": "x", "component": None, "verdict": "not-gradable", "reason": "line 3: bad", "counts": {}}
     ]
-    assert three(content)[:2] == ["nothing was judged", "line 3: bad"]
+    assert three(content) == ["nothing was judged", "line 3: bad", "what keeps it from being judged, see above"]
 
 
 @pytest.mark.parametrize("change", ["two", "cut"])

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import FORWARD, RETURNS, Component, positional
-from attnconf.conformance import sources, written
+from attnconf.conformance import blind_spots, sources, written
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
@@ -84,7 +84,12 @@ def call(implementation: Implementation, request: Request) -> Reply:
     ]
     default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
     printed = _Nowhere() if implementation.binding == "inferred" else None  # homework prints shapes at every step
-    with _grad_mode(request.mode), warnings.catch_warnings(action="ignore"), _printing_to(printed):
+    with (
+        _grad_mode(request.mode),
+        warnings.catch_warnings(action="ignore"),  # its warnings are its own affair
+        _printing_to(printed),
+        blind_spots.looking(implementation.source),
+    ):
         try:
             returned = _enter(implementation, request, weights, inputs, before)
         finally:

@@ -77,22 +77,29 @@ def load(typed: str) -> list[Implementation | Unjudgeable]:
         if point.name == name.target:
             return _adapter(name, _import(point.value))
     name, found = _find(name)
-    if isinstance(found, Unjudgeable):
-        return [replace(found, name=typed)]
+    return [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found)
+
+
+def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:
+    """Return what a module stands for that is there already. Raises LoadError if it has no such component."""
+    return _of_source(Name(module.__name__, module.__name__, None, component), Source(module))
+
+
+def _of_source(name: Name, found: Source) -> list[Implementation | Unjudgeable]:
     variants = getattr(found.module, "variants", None)
     is_variant = name.chosen is None or (isinstance(variants, dict) and name.chosen in variants)
     is_there = name.chosen is not None and callable(getattr(found.module, name.chosen, None))
     if _adapts(found) and (is_variant or not is_there):
         return _adapter(name, found)
     if name.chosen is not None and not is_there:
-        return [Unjudgeable(typed, _source(found.module), _no_such(found, name.chosen))]
+        return [Unjudgeable(name.typed, _source(found.module), _no_such(found, name.chosen))]
     from attnconf.conformance.inference import infer  # it needs this module
 
-    inferred = infer(found, typed, name.chosen, name.component)
+    inferred = infer(found, name.typed, name.chosen, name.component)
     judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
     if name.chosen is None and found.lost:  # what is lost is not forgotten because others can be judged
         source, names = _source(found.module), found.lost if judged else found.lost[:1]
-        lost = [Unjudgeable(f"{typed}:{n}" if judged else typed, source, found.absent[n]) for n in names]
+        lost = [Unjudgeable(f"{name.typed}:{n}" if judged else name.typed, source, found.absent[n]) for n in names]
         return [*judged, *lost]
     return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
 

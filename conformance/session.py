@@ -4,9 +4,11 @@ The one generator of (implementation, component, lens, requirement) behind pytes
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from attnconf.conformance import deviations
+from attnconf.conformance import blind_spots, deviations
+from attnconf.conformance.blind_spots import Watch
 from attnconf.conformance.checks import Checked, all_checks
 from attnconf.conformance.diagnosis import Diagnosis, Shared, diagnose
 from attnconf.conformance.door import Implementation
@@ -41,6 +43,7 @@ class Settings:
     device: str = "cpu"
     strict: bool = False
     thorough: bool = False
+    blind_spots: bool = False  # look for lines that no check executes; a full profile does so in any case
 
 
 @dataclass
@@ -54,6 +57,8 @@ class Session:
     outcomes: dict[str, Judged] = field(default_factory=dict)
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
     known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
+    watch: Watch | None = None
+    remarks: list[str] = field(default_factory=list)  # what was asked for and is not done
     _case: Callable[[str], Callable[[str], bool] | None] = field(default=lambda item: None)
 
     def profile_of(self, implementation: Implementation) -> profiles.Profile:
@@ -83,6 +88,18 @@ class Session:
                 if entry.requirement not in checks:
                     raise registry.SpecError(f"{entry.requirement} has no check")
                 self.plan.append(Planned(implementation, entry, checks[entry.requirement]))
+        self._make_watch()
+
+    def _make_watch(self) -> None:
+        """Watch the files of those whose blind spots are asked for, or that are judged by a full profile."""
+        those = [i for i in self.implementations if isinstance(i, Implementation)]
+        wanted = [i for i in those if self.settings.blind_spots or self.profile_of(i).name.startswith("full-")]
+        if wanted and not blind_spots.available():
+            self.remarks.append(blind_spots.MISSING)
+        elif wanted:
+            self.watch = watch = Watch([i.source for i in wanted])
+            unseen = [i.name for i in wanted if watch.coverage(i.source) is None and self.settings.blind_spots]
+            self.remarks += [f"no blind spots of {name}: it is no .py file of your own" for name in unseen]
 
     def cases(self, planned: Planned) -> list[str]:
         """Return the names of the cases of a planned check."""
@@ -100,6 +117,10 @@ class Session:
 
     def run(self, planned: Planned) -> Judged:
         """Judge one planned check."""
+        with self.watch or nullcontext():
+            return self._judge(planned)
+
+    def _judge(self, planned: Planned) -> Judged:
         subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
         judged = judge(subject, planned.checked, self.settings.seed, self.settings.device, self._case(planned.id))
         if judged.outcome not in ("fail", "pass"):

@@ -31,6 +31,7 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None) -> str:
         _section("Recommendations not followed", _recommendations(merged, root)),
         _section("Not supported", _unsupported(merged)),
         _section("Faults of the suite", _faults(merged)),
+        _section("Not exercised", _blind_spots(merged)),
         _section("Environment", _environment(records)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -219,6 +220,16 @@ def _faults(record: Record) -> list[str]:
         if r["outcome"] == "error"
     ]
     return table(("implementation", "component", "requirement", "fault"), rows)
+
+
+def _blind_spots(record: Record) -> list[str]:
+    """Return what no check executed of the users' own files, where that was looked for."""
+    rows = [
+        (i["name"], f"{s['file']}:{s['first']}-{s['last']}", s["kind"], s["code"])
+        for i in record["implementations"]
+        for s in i.get("blind_spots") or []
+    ]
+    return table(("implementation", "lines", "kind", "code"), rows)
 
 
 def _environment(records: Sequence[tuple[str, Record]]) -> list[str]:

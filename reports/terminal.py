@@ -4,6 +4,8 @@ import shutil
 from collections.abc import Iterable
 from typing import Any
 
+from attnconf.reports.summary import blind_spots, summary
+
 Record = dict[str, Any]
 Result = dict[str, Any]
 
@@ -13,6 +15,12 @@ SHORT = {
 }  # fmt: skip
 LEGEND = "FAIL: at the root; follows: a consequence of it; known: listed beside the adapter, with reason and link"
 _WORST_FIRST = ("error", "fail", "unsupported", "not-run", "pass", "not-applicable")
+
+
+def page(record: Record) -> list[str]:
+    """Return all that is printed at the end of a run."""
+    parts = (failures, explored, table, blind_spots, verdicts, summary)
+    return [line for part in parts for line in part(record)]
 
 
 def header(record: Record) -> list[str]:
@@ -31,13 +39,23 @@ def header(record: Record) -> list[str]:
 
 def failures(record: Record) -> list[str]:
     """Return a block for every failure that follows from no other, its consequences folded under it; MUST first."""
-    lines = []
-    for result in sorted(record["results"], key=lambda r: r["strength"] != "MUST"):
-        if result["outcome"] == "error":
-            lines += ["", f"{result['requirement']} on {result['implementation']}: {result['message']}"]
-        elif result["outcome"] == "fail" and not result["follows_from"]:
-            lines += ["", *block(result, consequences(record, result), _options(record))]
-    return lines
+    return [line for lines in blocks(record) for line in ["", *lines]]
+
+
+def blocks(record: Record) -> list[list[str]]:
+    """Return the lines of every fault of the suite and of every failure at the root."""
+    faults = [
+        [f"{r['requirement']} on {r['implementation']}: {r['message']}"]
+        for r in record["results"]
+        if r["outcome"] == "error"
+    ]
+    return [*faults, *(block(r, consequences(record, r), _options(record)) for r in roots(record))]
+
+
+def roots(record: Record) -> list[Result]:
+    """Return the failures that follow from no other, MUST first."""
+    found = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
+    return sorted(found, key=lambda r: r["strength"] != "MUST")
 
 
 def explored(record: Record) -> list[str]:
@@ -156,15 +174,15 @@ def _shorter(text: str) -> str:
     return text.replace("multi_head_attention", "mha").replace("unsupported", "unsup.")
 
 
-def _counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
+def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
     """Return the counts of a verdict, failures of a SHOULD apart from those of a MUST."""
     mine = (verdict["implementation"], verdict["component"])
     lax = sum(
         r["outcome"] == "fail" and r["strength"] != "MUST" and (r["implementation"], r["component"]) == mine
         for r in record["results"]
     )
-    counts = {**verdict["counts"], "fail": verdict["counts"].get("fail", 0) - lax, "recommended but not so": lax}
-    return {outcome: n for outcome, n in counts.items() if n}
+    found = {**verdict["counts"], "fail": verdict["counts"].get("fail", 0) - lax, "recommended but not so": lax}
+    return {outcome: n for outcome, n in found.items() if n}
 
 
 def _observed(record: Record, verdict: Record) -> dict[str, str]:
@@ -184,8 +202,8 @@ def verdicts(record: Record) -> list[str]:
         claimed = profiles.get(v["implementation"])
         against = f" by {claimed}" if claimed not in (None, record["suite"]["profile"]) else ""
         what = v["implementation"] + (f" {v['component']}" if v["component"] else "")
-        counts = ", ".join(f"{n} {outcome}" for outcome, n in _counts(record, v).items())
-        text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({counts})" if counts else "")
+        found = ", ".join(f"{n} {outcome}" for outcome, n in counts(record, v).items())
+        text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({found})" if found else "")
         lines.append(text + (f"; {v['reason']}" if v["reason"] else ""))
         seen = _observed(record, v)
         if seen:

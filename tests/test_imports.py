@@ -33,11 +33,13 @@ MAY = {
     "conformance/inference": {"reference", "adapters.contract", "conformance"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},
     "conformance/names": {"spec", "adapters", "conformance"},
+    "conformance/texts": {"spec", "adapters", "conformance", "reference"},
     "conformance/attnconf": {
         "spec",
         "adapters",
         "conformance",
         "reports",
+        "checking",
         "cli",
         "listing",
         "explaining",
@@ -56,11 +58,13 @@ WITHOUT_TORCH = [
     "attnconf.spec.profiles",
     "attnconf.adapters",
     "attnconf.conformance.names",
+    "attnconf.conformance.texts",
     "attnconf.conformance.plugin",
     "attnconf.cli",
     "attnconf.explaining",
     "attnconf.reports.terminal",
     "attnconf.reports.markdown",
+    "attnconf.reports.notebook",
     "attnconf.reports.kill_matrix",
 ]
 

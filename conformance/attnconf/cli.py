@@ -71,8 +71,10 @@ def parser() -> Parser:
     verb = verbs.add_parser("list", help="what there is: " + ", ".join(KINDS), allow_abbrev=False)
     verb.add_argument("kind", nargs="?", choices=KINDS, help="only these (default: all)")
     verb.set_defaults(act=_list)
-    verb = verbs.add_parser("explain", help="a requirement or a mutant, in full", allow_abbrev=False)
-    verb.add_argument("id", help="as in `attnconf list`, in any case")
+    verb = verbs.add_parser("explain", help="a requirement, mutant, component, …, in full", allow_abbrev=False)
+    verb.add_argument("id", help=(
+        "of a requirement, mutant, chapter, component, convention or profile: ATT-SCALE-1, rotary, norm-order, core-2; "
+        "in any case"))  # fmt: skip
     verb.set_defaults(act=_explain)
     _add_bind(
         verbs.add_parser("bind", help="how a file without an adapter is bound, as an adapter", allow_abbrev=False)
@@ -98,6 +100,8 @@ def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--profile", metavar="NAME", help="what a verdict requires")
     verb.add_argument("--strict", action="store_true", help="let a SHOULD count like a MUST")
     verb.add_argument("--thorough", action="store_true", help="also explore around the scored cases; never scored")
+    verb.add_argument("--blind-spots", action="store_true", help=(
+        "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
     verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
     verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')
@@ -185,7 +189,7 @@ def pytest_arguments(given: argparse.Namespace) -> list[str]:
     ]
     valued = [(f"--{name}", getattr(given, name)) for name in ("results", "profile", "seed", "device")]
     options = [f"{option}={value}" for option, value in valued if value is not None]
-    flags = [f"--{name}" for name in ("strict", "thorough") if getattr(given, name)]
+    flags = [f"--{name}" for name in ("strict", "thorough", "blind-spots") if getattr(given, name.replace("-", "_"))]
     flags += [f"-{name}" for name in ("q", "x") if getattr(given, name)]
     select = ["-k", given.k] if given.k is not None else []
     return [*fixed, *(f"--impl={name}" for name in given.impl), *options, *flags, *select]

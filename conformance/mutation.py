@@ -72,8 +72,9 @@ def _fits(mutant: Mutant, original: Any, other: Any, replaced: Mapping[Any, Any]
         raise ValueError(f"{mutant.id} replaces {original.__name__}({', '.join(want)}) by one of ({', '.join(got)})")
 
 
-def _modules() -> list[ModuleType]:
-    return [importlib.import_module(f"attnconf.{name}") for name in _MODULES]
+@cache
+def _modules() -> tuple[ModuleType, ...]:
+    return tuple(importlib.import_module(f"attnconf.{name}") for name in _MODULES)
 
 
 @cache

@@ -1,7 +1,10 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from attnconf.conformance.door import INFERRED, Implementation
@@ -108,3 +111,15 @@ def nothing_in(source: Source) -> str:
     ]
     listed = f" ({', '.join(there)})" if there else ""
     return f"nothing in it looks like a component{listed}: name one, FILE:Name, and what it is, @component"
+
+
+def infer_object(thing: Any, component: str | None = None) -> Implementation | Unjudgeable:
+    """Return an implementation for a class or function at hand, defined in a module, a notebook or at the prompt."""
+    name = getattr(thing, "__name__", type(thing).__name__)
+    module = sys.modules.get(getattr(thing, "__module__", None) or "", ModuleType("defined_here"))
+    if getattr(module, name, None) is not thing:
+        module = ModuleType(module.__name__)
+        setattr(module, name, thing)
+    path = getattr(module, "__file__", None)
+    source = Source(module, Path(path) if path else None)
+    return infer(source, name, name, component)[0]

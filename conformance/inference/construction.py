@@ -45,9 +45,9 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             for p, (text, _) in zip(parameters, chosen, strict=True)
             if text
         ]
-        given = frozenset(meaning for _, meaning in chosen if meaning) | globals_given
+        given = {m for m, texts in table.items() for text, _ in chosen if texts and text == texts[0]} | globals_given
         given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
-        yield Construction(f"{name}({', '.join(arguments)})", before, given)
+        yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
 
 
 def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, str], ...]]:

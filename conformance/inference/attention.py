@@ -77,7 +77,7 @@ def bind(place: Place) -> Bound | Refusal:
             attempts.say(given[-1].message)
     if not ran:
         return Refusal("; ".join(attempts.failures[:4]) or "it can be neither built nor called as attention")
-    for text, _, given, certificate in ran[:6]:
+    for text, _, given, certificate in ran:
         mistakes = certificate.mistakes(given, declared(text))
         if mistakes:
             return finish(place, text, sizes_of(text), mistakes[0].id)
@@ -135,7 +135,10 @@ def _of_form(
             continue
         for weighing in probe.weighings():
             for heads_last in (False, True) if "heads" in made.given else (False,):
-                yield text.but(state=weighing.state, lacking=weighing.lacking, heads_last=heads_last)
+                found = text.but(state=weighing.state, lacking=weighing.lacking, heads_last=heads_last)
+                yield found
+                if text.causal_always:  # heads that are merged wrongly mix tokens up as well
+                    yield found.but(causal_always=False)
 
 
 class Probe:
@@ -229,7 +232,17 @@ MISSING = object()
 
 
 def plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
-    """Return calls without masks, in two sizes."""
+    """Return calls without masks, in two sizes; the same for all texts that are called alike."""
+    key = (sizes, text.self_only, "value" in text.form.roles, text.lacking, text.causal_always)
+    if key not in _certificates:
+        _certificates[key] = _plain_certificate(text, sizes)
+    return _certificates[key]
+
+
+_certificates: dict[Any, Certificate] = {}
+
+
+def _plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
     requests = []
     for i, size in enumerate(sizes):
         B, L, S = ((2, 3, 7), (3, 4, 5))[i]
@@ -281,7 +294,7 @@ def declared(text: AttentionText) -> dict[str, str]:
 
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
-    text = with_masks(place, text, sizes, request, declared)
+    text = with_masks(place, text, sizes, request, declared, "" if certified in (None, "reference") else certified)
     declares = declared(text)
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:

@@ -12,6 +12,7 @@ from attnconf.conformance.inference.attention_text import AttentionText, MaskFor
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
 
+TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
 ONE = "one_for_all_heads(seen)"
 ADDED = "additive(seen, attn_bias, query)"
 KEYS = f"one_for_all_queries({ONE})"
@@ -58,6 +59,7 @@ class Search:
     sizes: Any
     request: Requests
     declared: Declared
+    mistake: str = ""  # the mutant that the class is known to be
 
     def tried(self, text: AttentionText, name: str, form: MaskForm, requests: list[Any]) -> Trial:
         """Return how far a class is from the textbook when an argument is given masks in one form."""
@@ -65,12 +67,18 @@ class Search:
         draft = Draft(text.component, candidate.body(), self.declared(candidate))
         certificate = Certificate(text.component, requests)
         given = certificate.replies(draft.implementation(self.place.module))
-        return Trial(form, certificate.distance(given, draft.declares), given, certificate, dict(draft.declares))
+        distance = certificate.distance(given, draft.declares, self.mistake)
+        return Trial(form, distance, given, certificate, dict(draft.declares))
 
 
-def with_masks(place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared) -> AttentionText:
-    """Return the text with what its arguments for masks want, and with the weights that come back."""
-    search = Search(place, sizes, request, declared)
+def with_masks(
+    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, mistake: str = ""
+) -> AttentionText:
+    """Return the text with what its arguments for masks want, and with the weights that come back.
+
+    ``mistake``: the known mistake that certified the rest, which the masks have to go with.
+    """
+    search = Search(place, sizes, request, declared, mistake)
     for slot in text.form.slots:
         if slot.role in ("mask", "lengths"):
             text = _with_argument(search, text, slot.name)
@@ -99,10 +107,10 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> AttentionT
                 text = text.but(exclusive=True)
         elif trial.distance < FAILED:
             ran.append(trial)
-    certain = [t for t in ran if t.distance <= ROUNDING] or [
-        t for t in ran if t.certificate.mistakes(t.given, t.declares)
-    ]
-    chosen = certain[0] if certain else min(ran, key=lambda t: t.distance) if ran else None
+    certain = [t for t in ran if t.distance <= ROUNDING]
+    nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
+    certain = certain or [t for t in nearest if t.certificate.mistakes(t.given, t.declares)]
+    chosen = (certain or nearest or [None])[0]
     return text.but(masks={**text.masks, name: chosen.form}) if chosen else text
 
 

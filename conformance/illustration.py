@@ -1,12 +1,13 @@
 """What is drawn under a failure: its smallest example, and which position depends on which. Never scored.
 
-All of a run together may take a second, and only the first failures are drawn.
+All of a run together may take a second, and only the first three of each are drawn.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 from attnconf.conformance import leaks, smallest
 from attnconf.conformance.cases import Case
@@ -28,7 +29,6 @@ COMPONENTS = frozenset(
     }
 )  # fmt: skip
 Json = dict[str, Any]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,23 @@ class Pictures:
 
 @dataclass
 class Budget:
-    """How many may still be tried, and how long that may take."""
+    """How many may still be drawn, and how long that may take."""
 
     seconds: float = SECONDS
-    tried: dict[str, int] = field(default_factory=dict)
+    drawn: Counter[str] = field(default_factory=Counter)
 
-    def spend(self, what: str, most: float, draw: Callable[[float], T | None]) -> T | None:
+    def spend(self, what: str, most: float, draw: Callable[[float], Json | None]) -> Json | None:
         """Return what ``draw(seconds)`` draws, or None: an implementation may do anything, and no picture is owed."""
-        if self.tried.get(what, 0) >= AT_MOST or self.seconds <= 0:
+        if self.drawn[what] >= AT_MOST or self.seconds <= 0:
             return None
-        self.tried[what] = self.tried.get(what, 0) + 1
         start = perf_counter()
         try:
-            return draw(min(most, self.seconds))
+            found = draw(min(most, self.seconds))
         except Exception:
-            return None
-        finally:
-            self.seconds -= perf_counter() - start
+            found = None
+        self.seconds -= perf_counter() - start
+        self.drawn[what] += found is not None
+        return found
 
 
 def illustrate(subject: Subject, checked: Checked, judged: Judged, cases: Sequence[Case], budget: Budget) -> Pictures:
@@ -71,7 +71,7 @@ def illustrate(subject: Subject, checked: Checked, judged: Judged, cases: Sequen
 
     def example(seconds: float) -> Json | None:
         found = smallest.smallest(subject, reference, checked, failing, reason, seconds)
-        return found and described(found, subject)
+        return described(found, subject) if found else None
 
     def leaking(seconds: float) -> Json | None:
         return leaks.leaks(subject, reference, judged.log, seconds)

@@ -36,9 +36,10 @@ _STEPS: tuple[tuple[Callable[..., Any], tuple[str, ...], str], ...] = (
     (rms_norm.normalize, (), "normalized"),
     (feed_forward.hidden, (), "hidden"),
 )
+_FUSED = {"query": "q", "key": "k", "value": "v"}
 _ORDER = ("q", "k", "v", "scores", "weights", "context", "normalized", "hidden")
-_SOFTMAX = (torch.softmax, Tensor.softmax, functional.softmax, torch.nn.functional.softmax)
-_DEFAULTS: dict[str, Any] = {"causal": False, "scale": None, "num_heads": 1, "bias": True, "norm_first": False}
+_SOFTMAX = (torch.softmax, Tensor.softmax, functional.softmax)
+_DEFAULTS: dict[str, Any] = {"num_heads": 1, "causal": False, "scale": None, "eps": None, "activation": "relu"}
 
 
 def described(example: Example, subject: Subject) -> Json:
@@ -47,7 +48,8 @@ def described(example: Example, subject: Subject) -> Json:
     recorded = _of_reference(subject.declares, request)
     seen = _of(subject, request, got)
     names = [name for name in _ORDER if name in recorded and _tells(name, request)]
-    steps = [_step(name, recorded[name][0], seen.get(name)) for name in names]
+    calls = 1 + len(request.before)
+    steps = [_step(name, recorded[name][-1], _fitted(seen.get(name, []), recorded[name], calls)) for name in names]
     for name, one, other in _outcomes(want, got):
         steps.append(_step(name, one, other))
     first = next((s for s in steps if s["differs"]), None)
@@ -133,8 +135,9 @@ class Watching(TorchFunctionMode):
                 self._keep("scores", args[0] if args else kwargs["input"])
                 self._keep("weights", out)
             elif func is functional.scaled_dot_product_attention:
-                for name, x in zip(("q", "k", "v"), (*args, *kwargs.values()), strict=False):
-                    self._keep(name, x)
+                for name, x in {**dict(zip(_FUSED, args, strict=False)), **kwargs}.items():
+                    if name in _FUSED:
+                        self._keep(_FUSED[name], x)
         except Exception:  # what is odd is not recorded, and is no reason to fail
             self.recorded.clear()
         return out
@@ -143,18 +146,23 @@ class Watching(TorchFunctionMode):
         self.recorded.setdefault(name, []).append(x.detach().clone())
 
 
-def _of(subject: Subject, request: Request, got: Reply | Failure) -> dict[str, Tensor]:
+def _of(subject: Subject, request: Request, got: Reply | Failure) -> Recorded:
     """Return the steps that can be seen of the implementation, each in the reference's shape where it is that."""
     with Watching() as watching:
         again = answer(subject, replace(request, cotangent=None, wrt=()))
-    if differ(again, got) and not request.wrt:
-        return {}  # watched, it does something else
-    return {name: xs[0] if len(xs) == 1 else _together(xs) for name, xs in watching.recorded.items()}
+    return {} if differ(again, got) else watching.recorded  # watched, it may do something else
 
 
-def _together(xs: list[Tensor]) -> Tensor:
-    """Return what was computed head by head as one tensor, or what was computed first."""
-    return torch.stack(xs).squeeze() if len({x.shape for x in xs}) == 1 else xs[0]
+def _fitted(got: list[Tensor], want: list[Tensor], calls: int) -> Tensor | None:
+    """Return what was seen of the last of so many calls in the reference's shape, or None if it has another.
+
+    One tensor, or one for each head.
+    """
+    last = got[len(got) - len(got) // calls :]
+    if not last or len({x.shape for x in last}) > 1:
+        return None
+    whole, shape = last[0] if len(last) == len(want) // calls else torch.stack(last, dim=-3), want[-1].shape
+    return whole.reshape(shape) if whole.numel() == want[-1].numel() and whole.shape[-2:] == shape[-2:] else None
 
 
 # -- as plain data
@@ -178,7 +186,7 @@ def _rounded(x: Any) -> Any:
 
 def _inputs(request: Request) -> dict[str, Any]:
     """Return the inputs, q, k and v under these names, and the weights that are neither identities nor zeros."""
-    short = {"query": "q", "key": "k", "value": "v"} if request.component == "attention" else {}
+    short = _FUSED if request.component == "attention" else {}
     found = {short.get(name, name): _boolean(x) for name, x in request.inputs.items()}
     found |= {name: w for name, w in request.weights.items() if not idle(w)}
     if request.cotangent is not None:
@@ -192,15 +200,10 @@ def _boolean(x: Any) -> Any:
 
 def _notes(request: Request) -> list[str]:
     """Return what else is asked for, in words."""
-    notes = []
-    for entry in fields(request.config):
-        value = getattr(request.config, entry.name)
-        if entry.name in _DEFAULTS and value != _DEFAULTS[entry.name]:
-            notes.append(entry.name if value is True else f"{entry.name}={value:.4g}")
+    asked = {f.name: getattr(request.config, f.name) for f in fields(request.config)}
+    notes = [f"{n} = {asked[n]}" for n, usual in _DEFAULTS.items() if n in asked and asked[n] != usual]
     if any(idle(w) for w in request.weights.values()):
         notes.append("weights not shown are identities, biases 0")
     notes += [request.mode] if request.mode != "plain" else []
     notes += [f"{request.layout} in memory"] if request.layout != "contiguous" else []
     return notes + ([f"after {len(request.before)} earlier call(s)"] if request.before else [])
-
-

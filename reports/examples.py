@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Iterable
+from html import escape
 from typing import Any
 
 Result = dict[str, Any]
@@ -102,7 +103,7 @@ def markdown(result: Result, folder: str | None) -> list[str]:
             lines += ["", f"{title}:", "", "```text", *text, "```"]
     if folder is not None and result.get("leaks"):
         lines += ["", f"![who depends on whom]({folder}/{name(result)})"]
-    return [*lines, ""] if lines else []
+    return lines
 
 
 def name(result: Result) -> str:
@@ -134,8 +135,8 @@ def _square(x: int, y: int, cell: str) -> str:
 
 
 def _label(x: int, y: int, text: str, anchor: str) -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{text}</text>'
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _upright(x: int, y: int, text: str) -> str:
-    return f'<text transform="translate({x} {y}) rotate(-90)">{text}</text>'
+    return f'<text transform="translate({x} {y}) rotate(-90)">{escape(text)}</text>'

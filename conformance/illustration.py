@@ -6,7 +6,7 @@ All of a run together may take a second, and only the first three of each are dr
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from attnconf.conformance import leaks, smallest
@@ -50,12 +50,12 @@ class Budget:
         """Return what ``draw(seconds)`` draws, or None: an implementation may do anything, and no picture is owed."""
         if self.drawn[what] >= AT_MOST or self.seconds <= 0:
             return None
-        start = perf_counter()
+        start = process_time()
         try:
             found = draw(min(most, self.seconds))
         except Exception:
             found = None
-        self.seconds -= perf_counter() - start
+        self.seconds -= process_time() - start
         self.drawn[what] += found is not None
         return found
 

@@ -5,7 +5,6 @@ hidden a little shows too; and with scores near 0, so that every key that is see
 shows. The reference, asked the same, says what is allowed.
 """
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from attnconf.adapters.contract import positional
 from attnconf.conformance.cases import draw
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
-from attnconf.conformance.smallest import Hurried, answer, idle
+from attnconf.conformance.smallest import Deadline, Hurried, answer, idle
 from attnconf.conformance.subject import Subject
 from attnconf.reference.masks import causal
 
@@ -45,8 +44,8 @@ def leaks(
 
     ``reference``: the reference in the conventions of the subject. Rows are output positions, columns input positions.
     """
-    until = time.perf_counter() + seconds
-    subject, reference = Hurried(subject, until), Hurried(reference, until)
+    deadline = Deadline(seconds)
+    subject, reference = Hurried(subject, deadline), Hurried(reference, deadline)
     maps = (_map(subject, reference, request) for request in _different([request for request, _ in log]))
     try:
         return next((found for found in maps if found), None)
@@ -167,11 +166,14 @@ def _aligned(subject: Subject, request: Request) -> Request:
 
 
 def quiet(request: Request) -> Request:
-    """Return the call with queries a tenth as large."""
-    weights = {n: w / 10 if n.split(".")[-2] == "q" else w for n, w in request.weights.items() if "." in n}
-    if weights or "query" not in request.inputs:
-        return replace(request, weights={**request.weights, **weights})
-    return replace(request, inputs={**request.inputs, "query": request.inputs["query"] / 10})
+    """Return the call with queries a tenth as large, and without the poison that checks put into hidden tokens."""
+    tokens = {name for group in sequences(request) for name in group}
+    tame = {n: x.clamp(-3, 3) for n, x in request.inputs.items() if n in tokens and x.is_floating_point()}
+    weights = {n: w / 10 for n, w in request.weights.items() if n.endswith(("q.weight", "q.bias"))}
+    if not weights and "query" in request.inputs:
+        tame["query"] = request.inputs["query"] / 10
+    inputs = {**request.inputs, **_still_one(request.inputs, tame)}
+    return replace(request, inputs=inputs, weights={**request.weights, **weights})
 
 
 def dependences(subject: Subject, request: Request, large: bool) -> Tensor | None:
@@ -213,13 +215,13 @@ def _perturbed(request: Request, large: bool) -> Iterator[Request]:
         given = {name: request.inputs[name] for name in group if name in request.inputs}
         first = given[group[0]]
         for j in range(first.shape[_axis(first)]):
-            inputs = {**request.inputs, **{name: _with_other(name, x, j, request, large) for name, x in given.items()}}
-            yield replace(request, inputs=_kept_one(request.inputs, inputs))
+            others = {name: _with_other(name, x, j, request, large) for name, x in given.items()}
+            yield replace(request, inputs={**request.inputs, **_still_one(request.inputs, others)})
 
 
-def _kept_one(before: Mapping[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs, those that were one object still one."""
-    return {n: after[next(m for m in before if before[m] is x)] for n, x in before.items()}
+def _still_one(before: Mapping[str, Any], after: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return what is changed, the same object where it was the same object."""
+    return {name: after[next(n for n in after if before[n] is before[name])] for name in after}
 
 
 def _with_other(name: str, x: Tensor, j: int, request: Request, large: bool) -> Tensor:

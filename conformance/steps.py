@@ -25,6 +25,7 @@ from attnconf.reference import attention, feed_forward, layer_norm, rms_norm
 
 Json = dict[str, Any]
 Recorded = dict[str, list[Tensor]]
+MOST = 24  # numbers of a step that is shown
 HIDDEN = -1e4  # a score below it is as good as -inf, and so shown
 
 # The reference's functions whose arguments and results are steps: names for the arguments, then for the result.
@@ -47,7 +48,7 @@ def described(example: Example, subject: Subject) -> Json:
     request, got, want = (getattr(example.difference, name) for name in ("request", "got", "want"))
     recorded = _of_reference(subject.declares, request)
     seen = _of(subject, request, got)
-    names = [name for name in _ORDER if name in recorded and _tells(name, request)]
+    names = [n for n in _ORDER if n in recorded and recorded[n][-1].numel() <= MOST and _tells(n, request)]
     calls = 1 + len(request.before)
     steps = [_step(name, recorded[name][-1], _fitted(seen.get(name, []), recorded[name], calls)) for name in names]
     for name, one, other in _outcomes(want, got):
@@ -91,7 +92,8 @@ def _outcomes(want: Reply | Failure, got: Reply | Failure) -> list[tuple[str, An
     found = [("out", want.out, got.out)]
     if want.weights is not None and got.weights is not None:
         found.append(("returned", want.weights, got.weights))
-    found += [(f"grad {n}", want.grads[n], got.grads[n]) for n in want.grads if apart(got.grads[n], want.grads[n])]
+    grads = [n for n in want.grads if apart(got.grads[n], want.grads[n])]
+    found += [(f"gradient of {_FUSED.get(n, n)}", want.grads[n], got.grads[n]) for n in grads]
     return found
 
 

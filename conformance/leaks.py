@@ -58,7 +58,8 @@ def _different(requests: list[Request]) -> list[Request]:
     kinds: dict[str, Request] = {}
     for request in requests:
         groups = sequences(request)
-        fits = groups and request.out_shape[-2] <= LONGEST and _length(request, groups) <= LONGEST
+        sizes = (request.out_shape[-2], _length(request, groups)) if groups and all(request.out_shape) else (0, 0)
+        fits = 0 < min(sizes) and max(sizes) <= LONGEST
         dropping = getattr(request.config, "training", False) and getattr(request.config, "dropout", 0.0)
         dtypes = {x.dtype for x in request.inputs.values() if isinstance(x, Tensor)}
         if fits and not dropping and not dtypes & {torch.float16, torch.bfloat16}:

@@ -39,7 +39,7 @@ _STEPS: tuple[tuple[Callable[..., Any], tuple[str, ...], str], ...] = (
 )
 _FUSED = {"query": "q", "key": "k", "value": "v"}
 _ORDER = ("q", "k", "v", "scores", "weights", "context", "normalized", "hidden")
-_SOFTMAX = (torch.softmax, Tensor.softmax, functional.softmax)
+_SOFTMAX = (torch.softmax, torch.special.softmax, Tensor.softmax, functional.softmax)
 _DEFAULTS: dict[str, Any] = {"num_heads": 1, "causal": False, "scale": None, "eps": None, "activation": "relu"}
 
 

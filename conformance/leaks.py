@@ -59,7 +59,7 @@ def _different(requests: list[Request]) -> list[Request]:
     for request in requests:
         groups = sequences(request)
         sizes = (request.out_shape[-2], _length(request, groups)) if groups and all(request.out_shape) else (0, 0)
-        fits = 0 < min(sizes) and max(sizes) <= LONGEST
+        fits = min(sizes) > 0 and max(sizes) <= LONGEST
         dropping = getattr(request.config, "training", False) and getattr(request.config, "dropout", 0.0)
         dtypes = {x.dtype for x in request.inputs.values() if isinstance(x, Tensor)}
         if fits and not dropping and not dtypes & {torch.float16, torch.bfloat16}:
@@ -97,12 +97,14 @@ def _map(subject: Subject, reference: Subject, request: Request) -> Json | None:
     aligned = _aligned(subject, request)
     want = [dependences(reference, quiet(aligned), False), dependences(reference, aligned, True)]
     got = [dependences(subject, quiet(request), False), dependences(subject, request, True)]
-    if any(x is None for x in (*want, *got)):
+    reply = answer(subject, quiet(request))
+    if isinstance(reply, Failure) or any(x is None for x in (*want, *got)):
         return None
+    finite = _apart(reply.out, request).isfinite().all(dim=-1).flatten(0, -2)[..., None].cpu()
     allowed, seen = (torch.stack(x).amax(dim=0) for x in (want, got))  # type: ignore[arg-type] # none is None
     allowed, seen, must = allowed > 0, seen > SEEN, want[0] > TELLING  # type: ignore[operator] # likewise
     judged = allowed.any(dim=-1, keepdim=True) & _judged(request, allowed)
-    forbidden, missing = seen & ~allowed & judged, must & ~seen & judged
+    forbidden, missing = seen & ~allowed & judged, must & ~seen & judged & finite  # NaN depends on nothing
     wrong = (forbidden | missing).flatten(1).sum(dim=1)
     if not wrong.any():
         return None

@@ -112,9 +112,17 @@ class Difference:
     @property
     def size(self) -> int:
         """Return how many numbers there are to read."""
-        telling = (w for w in self.request.weights.values() if not idle(w))
+        telling = (w for w in self.request.weights.values() if not (idle(w) or picks(w)))
         given = sum(x.numel() for x in (*self.request.inputs.values(), *telling) if isinstance(x, Tensor))
         return given + math.prod(self.request.out_shape)
+
+
+def picks(weight: Tensor) -> bool:
+    """Return whether a weight picks some features out of a token, as those of the lenses do: query, key or value."""
+    if weight.ndim != 2 or len(weight) < 3 or not weight.any():
+        return False
+    some = weight[weight != 0]
+    return bool((some == some[0]).all() and some[0] > 0 and ((weight != 0).sum(dim=1) <= 1).all())
 
 
 def idle(weight: Tensor) -> bool:

@@ -19,7 +19,7 @@ from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.mutation import Mutant, apply
-from attnconf.conformance.smallest import Example, answer, apart, differ, idle
+from attnconf.conformance.smallest import Example, answer, apart, differ, idle, picks
 from attnconf.conformance.subject import Subject
 from attnconf.reference import attention, feed_forward, layer_norm, rms_norm
 
@@ -190,7 +190,7 @@ def _inputs(request: Request) -> dict[str, Any]:
     """Return the inputs, q, k and v under these names, and the weights that are neither identities nor zeros."""
     short = _FUSED if request.component == "attention" else {}
     found = {short.get(name, name): _boolean(x) for name, x in request.inputs.items()}
-    found |= {name: w for name, w in request.weights.items() if not idle(w)}
+    found |= {name: w for name, w in request.weights.items() if not (idle(w) or picks(w))}
     if request.cotangent is not None:
         found["cotangent"] = request.cotangent
     return found
@@ -204,7 +204,9 @@ def _notes(request: Request) -> list[str]:
     """Return what else is asked for, in words."""
     asked = {f.name: getattr(request.config, f.name) for f in fields(request.config)}
     notes = [f"{n} = {asked[n]}" for n, usual in _DEFAULTS.items() if n in asked and asked[n] != usual]
-    if any(idle(w) for w in request.weights.values()):
+    if any(picks(w) for w in request.weights.values()):
+        notes.append("a token is query, key and value side by side, and the weights pick them out")
+    elif any(idle(w) for w in request.weights.values()):
         notes.append("weights not shown are identities, biases 0")
     notes += [request.mode] if request.mode != "plain" else []
     notes += [f"{request.layout} in memory"] if request.layout != "contiguous" else []

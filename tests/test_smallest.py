@@ -133,6 +133,12 @@ def test_what_goes_into_fused_attention_is_shown():
     assert any(line.startswith("q ") and line.endswith("<- first difference") for line in text)
 
 
+def test_weights_that_pick_query_key_and_value_out_of_a_token_are_not_shown():
+    text = lines(apply([all_mutants()["MASK-causal-peeking"]]), "MASK-CAUSAL-1", "multi_head_attention", "self")
+    assert not any("weight =" in line for line in text)
+    assert any("the weights pick them out" in line for line in text)
+
+
 @pytest.mark.parametrize(
     ("mutant", "name", "component"),
     [

@@ -119,7 +119,7 @@ class Difference:
 
 def picks(weight: Tensor) -> bool:
     """Return whether a weight picks some features out of a token, as those of the lenses do: query, key or value."""
-    if weight.ndim != 2 or len(weight) < 3 or not weight.any():
+    if weight.ndim != 2 or len(weight) < 3 or idle(weight) or not weight.any():
         return False
     some = weight[weight != 0]
     return bool((some == some[0]).all() and some[0] > 0 and ((weight != 0).sum(dim=1) <= 1).all())

@@ -139,6 +139,7 @@ def _result(session: Session, planned: Planned) -> dict[str, Any]:
         "cases": [_case(case) for case in judged.cases],
         "explored": _case(judged.explored) if judged.explored else None,
         "diagnosis": _diagnosis(session, planned),
+        **_pictures(session, planned),
         "seconds": round(judged.seconds, 6),
     }
 
@@ -169,6 +170,11 @@ def _diagnosis(session: Session, planned: Planned) -> list[dict[str, Any]]:
             "cases": found.cases,
         }
     ]
+
+
+def _pictures(session: Session, planned: Planned) -> dict[str, Any]:
+    drawn = session.pictures.get(planned.id)
+    return {"example": drawn and drawn.example, "leaks": drawn and drawn.leaks}
 
 
 def _verdicts(session: Session, i: Implementation | Unjudgeable, results: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from attnconf.conformance.blind_spots import Watch
 from attnconf.conformance.checks import Checked, all_checks
 from attnconf.conformance.diagnosis import Diagnosis, Shared, diagnose
 from attnconf.conformance.door import Implementation
+from attnconf.conformance.illustration import Budget, Pictures, illustrate
 from attnconf.conformance.judge import Judged, judge
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.subject import Subject
@@ -56,6 +57,7 @@ class Session:
     selected: bool = False  # by -k: a verdict is then at most "incomplete"
     outcomes: dict[str, Judged] = field(default_factory=dict)
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
+    pictures: dict[str, Pictures] = field(default_factory=dict)
     known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
     watch: Watch | None = None
     remarks: list[str] = field(default_factory=list)  # what was asked for and is not done
@@ -169,6 +171,19 @@ class Session:
             diagnosis = diagnose(judged, others, passed, declares, shared.setdefault(key, Shared()))
             if diagnosis:
                 self.diagnoses[planned.id] = diagnosis
+        self.illustrate()
+
+    def illustrate(self) -> None:
+        """Draw the smallest example, and who depends on whom, for the first failures at the root of a MUST."""
+        budget = Budget()
+        for planned in self.plan:
+            judged = self.outcomes.get(planned.id)
+            if judged is None or judged.outcome != "fail" or self.follows_from(planned) or self.deviation(planned):
+                continue
+            if judged.requirement.strength == "MUST" or self.settings.strict:
+                subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
+                cases = planned.checked.cases(subject, self.settings.seed, self.settings.device)
+                self.pictures[planned.id] = illustrate(subject, planned.checked, judged, cases, budget)
 
     def stale(self) -> list[str]:
         """Return a line for every known deviation that was judged and did not fail."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from attnconf.reports import terminal
+from attnconf.reports import examples, terminal
 
 Record = dict[str, Any]
 Result = dict[str, Any]
@@ -14,10 +14,11 @@ Result = dict[str, Any]
 OUTCOMES = ("pass", "fail", "unsupported", "not-applicable", "not-run", "error")
 
 
-def page(records: Sequence[tuple[str, Record]], root: str | None = None) -> str:
+def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder: str | None = None) -> str:
     """Return the report on records, each with the name of its file.
 
     ``root``: the way from the report to the folder that holds spec/, for links; None: name the place without a link.
+    ``folder``: the way to the folder that holds what ``pictures`` returns; None: there are no pictures.
     """
     merged = merge(records)
     sections = [
@@ -26,7 +27,7 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None) -> str:
         _section("Verdicts", _verdicts(merged)),
         _section("Requirements", _requirements(merged, root)),
         _section("Conventions", _conventions(merged)),
-        _section("Failures", _failures(merged, root)),
+        _section("Failures", _failures(merged, root, folder)),
         _section("Known deviations", _known(merged)),
         _section("Recommendations not followed", _recommendations(merged, root)),
         _section("Not supported", _unsupported(merged)),
@@ -152,18 +153,23 @@ def _conventions(record: Record) -> list[str]:
     )
 
 
-def _failures(record: Record, root: str | None) -> list[str]:
+def pictures(records: Sequence[tuple[str, Record]]) -> dict[str, str]:
+    """Return the pictures of the report on these records, SVG by the names of their files."""
+    return {examples.name(r): examples.svg(r) for r in _drawn(merge(records)) if r.get("leaks")}
+
+
+def _drawn(record: Record) -> Iterable[Result]:
+    """Yield every MUST that fails at the root and is not known."""
+    return (r for r in _roots(record) if r["strength"] == "MUST" and not r["deviation"])
+
+
+def _failures(record: Record, root: str | None, folder: str | None) -> list[str]:
     """Return every MUST that fails at the root and is not known, with what explains it."""
     lines = []
-    for r in _roots(record):
-        if r["strength"] == "MUST" and not r["deviation"]:
-            lines += ["", f"### {r['requirement']}: {_text(r['implementation'])} ({r['component']})", ""]
-            lines += [
-                f"> {_text(r['sentence'])}",
-                "",
-                *_bullets(r, record),
-                f"* Specification: {_place(r['spec'], root)}",
-            ]
+    for r in _drawn(record):
+        lines += ["", f"### {r['requirement']}: {_text(r['implementation'])} ({r['component']})", ""]
+        lines += [f"> {_text(r['sentence'])}", "", *_bullets(r, record), f"* Specification: {_place(r['spec'], root)}"]
+        lines += examples.markdown(r, folder)
     return lines[1:]
 
 

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable
 from typing import Any
 
+from attnconf.reports import examples
 from attnconf.reports.summary import blind_spots, summary
 
 Record = dict[str, Any]
@@ -98,6 +99,8 @@ def block(result: Result, consequences: list[str], options: str = "") -> list[st
         ("error", _error(case)),
         ("smallest", result["explored"] and f"{result['explored']['described']}: {result['explored']['message']}"),
         ("likely", _likely(result)),
+        ("example", examples.below(examples.example(result))),
+        ("leaks", examples.below(examples.leaks(result))),
         ("known", result["deviation"] and f"{result['deviation']['reason']} ({result['deviation']['link']})"),
         ("breaks", ", ".join(consequences) and f"{', '.join(consequences)} (consequences)"),
         ("spec", result["spec"]),

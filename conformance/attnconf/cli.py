@@ -233,11 +233,14 @@ def _report(given: argparse.Namespace) -> int:
         raise UsageError(f"-o {given.output} is one of the results files that are read")
     try:
         records = [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
-        page = markdown.page(records, given.output and _way_to_spec(given.output))
         if given.output is None:
-            print(page, end="")
-        else:
-            record.write_text(given.output, page)
+            print(markdown.page(records), end="")
+            return OK
+        pictures, folder = markdown.pictures(records), given.output.with_suffix(".pictures")
+        record.write_text(given.output, markdown.page(records, _way_to_spec(given.output), folder.name))
+        for name, picture in pictures.items():
+            folder.mkdir(exist_ok=True)
+            record.write_text(folder / name, picture)
     except ValueError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

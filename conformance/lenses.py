@@ -7,7 +7,7 @@ lens cannot express it does not offer, and a requirement that needs it is not ap
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -62,6 +62,8 @@ def place_direct(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Placed:
     """The component is scaled dot-product attention already."""
+    if _apart(extra, options, declares):
+        return _each_query_apart(place_direct, q, k, v, extra, options, declares)
     config = AttentionConfig(options.scale, options.causal, options.dropout, options.training)
     rows = (*q.shape[:-1], k.shape[-2])
     inputs = {"query": q, "key": k, "value": v, **extra}
@@ -72,6 +74,8 @@ def place_heads(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Placed:
     """Multi-head attention with identity projections: embed_dim = H·E, head h reads its own slice."""
+    if _apart(extra, options, declares):
+        return _each_query_apart(place_heads, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     width = H * E
     config = MultiHeadAttentionConfig(
@@ -129,10 +133,39 @@ def place_self(
     )
 
 
+def _apart(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> bool:
+    """Return whether queries have to be asked one by one: masks hide keys from all queries, and these differ."""
+    return declares.get("masks") == "keys" and "attn_mask" in extra and not options.causal
+
+
+def _each_query_apart(
+    place: Callable[..., Placed], q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options,
+    declares: Mapping[str, str],
+) -> Placed:  # fmt: skip
+    """Every query gets a sample of its own."""
+    B, H, L, E = q.shape
+    rows = q.transpose(1, 2).reshape(B * L, H, 1, E)
+    k, v = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
+    apart = {name: x if name == "key_mask" else x.expand(B, H, L, k.shape[2]) for name, x in extra.items()}
+    apart = {
+        name: x.repeat_interleave(L, dim=0) if name == "key_mask" else x.transpose(1, 2).flatten(0, 1)[:, :, None]
+        for name, x in apart.items()
+    }
+    placed = place(rows, k, v, apart, options, {**declares, "masks": "any"})
+
+    def together(x: Tensor) -> Tensor:
+        return x[:, :, 0].unflatten(0, (B, L)).transpose(1, 2)
+
+    return replace(placed, read=lambda out: together(placed.read(out)),
+                   read_weights=lambda attention: together(placed.read_weights(attention)))  # fmt: skip
+
+
 def place_memory(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Placed:
-    """Multi-head attention to one other sequence: a token of it carries key and value, and each head is twice as wide."""
+    """Multi-head attention to one other sequence: a token of it carries key and value; each head is twice as wide."""
+    if _apart(extra, options, declares):
+        return _each_query_apart(place_memory, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     S, width = k.shape[2], 2 * H * E
     config = MultiHeadAttentionConfig(

@@ -278,6 +278,8 @@ def declared(text: AttentionText) -> dict[str, str]:
         found["inputs"] = "self"
     elif "value" not in text.form.roles:
         found["inputs"] = "memory"
+    if text.masks and all(mask.keys_only for mask in text.masks.values()):
+        found["masks"] = "keys"
     if text.causal_always:
         found["causality"] = "always"
     if "heads" not in text.made.given:

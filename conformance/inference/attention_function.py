@@ -199,6 +199,8 @@ def request(
 
 def declared(text: AttentionText) -> dict[str, str]:
     found = {"returned-weights": "none"} if text.weights is None else {}
+    if text.masks and all(mask.keys_only for mask in text.masks.values()):
+        found["masks"] = "keys"
     if text.causal_always:
         found["causality"] = "always"
     if isinstance(text, FunctionText) and not text.value_width:

@@ -130,8 +130,6 @@ class AttentionText:
         keys = {n: m for n, m in self.masks.items() if m.keys_only}
         if not self.masks:
             lines += refuse("key_mask is not None or attn_mask is not None", "an argument for masks")
-        elif not general:
-            lines += refuse("attn_mask is not None", "masks that differ between queries")
         if not general and not by_flag:
             lines += refuse("config.causal", "causal masks")
         if not any(m.additive for m in self.masks.values()) and not self.bias_too:

@@ -53,6 +53,7 @@ def bindings(
             refused.append((candidate, outcome.reason))
     bound = _without_helpers(bound, {c.name: c for c in found})
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
+    used |= {name for c in found for name in c.uses if c.name != name}
     return bound, [(c, reason) for c, reason in refused if c.name not in used]
 
 

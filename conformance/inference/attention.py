@@ -15,11 +15,11 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.calling import Form, attention_forms
 from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
-from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.masking import mask_forms, with_masks
 from attnconf.conformance.inference.probing import Failed, attempt, call_module, found_output, norms_in, numbers
 from attnconf.conformance.inference.reading import Sizes
 from attnconf.conformance.inference.states import Weighing, weighings
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, names
 
 COMPONENT = "multi_head_attention"
 TABLE: Mapping[str, tuple[str, ...]] = {
@@ -129,16 +129,26 @@ def _of_form(
         text = text.but(stripped=tuple(norms_in(module)))
         probe = Probe(place.copy(module), text, config)
         try:
-            text = probe.called()
+            yield from _weighed(probe.called(), probe)
         except Failed as error:
             attempts.say(f"called with {form.text(lambda slot: slot.role)}: {error}")
-            continue
-        for weighing in probe.weighings():
-            for heads_last in (False, True) if "heads" in made.given else (False,):
-                found = text.but(state=weighing.state, lacking=weighing.lacking, heads_last=heads_last)
-                yield found
-                if text.causal_always:  # heads that are merged wrongly mix tokens up as well
-                    yield found.but(causal_always=False)
+            names = [slot.name for slot in form.slots if slot.role == "mask"]
+            for mask in mask_forms(text) if names else ():
+                try:
+                    probe.text = text.but(masks={names[0]: mask}, needs_mask=True)
+                    yield from _weighed(probe.called(), probe)
+                except Failed:
+                    continue
+
+
+def _weighed(text: AttentionText, probe: "Probe") -> Iterator[AttentionText]:
+    """Yield a text with what the parameters may be."""
+    for weighing in probe.weighings():
+        for heads_last in (False, True) if "heads" in text.made.given else (False,):
+            found = text.but(state=weighing.state, lacking=weighing.lacking, heads_last=heads_last)
+            yield found
+            if text.causal_always:  # heads that are merged wrongly mix tokens up as well
+                yield found.but(causal_always=False)
 
 
 class Probe:
@@ -165,8 +175,10 @@ class Probe:
         if slot.role in tensors:
             x = tensors[slot.role]
             return x.transpose(0, 1) if self.text.sequence_first else x
-        if slot.role == "mask" and self.text.needs_mask:
-            return torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)
+        if slot.name in self.text.masks and self.text.needs_mask:
+            seen = torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)
+            space = {**names(nn), "seen": seen, "query": query, "attn_bias": None, "config": self.config}  # type: ignore[arg-type]  # any module
+            return eval(self.text.masks[slot.name].text, space)
         if slot.role in ("want_weights", "causal"):
             return False if slot.required else MISSING
         return None if slot.required else MISSING
@@ -180,13 +192,7 @@ class Probe:
         q = drawn("query", 2, 3, E)
         k, v = (q, q) if self.text.self_only else (drawn("key", 2, 7, E), drawn("value", 2, 7, E))
         v = k if "value" not in self.text.form.roles else v
-        try:
-            result = self.run(q, k, v)
-        except Failed:
-            if not any(slot.role == "mask" for slot in self.text.form.slots):
-                raise
-            self.text = self.text.but(needs_mask=True)
-            result = self.run(q, k, v)
+        result = self.run(q, k, v)
         shape = (3, 2, E) if self.text.sequence_first else (2, 3, E)
         where = found_output(result, shape)
         if where is None:

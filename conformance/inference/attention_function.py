@@ -16,7 +16,7 @@ from attnconf.conformance.inference.attention_text import AttentionText, refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters
 from attnconf.conformance.inference.construction import Construction, constructions, run, space_for
-from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.masking import mask_forms, with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
@@ -148,10 +148,10 @@ def texts(place: Place) -> Iterator[FunctionText]:
         for form in _forms(place.thing):
             for layout in LAYOUTS:
                 for out in ("result", "result[0]", "result[1]"):
-                    for needs_mask in (False, True):
-                        if needs_mask and "mask" not in form.roles:
-                            continue
-                        base = FunctionText(made, form, out=out, layout=layout, needs_mask=needs_mask)
+                    bare = FunctionText(made, form, out=out, layout=layout)
+                    name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
+                    needing = [bare.but(masks={name: m}, needs_mask=True) for m in mask_forms(bare)] if name else []
+                    for base in (bare, *needing):
                         yield base
                         yield base.but(value_width=False)  # type: ignore[misc]  # of the same class
                         yield base.but(causal_always=True)  # type: ignore[misc]

@@ -19,6 +19,7 @@ class Slot:
     role: str  # query, key, value, x, memory, mask, lengths, want_weights, average, causal, none
     positional: bool = False
     required: bool = True
+    by_name: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Form:
             if given is None:
                 named = named or not slot.required
                 continue
-            positional = slot.positional or (slot.required and not named and slot.role in (*THREE, "x", "memory"))
+            leading = slot.required and not named and not slot.by_name and slot.role in (*THREE, "x", "memory")
+            positional = slot.positional or leading
             named = named or not positional
             parts.append(given if positional else f"{slot.name}={given}")
         return ", ".join(parts)
@@ -77,7 +79,7 @@ def attention_forms(thing: Any) -> Iterator[Form]:
 
 
 def _slot(p: inspect.Parameter, role: str) -> Slot:
-    return Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty)
+    return Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty, p.kind == p.KEYWORD_ONLY)
 
 
 def _option(p: inspect.Parameter) -> Slot | None:

@@ -62,7 +62,7 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
     known = meanings(p.name)
     optional = p.default is not p.empty
-    if "config" in known and "config" in table and _is_configuration(p, module):
+    if "config" in table and _is_configuration(p, module, named="config" in known):
         return [(text, "config") for text in _configuration(p, table, module)]
     parts = [(text, "part") for text in part(p.name, p)]
     found = [(text, meaning) for meaning in known if meaning in table for text in table[meaning]]
@@ -97,8 +97,13 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 # -- configuration objects
 
 
-def _is_configuration(p: inspect.Parameter, module: ModuleType) -> bool:
-    return p.default is p.empty or not isinstance(p.default, bool | int | float | str | tuple)
+def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
+    """Return whether a parameter is an object that holds sizes: it is called so, or its default or annotation is one."""
+    if named:
+        return p.default is p.empty or not isinstance(p.default, bool | int | float | str | tuple)
+    plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
+    annotated = isinstance(p.annotation, type) and is_dataclass(p.annotation)
+    return plain or annotated or isinstance(p.default, dict | SimpleNamespace) or is_dataclass(p.default)
 
 
 class Recorder(dict[str, Any]):
@@ -183,8 +188,8 @@ def entry_default(name: str, module: ModuleType) -> str:
 def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return statements that set the sizes that the code of ``thing`` reads from its module."""
     statements, found = [], set()
-    for name in sorted(names_read(thing)):
-        value = vars(module).get(name)
+    read = {name: vars(module).get(name) for name in sorted(names_read(thing))}
+    for name, value in read.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
         meaning = next((m for m in meanings(name) if m in table and m != "max_len"), None)

@@ -92,7 +92,7 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> AttentionT
     """
     ran: list[Trial] = []
     flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
-    for form in _forms(text):
+    for form in mask_forms(text):
         trial = search.tried(text, name, form, _requests(text, form, search.sizes, search.request))
         if trial.distance <= ROUNDING:
             form = _biased(search, text, name, _widened(search, text, name, form))
@@ -114,7 +114,8 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> AttentionT
     return text.but(masks={**text.masks, name: chosen.form}) if chosen else text
 
 
-def _forms(text: AttentionText) -> Iterator[MaskForm]:
+def mask_forms(text: AttentionText) -> Iterator[MaskForm]:
+    """Yield the forms in which an argument may take a mask, the widest first."""
     for shape, pattern_of_shape, keys_only in SHAPES:
         expression = pattern_of_shape.replace("{heads}", text.heads)
         if shape.startswith("lengths"):

@@ -57,7 +57,7 @@ def call_module(
         value = values[slot.name]
         if type(value) is object:
             continue
-        if slot.positional or (slot.required and not kwargs):
+        if slot.positional or (slot.required and not kwargs and not slot.by_name):
             args.append(value)
         else:
             kwargs[slot.name] = value

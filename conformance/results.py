@@ -4,6 +4,7 @@ import math
 import os
 import platform
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from attnconf.conformance import texts
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.judge import CaseResult
 from attnconf.conformance.loading import Unjudgeable
+from attnconf.conformance.locating import place
+from attnconf.conformance.mutation import Mutant
 from attnconf.conformance.session import Planned, Session
 from attnconf.reports.record import SCHEMA
 from attnconf.spec import profiles, registry
@@ -161,15 +164,21 @@ def _diagnosis(session: Session, planned: Planned) -> list[dict[str, Any]]:
     found = session.diagnoses.get(planned.id)
     if found is None:
         return []
-    return [
-        {
-            "mutants": [m.id for m in found.mutants],
-            "story": "; or ".join(m.story for m in found.mutants),
-            "hint": "; or ".join(m.hint for m in found.mutants),
-            "spec": f"spec/{found.mutants[0].chapter}.md#common-mistakes",
-            "cases": found.cases,
-        }
-    ]
+    return [_mistake(planned, mistake, found.cases) for mistake in found.mistakes]
+
+
+def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[str, Any]:
+    names = [m.id for m in mistake]
+    line, code = place(planned.implementation, planned.entry.component, names) or (None, None)
+    return {
+        "mutants": names,
+        "story": "; or ".join(m.story for m in mistake),
+        "hint": "; or ".join(m.hint for m in mistake),
+        "spec": f"spec/{mistake[0].chapter}.md#common-mistakes",
+        "cases": cases,
+        "line": line,
+        "code": code,
+    }
 
 
 def _pictures(session: Session, planned: Planned) -> dict[str, Any]:

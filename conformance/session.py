@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from attnconf.conformance import blind_spots, deviations
 from attnconf.conformance.blind_spots import Watch
 from attnconf.conformance.checks import Checked, all_checks
-from attnconf.conformance.diagnosis import Diagnosis, Shared, diagnose
+from attnconf.conformance.diagnosis import Diagnosis, explain
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.illustration import Budget, Pictures, illustrate
 from attnconf.conformance.judge import Judged, judge
@@ -134,10 +134,17 @@ class Session:
         return judged
 
     def follows_from(self, planned: Planned) -> list[str]:
-        """Return the failures at the root of this one: failed presuppositions that have none of their own."""
-        failed = {p.entry.requirement for p, judged in self._group(planned) if judged.outcome == "fail"}
-        causes = registry.ancestors(planned.entry.requirement) & failed
-        return sorted(c for c in causes if not registry.ancestors(c) & failed)
+        """Return the failures at the root of this one: failed presuppositions that have none of their own.
+
+        Where NaN was compared with NaN, that is the first of such failures.
+        """
+        failed = {p.entry.requirement: judged for p, judged in self._group(planned) if judged.outcome == "fail"}
+        roots = [name for name in failed if not registry.ancestors(name) & set(failed)]
+        blind = [name for name in roots if _blind(failed[name])]
+        causes = set(roots) & registry.ancestors(planned.entry.requirement)
+        if planned.entry.requirement in blind[1:]:
+            causes.add(blind[0])
+        return sorted({blind[0] if cause in blind else cause for cause in causes})
 
     def deviation(self, planned: Planned) -> deviations.Deviation | None:
         """Return the known deviation that accounts for this failure, itself or by what it follows from."""
@@ -159,27 +166,33 @@ class Session:
 
     def explain(self) -> None:
         """Look for the mistake behind every failure that follows from no other."""
-        shared: dict[tuple[str, str], Shared] = {}
+        explained: set[str] = set()
         for planned in self.plan:
-            judged = self.outcomes.get(planned.id)
-            if judged is None or judged.outcome != "fail" or self.follows_from(planned) or self.deviation(planned):
+            if planned.id in explained or not self._unexplained(planned):
                 continue
-            others = [j for p, j in self._group(planned) if j.outcome == "fail" and p is not planned]
-            passed = [j for _, j in self._group(planned) if j.outcome == "pass"]
+            group = list(self._group(planned))
+            roots = [(p, j) for p, j in group if self._unexplained(p)]
+            others = [j for p, j in group if j.outcome == "fail" and not self._unexplained(p)]
+            passed = [j for _, j in group if j.outcome == "pass"]
             declares = planned.implementation.declared(planned.entry.component)
-            key = (planned.implementation.name, planned.entry.component)
-            diagnosis = diagnose(judged, others, passed, declares, shared.setdefault(key, Shared()))
-            if diagnosis:
-                self.diagnoses[planned.id] = diagnosis
+            found = explain([j for _, j in roots], others, passed, declares)
+            explained |= {p.id for p, _ in roots}
+            self.diagnoses |= {p.id: d for (p, _), d in zip(roots, found, strict=True) if d}
         self.illustrate()
+
+    def _unexplained(self, planned: Planned) -> bool:
+        """Return whether a failure follows from no other and is not a known deviation."""
+        judged = self.outcomes.get(planned.id)
+        failed = judged is not None and judged.outcome == "fail"
+        return failed and not self.follows_from(planned) and not self.deviation(planned)
 
     def illustrate(self) -> None:
         """Draw the smallest example, and who depends on whom, for the first failures at the root of a MUST."""
         budget = Budget()
         for planned in self.plan:
-            judged = self.outcomes.get(planned.id)
-            if judged is None or judged.outcome != "fail" or self.follows_from(planned) or self.deviation(planned):
+            if not self._unexplained(planned):
                 continue
+            judged = self.outcomes[planned.id]
             if judged.requirement.strength == "MUST" or self.settings.strict:
                 subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
                 cases = planned.checked.cases(subject, self.settings.seed, self.settings.device)
@@ -204,3 +217,8 @@ class Session:
     @property
     def complete(self) -> bool:
         return all(p.id in self.outcomes for p in self.plan)
+
+
+def _blind(judged: Judged) -> bool:
+    """Return whether a failure says no more than that what came out is not finite."""
+    return bool(judged.failing and judged.failing.failure and judged.failing.failure.details.get("blind"))

@@ -121,11 +121,25 @@ def _error(case: dict[str, Any]) -> str | None:
 
 
 def _likely(result: Result) -> str | None:
-    if not result["diagnosis"]:
+    """Return the mistakes that were made together, each with its place and its hint, as the rest of a block."""
+    found = result["diagnosis"]
+    if not found:
         return None
-    found = result["diagnosis"][0]
-    fits = f"reproduces your output on {found['cases']} of {found['cases']} cases"
-    return f"{found['story']}  ({fits})\n  {'hint':<9} {found['hint']}"
+    rows = []
+    for index, mistake in enumerate(found):
+        together = "together they reproduce" if len(found) > 1 else "reproduces"
+        fits = f"{together} your output on {mistake['cases']} of {mistake['cases']} cases"
+        rows.append(("and" if index else "likely", mistake["story"] + ("" if index else f"  ({fits})")))
+        if mistake["line"]:
+            rows.append(("where", f"{_file(result)}{mistake['line']}  {mistake['code']}"))
+        rows.append(("hint", mistake["hint"]))
+    return "\n".join(f"  {name:<9} {text}" for name, text in rows)[12:]
+
+
+def _file(result: Result) -> str:
+    """Return "homework.py:" of an implementation that is a file, with or without a class or component; else "line "."""
+    name = result["implementation"].replace("\\", "/").split("/")[-1].split(":")[0].split("@")[0]
+    return f"{name}:" if name.endswith((".py", ".ipynb")) else "line "
 
 
 def cell(results: Iterable[Result]) -> str:

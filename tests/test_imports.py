@@ -124,7 +124,7 @@ def test_only_the_door_calls_foreign_code():
 def test_only_subjects_and_the_diagnosis_go_through_the_door():
     assert {name for name in MODULES if "conformance.door.call" in imported(name)} == {
         "conformance/subject",
-        "conformance/diagnosis",
+        "conformance/replaying",
     }
 
 

@@ -49,7 +49,8 @@ def explain(
     if not asked:
         return [None for _ in roots]
     component = asked[0].log[0][0].component
-    search = _Search(component, asked, list(consequences), list(passed), Shared(component, declares))
+    musts = [judged for judged in consequences if judged.requirement.strength == "MUST"]
+    search = _Search(component, asked, musts, list(passed), Shared(component, declares))
     found: dict[int, Diagnosis] = {}
     unexplained = []
     for root in asked:
@@ -96,7 +97,7 @@ class _Search:
     def __post_init__(self) -> None:
         self.held = {judged.requirement.id for judged in self.passed}
         self.failed = {judged.requirement.id for judged in self.failures}
-        possible = [m for m in all_mutants().values() if reaches(self.component, m) and not self.held & set(m.breaks)]
+        possible = [m for m in all_mutants().values() if reaches(self.component, m)]
         self.near = [m for m in possible if self.failed & set(m.breaks)]
         self.far = [m for m in possible if m not in self.near]
 
@@ -109,7 +110,7 @@ class _Search:
         far = self.far if self.shared.spent < LIMIT // 3 else self.partly
         for rounding in (ROUNDING, FLOAT32):
             compare = self.comparison(rounding)
-            fitting = self._fitting(self.near, failed, compare)
+            fitting = [m for m in self._fitting(self.near, failed, compare) if self._breaks_nothing(m, compare)]
             if not fitting:
                 found = self._fitting(self.partly, failed, compare) or self._fitting(far, failed, compare)
                 self.partly += [m for m in found if m not in self.partly]
@@ -123,6 +124,10 @@ class _Search:
         telling = compare.telling(failed.log)
         log = [*telling, *failed.log] if telling else []
         return [m for m in mutants if log and compare.fits(m.id, log)]
+
+    def _breaks_nothing(self, mutant: Mutant, compare: Comparison) -> bool:
+        """Return whether a mutant gives what came out where something holds that it breaks through other lenses."""
+        return all(compare.fits(mutant.id, j.log) for j in self.passed if j.requirement.id in mutant.breaks)
 
     def comparison(self, rounding: float) -> Comparison:
         return Comparison(self.shared.spoken, rounding, self.shared)

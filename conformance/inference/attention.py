@@ -19,7 +19,7 @@ from attnconf.conformance.inference.masking import mask_forms, with_masks
 from attnconf.conformance.inference.probing import Failed, attempt, call_module, found_output, norms_in, numbers
 from attnconf.conformance.inference.reading import Sizes
 from attnconf.conformance.inference.states import Weighing, weighings
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, names
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, names, reply
 
 COMPONENT = "multi_head_attention"
 TABLE: Mapping[str, tuple[str, ...]] = {
@@ -303,6 +303,7 @@ def declared(text: AttentionText) -> dict[str, str]:
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
     text = with_masks(place, text, sizes, request, declared, "" if certified in (None, "reference") else certified)
+    text = text.but(longest=limit(place, text, sizes))
     declares = declared(text)
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:
@@ -310,11 +311,31 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text))
 
 
+LONG = 140  # tokens, beyond the longest scored case
+
+
+def limit(place: Place, text: AttentionText, sizes: Any) -> int:
+    """Return how many tokens a class takes at most, where it takes some but not long sequences; else 0."""
+    module = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
+
+    def fails(tokens: int) -> bool:
+        return isinstance(reply(module, request(text, sizes[0], 1, tokens, tokens, {})), Failure)
+
+    if not fails(LONG) or fails(4):
+        return 0
+    low, high = 4, LONG
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fails(middle) else (middle, high)
+    return low
+
+
 def told(place: Place, text: AttentionText) -> tuple[str, ...]:
     """Return the binding in three lines, for people."""
     shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
     masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
-    form = text.form.text(lambda slot: slot.role if slot.role != "x" else "x")
+    form = text.form.text(lambda slot: slot.role)
+    masks += f"; at most {text.longest} tokens" if text.longest else ""
     weights = "; ".join(text.state) if len(text.state) <= 4 else f"{'; '.join(text.state[:4])}; …"
     return (
         f"constructor  {shown}",

@@ -41,6 +41,7 @@ class AttentionText:
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
     needs_mask: bool = False  # None is not taken
     causal_always: bool = False
+    longest: int = 0  # tokens, where there is a limit
     bias_too: bool = False  # boolean masks and additive ones are both taken
 
     def but(self, **changes: Any) -> "AttentionText":
@@ -110,6 +111,9 @@ class AttentionText:
             lines += refuse("not query is key is value", "attention to another sequence")
         elif "value" not in self.form.roles:
             lines += refuse("key is not value", "values that are not the keys")
+        if self.longest:
+            condition = f"max(query.shape[1], key.shape[1]) > {self.longest}"
+            lines += refuse(condition, f"sequences of more than {self.longest} tokens")
         lines += self._masks()
         if self.weights is None:
             lines += refuse("need_weights", "returned weights")

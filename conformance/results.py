@@ -88,12 +88,12 @@ def _implementation(session: Session, i: Implementation | Unjudgeable) -> dict[s
     if isinstance(i, Unjudgeable):
         return {
             "name": i.name, "source": i.source, "version": None, "binding": "adapter", "components": [],
-            "conventions": {}, "profile": None, "isolation": [], "blind_spots": None,
+            "conventions": {}, "profile": None, "isolation": [], "bound": [], "blind_spots": None,
         }  # fmt: skip
     return {
         "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
         "components": list(i.components), "conventions": _conventions(session, i),
-        "profile": session.profile_of(i).name, "isolation": [],
+        "profile": session.profile_of(i).name, "isolation": [], "bound": list(i.told),
         "blind_spots": session.watch.spots(i.source) if session.watch and session.complete else None,
     }  # fmt: skip
 

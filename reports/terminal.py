@@ -35,6 +35,7 @@ def header(record: Record) -> list[str]:
     for i in record["implementations"]:
         binding = f"{', '.join(i['components'])} ({i['binding']}; profile {i['profile']})"
         lines.append(f"{i['name']}: {binding if i['components'] else 'nothing that can be judged'}")
+        lines += [f"    {line}" for line in i.get("bound", [])]
     return lines
 
 

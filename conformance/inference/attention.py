@@ -334,11 +334,23 @@ def told(place: Place, text: AttentionText) -> tuple[str, ...]:
     """Return the binding in three lines, for people."""
     shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
     masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
-    form = text.form.text(lambda slot: slot.role)
     masks += f"; at most {text.longest} tokens" if text.longest else ""
-    weights = "; ".join(text.state) if len(text.state) <= 4 else f"{'; '.join(text.state[:4])}; …"
+    choices = ", ".join(f"{name}: {choice}" for name, choice in declared(text).items())
+    more = [f"with the norms {', '.join(text.stripped)} left out"] if text.stripped else []
+    more += ["with the input added, and subtracted again"] if text.residual else []
     return (
         f"constructor  {shown}",
-        f"forward      ({form}) -> {text.out}" + (", sequence first" if text.sequence_first else ""),
-        f"weights      {weights}; {masks}",
+        f"forward      ({text.form.text(lambda slot: slot.role)}) -> {text.out}"
+        + (", sequence first" if text.sequence_first else ""),
+        "; ".join([f"weights      {_weights_told(text)}", masks, *([choices] if choices else []), *more]),
     )
+
+
+def _weights_told(text: AttentionText) -> str:
+    """Return what the parameters are, without the biases: they go with the weights."""
+    entries = [
+        re.sub(r'weights\["(\w+)\.weight"\]', r"\1", e).replace("config.", "") for e in text.state if ".weight" in e
+    ]
+    pairs = [re.match(r'(?:\*\*\{f)?"([^"]*)": (.*)', entry) for entry in entries]
+    found = [f"{m[1].removesuffix('.weight')} = {m[2].removesuffix('}')}" for m in pairs if m]
+    return ", ".join(f.replace("torch.", "") for f in found) or "none found"

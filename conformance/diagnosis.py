@@ -60,7 +60,7 @@ def explain(
             diagnosis = _undeclared(root, declares or {}, search.shared)
         if diagnosis:
             found[id(root)] = diagnosis
-        elif not fitting:
+        elif not fitting and root.requirement.strength == "MUST":  # the search for pairs takes seconds
             unexplained.append(root)
     for root in unexplained:
         pairs = search.pairs(root, found.values())

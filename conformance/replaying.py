@@ -16,7 +16,7 @@ from attnconf.conformance.mutation import all_mutants, apply, size
 Log = Sequence[tuple[Request, Reply | Failure]]
 Spoken = frozenset[tuple[str, str]]  # conventions
 ROUNDING = 1e-6  # of what is largest in a reply
-LIMIT = 80_000  # functions called: 2 to 3 s
+LIMIT = 30_000  # functions called: 2 to 3 s
 FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
 
 

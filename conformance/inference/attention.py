@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -302,6 +302,7 @@ def declared(text: AttentionText) -> dict[str, str]:
 
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
+    text = _checked(place, text, sizes)
     text = with_masks(place, text, sizes, request, declared, "" if certified in (None, "reference") else certified)
     text = text.but(longest=limit(place, text, sizes))
     declares = declared(text)
@@ -309,6 +310,30 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
     return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text))
+
+
+def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
+    """Return the text without a flag that alone does nothing, or wrong, and without widths that it does not take."""
+
+    def fits(candidate: AttentionText, one: Request) -> bool:
+        draft = Draft(COMPONENT, candidate.body(), declared(candidate))
+        certificate = Certificate(COMPONENT, [one])
+        return certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
+
+    if text.form.of("causal") and any(slot.role == "mask" for slot in text.form.slots):
+        if not fits(text, request(text, sizes[0], 2, 6, 6, {}, causal=True)):
+            unflagged = Form(tuple(slot for slot in text.form.slots if slot.role != "causal" or slot.required))
+            text = text.but(form=unflagged)
+    if {"key_dim", "value_dim"} & text.made.given and "value" in text.form.roles:
+        one = request(text, sizes[0], 2, 3, 7, {})
+        wide = {"k": one.config.embed_dim + 3, "v": one.config.embed_dim + 7}
+        weights = {f"{n}.weight": drawn(f"wide {n}", one.config.embed_dim, size) for n, size in wide.items()}
+        inputs = {"key": drawn("wide key", 2, 7, wide["k"]), "value": drawn("wide value", 2, 7, wide["v"])}
+        config = replace(one.config, key_dim=wide["k"], value_dim=wide["v"])
+        asked = replace(one, config=config, weights={**one.weights, **weights}, inputs={**one.inputs, **inputs})
+        if not fits(text, asked):
+            text = text.but(made=replace(text.made, given=text.made.given - {"key_dim", "value_dim"}))
+    return text
 
 
 LONG = 140  # tokens, beyond the longest scored case

@@ -1,6 +1,7 @@
 """How a callable is called: its inputs matched to ours by name where a name is unambiguous, else by trial."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -99,6 +100,8 @@ def _left_alone(p: inspect.Parameter) -> bool:
     if p.default is p.empty:
         return False
     found = meanings(p.name, INPUTS)
+    if re.search(r"past|cache|position|kwargs|layer|state_dict|index|rotary|freq", p.name.lower()):
+        return True
     inputs = {*THREE, "x", "memory"} & set(found)
     return not (inputs or (p.default is None and not found)) or isinstance(p.default, bool | int | float | str)
 

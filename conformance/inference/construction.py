@@ -5,6 +5,7 @@ into an adapter there.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import islice, product
@@ -45,9 +46,19 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             for p, (text, _) in zip(parameters, chosen, strict=True)
             if text
         ]
+        arguments = _one_dropout(arguments)
         given = {m for m, texts in table.items() for text, _ in chosen if texts and text == texts[0]} | globals_given
         given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
         yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
+
+
+def _one_dropout(arguments: list[str]) -> list[str]:
+    """Return the arguments with one dropout, that of the attention weights where one is called so; the others are 0."""
+    drops = [a for a in arguments if a.endswith("=config.dropout")]
+    if len(drops) < 2:
+        return arguments
+    kept = next((a for a in drops if "att" in a.lower()), drops[0])
+    return [a if a == kept or a not in drops else a.replace("config.dropout", "0.0") for a in arguments]
 
 
 def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, str], ...]]:
@@ -102,8 +113,9 @@ def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> 
     if named:
         return p.default is p.empty or not isinstance(p.default, bool | int | float | str | tuple)
     plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
-    annotated = isinstance(p.annotation, type) and is_dataclass(p.annotation)
-    return plain or annotated or isinstance(p.default, dict | SimpleNamespace) or is_dataclass(p.default)
+    annotated = p.annotation is not p.empty and isinstance(p.annotation, type) and is_dataclass(p.annotation)
+    filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
+    return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))
 
 
 class Recorder(dict[str, Any]):
@@ -137,26 +149,39 @@ class Recorder(dict[str, Any]):
 
 
 def _configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> list[str]:
-    """Return expressions for a configuration object: the file's own class, and a namespace or dict to be filled."""
+    """Return expressions for a configuration object: a class that the file has for it, and one to be filled."""
     found = []
-    own = p.annotation if isinstance(p.annotation, type) else getattr(module, str(p.annotation), None)
-    candidates = (
-        [own] if own is not None else [v for v in vars(module).values() if isinstance(v, type) and is_dataclass(v)]
-    )
-    for kind in candidates:
-        if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__:
-            given = {f.name: entry_text(f.name, table) for f in fields(kind)}
-            found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, kind)]
+    annotated = isinstance(p.annotation, type) and p.annotation is not p.empty
+    own = p.annotation if annotated else getattr(module, str(p.annotation), None)
+    there = [own] if isinstance(own, type) else [v for v in vars(module).values() if isinstance(v, type)]
+    for kind in there:
+        entries = _entries_of(kind, module)
+        given = {name: entry_text(name, table) for name in entries}
+        if any(given.values()):
+            found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, entries)]
     return [*found, "<namespace>"]
 
 
-def _entries(given: Mapping[str, str | None], table: Meanings, kind: Any) -> Iterator[str]:
+def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
+    """Return the entries of a class of configurations by name, with their types or values; none where it is none."""
+    if is_dataclass(kind):
+        own = kind.__module__ == module.__name__ or "config" in kind.__name__.lower()
+        return {f.name: f.type for f in fields(kind) if f.init} if own else {}
+    if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
+        return {}
+    try:
+        return {name: value for name, value in vars(kind()).items() if not name.startswith("_")}
+    except Exception:  # a class of that name that wants arguments
+        return {}
+
+
+def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[str, Any]) -> Iterator[str]:
     """Yield the arguments for a configuration's class; one whose name says nothing may be the size of the model."""
     words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
     if "embed" in table and table["embed"][0] not in given.values():
-        for f in fields(kind):
-            if given[f.name] is None and f.type in (int, "int"):
-                yield ", ".join(filter(None, [words, f"{f.name}={table['embed'][0]}"]))
+        for name, kind in types.items():
+            if given[name] is None and kind in (int, "int"):
+                yield ", ".join(filter(None, [words, f"{name}={table['embed'][0]}"]))
     yield words
 
 

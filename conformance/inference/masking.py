@@ -1,5 +1,6 @@
 """How an argument takes a mask: its shape, its dtype and what True or 1 means in it, found by trial."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,8 +21,8 @@ KEYS = f"one_for_all_queries({ONE})"
 SHAPES = (
     ("(B, 1, L, S)", f"{ONE}[:, None]", False),
     ("(B, L, S)", ONE, False),
-    ("(L, S)", f"one_for_all_samples({ONE})", False),
     ("(B·H, L, S)", "for_each_head(seen, {heads})", False),
+    ("(L, S)", f"one_for_all_samples({ONE})", False),
     ("(B, S)", KEYS, True),
     ("(B, 1, 1, S)", f"{KEYS}[:, None, None]", True),
     ("(B, 1, S)", f"{KEYS}[:, None]", True),
@@ -63,7 +64,9 @@ class Search:
 
     def tried(self, text: AttentionText, name: str, form: MaskForm, requests: list[Any]) -> Trial:
         """Return how far a class is from the textbook when an argument is given masks in one form."""
-        candidate = text.but(masks={**text.masks, name: form})
+        needed = {slot.name for slot in text.form.slots if slot.required}
+        others = {n: m for n, m in text.masks.items() if n in needed}  # one that is not given hides nothing
+        candidate = text.but(masks={**others, name: form})
         draft = Draft(text.component, candidate.body(), self.declared(candidate))
         certificate = Certificate(text.component, requests)
         given = certificate.replies(draft.implementation(self.place.module))
@@ -79,16 +82,19 @@ def with_masks(
     ``mistake``: the known mistake that certified the rest, which the masks have to go with.
     """
     search = Search(place, sizes, request, declared, mistake)
-    for slot in text.form.slots:
-        if slot.role in ("mask", "lengths"):
-            text = _with_argument(search, text, slot.name)
+    named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
+    for name in sorted(named, key=lambda n: not re.fullmatch(r"(attn|attention|src|self)?_?mask", n)):
+        found, certain = _with_argument(search, text, name)
+        if certain or not text.masks:
+            text = found
     return _with_weights(place, text, sizes, request, declared)
 
 
-def _with_argument(search: Search, text: AttentionText, name: str) -> AttentionText:
-    """Return the text with how one argument takes masks: what the textbook, else a known mistake certifies, else what runs.
+def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[AttentionText, bool]:
+    """Return the text with how one argument takes masks, and whether the textbook certifies it.
 
-    Where a flag makes attention causal, first what is right together with the flag.
+    Else it is what a known mistake certifies, else what runs. Where a flag makes attention causal, first what is right
+    together with the flag.
     """
     ran: list[Trial] = []
     flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
@@ -97,10 +103,10 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> AttentionT
         if trial.distance <= ROUNDING:
             form = _biased(search, text, name, _widened(search, text, name, form))
             if not flagged:
-                return text.but(masks={**text.masks, name: form})
+                return text.but(masks={**text.masks, name: form}), True
             both = search.tried(text, name, form, _requests(text, form, search.sizes, search.request, causal=True))
             if both.distance <= ROUNDING:
-                return text.but(masks={**text.masks, name: form})
+                return text.but(masks={**text.masks, name: form}), True
             exclusive = isinstance(both.given[-1], Failure) and both.given[-1].reason == "raised"
             ran.insert(0, replace(trial, form=form, certificate=both.certificate if exclusive else trial.certificate))
             if exclusive:
@@ -111,7 +117,8 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> AttentionT
     nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
     certain = certain or [t for t in nearest if t.certificate.mistakes(t.given, t.declares)]
     chosen = (certain or nearest or [None])[0]
-    return text.but(masks={**text.masks, name: chosen.form}) if chosen else text
+    found = text.but(masks={**text.masks, name: chosen.form}) if chosen else text
+    return found, chosen is not None and chosen.distance <= ROUNDING
 
 
 def mask_forms(text: AttentionText) -> Iterator[MaskForm]:

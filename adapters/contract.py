@@ -482,7 +482,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
-    "masks": ("any", "keys"),  # keys: what is hidden is hidden from all queries
+    "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),

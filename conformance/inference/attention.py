@@ -286,6 +286,8 @@ def declared(text: AttentionText) -> dict[str, str]:
         found["inputs"] = "memory"
     if text.masks and all(mask.keys_only for mask in text.masks.values()):
         found["masks"] = "keys"
+    elif text.masks and all("one_for_all_heads" in mask.text for mask in text.masks.values()):
+        found["masks"] = "shared"
     if text.causal_always:
         found["causality"] = "always"
     if "heads" not in text.made.given:

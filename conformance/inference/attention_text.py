@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attnconf.adapters import wiring
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.construction import Construction
 
@@ -152,7 +153,7 @@ class AttentionText:
         if mask.additive or self.needs_mask:
             needed = "seen is None" if self.needs_mask else "seen is None and attn_bias is not None"
             lines += [f"if {needed}:", f"    seen = {EVERYWHERE}"]
-        return [*lines, f"{name} = None if seen is None else {mask.text}"]
+        return [*lines, f"{_local(name)} = None if seen is None else {mask.text}"]
 
     def _first_argument(self, slot: Slot) -> str | None:
         return None if slot.role in ("want_weights", "causal") and not slot.required else \
@@ -164,13 +165,20 @@ class AttentionText:
         if slot.role in tensors:
             return f"{tensors[slot.role]}.transpose(0, 1)" if self.sequence_first else tensors[slot.role]
         if slot.name in self.masks:
-            return slot.name
+            return _local(slot.name)
         others = {
             "want_weights": "need_weights" if self.weights else None,
             "average": "False",
             "causal": "config.causal",
         }
         return others.get(slot.role, "None" if slot.required else None)
+
+
+def _local(name: str) -> str:
+    """Return a name for a mask that hides nothing which the text needs."""
+    taken = {*wiring.__all__, "query", "key", "value", "seen", "result", "out", "config", "weights", "call", "module"}
+    taken |= {"key_mask", "attn_mask", "attn_bias", "need_weights"}
+    return f"{name}_given" if name in taken else name
 
 
 def refuse(condition: str, what: str) -> list[str]:

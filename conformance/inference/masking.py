@@ -27,6 +27,8 @@ SHAPES = (
     ("(B, 1, 1, S)", f"{KEYS}[:, None, None]", True),
     ("(B, 1, S)", f"{KEYS}[:, None]", True),
     ("lengths (B,)", f"lengths({KEYS})", True),
+    ("(B·H, S)", "one_for_all_queries(for_each_head(seen, {heads}))", True),
+    ("lengths (B·H,)", "lengths(one_for_all_queries(for_each_head(seen, {heads})))", True),
 )
 KINDS = (
     ("true-keeps", "{m}"),

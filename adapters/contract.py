@@ -482,6 +482,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
+    # what an argument of somebody's own class takes; an adapter of ours is always handed booleans, True = may attend
+    "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
     "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE

@@ -22,13 +22,16 @@ BINDERS: Mapping[str, str] = {
 }
 
 
-def infer(source: Source, label: str, chosen: str | None, component: str | None) -> list[Implementation | Unjudgeable]:
+def infer(
+    source: Source, label: str, chosen: str | None, component: str | None, prescribed: Mapping[str, str] | None = None
+) -> list[Implementation | Unjudgeable]:
     """Return an implementation for what ``source`` holds, or why there is none; ``label`` is what the user typed.
 
-    ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by.
+    ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by, ``prescribed``
+    the conventions that a course wants.
     """
     where = str(source.path or source.module.__name__)
-    bound, refused = bindings(source, chosen, component)
+    bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
     implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
     if implementations:
@@ -39,14 +42,14 @@ def infer(source: Source, label: str, chosen: str | None, component: str | None)
 
 
 def bindings(
-    source: Source, chosen: str | None, component: str | None
+    source: Source, chosen: str | None, component: str | None, prescribed: Mapping[str, str] | None = None
 ) -> tuple[list[Bound], list[tuple[Candidate, str]]]:
     """Return the bindings of what is to be judged, and what looked like a component but cannot be bound, and why."""
     found = candidates(source.module, chosen, component)
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
     for candidate in found:
-        outcome = bind(candidate, source)
+        outcome = bind(candidate, source, prescribed or {})
         if isinstance(outcome, Bound):
             bound.append(outcome)
         else:
@@ -57,7 +60,7 @@ def bindings(
     return bound, [(c, reason) for c, reason in refused if c.name not in used]
 
 
-def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
+def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
     outcomes: list[Bound | Refusal] = []
     for component in candidate.components:
@@ -66,7 +69,7 @@ def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
             continue
         binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
         outcome: Bound | Refusal = binder.bind(
-            Place(candidate.name, candidate.thing, source.module, part_of(source.module), component)
+            Place(candidate.name, candidate.thing, source.module, part_of(source.module), component, prescribed)
         )
         if isinstance(outcome, Bound) and outcome.certified == "reference":
             return outcome

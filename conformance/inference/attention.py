@@ -288,6 +288,8 @@ def declared(text: AttentionText) -> dict[str, str]:
         found["masks"] = "keys"
     elif text.masks and all("one_for_all_heads" in mask.text for mask in text.masks.values()):
         found["masks"] = "shared"
+    if text.masks:
+        found["mask"] = next(iter(text.masks.values())).kind
     if text.causal_always:
         found["causality"] = "always"
     if "heads" not in text.made.given:

@@ -19,6 +19,12 @@ class MaskForm:
     keys_only: bool = False
     additive: bool = False
 
+    @property
+    def kind(self) -> str:
+        """What the values mean, as contract.CONVENTIONS calls it."""
+        kinds = ("true-keeps", "true-drops", "1-keeps", "1-drops", "lengths", "additive")
+        return next(kind for kind in kinds if kind in self.told)
+
 
 @dataclass(frozen=True)
 class AttentionText:

@@ -100,7 +100,10 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
     """
     ran: list[Trial] = []
     flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
+    wanted = search.place.prescribed.get("mask", "")
     for form in mask_forms(text):
+        if wanted and form.kind != wanted:
+            continue
         trial = search.tried(text, name, form, _requests(text, form, search.sizes, search.request))
         if trial.distance <= ROUNDING:
             form = _biased(search, text, name, _widened(search, text, name, form))

@@ -19,6 +19,11 @@ Binder = Callable[[Place], Bound | Refusal]
 BINDERS: Mapping[str, str] = {
     "multi_head_attention": "attention",
     "attention": "attention_function",
+    **dict.fromkeys(("sinusoidal", "sinusoidal_2d", "learned"), "positions"),
+    "rotary": "rotary",
+    **dict.fromkeys(("alibi", "relative_bias"), "biases"),
+    **dict.fromkeys(("rotary_attention", "alibi_attention", "relative_bias_attention"), "placed_attention"),
+    **dict.fromkeys(("fourier", "random_fourier", "coordinate_mlp"), "coordinates"),
 }
 
 

@@ -57,6 +57,8 @@ SIZES: Mapping[str, str] = {
     "activation": r"activation|act|hidden_?act|activation_?fn|act_?fn|nonlinearity|act_?layer|activation_?function|non_?lin",
     "base": r"base|theta|rope_?theta|rope_?base|n|max_?timescale|freq_?base|base_?freq|omega|max_?period|max_?wavelength|"
     r"rotary_?base|temperature|wavelength|scale_?base|constant",
+    "rotary_dim": r"rotary_?dims?|rot_?dims?|dim_?rot(ary)?|rotary_?n?dims|n_?rot|rope_?dim|d_?rot",
+    "fraction": r"fraction|(rotary|rope)_?(pct|percentage|percent|fraction)|partial_?rotary_?factor|partial(_?factor)?|pct",
     "buckets": r"num_?buckets|n_?buckets|buckets|relative_?attention_?num_?buckets",
     "distance": r"max_?distance|max_?dist|relative_?attention_?max_?distance",
     "bidirectional": r"bidirectional|is_?bidirectional",

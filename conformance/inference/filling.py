@@ -60,6 +60,8 @@ def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[st
     """Return (expression, input) for a parameter; ("", "") leaves it at its default, or out."""
     plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", p.name).lower().strip("_")
     said = [name for name, i in inputs.items() if i.names and re.fullmatch(i.names, plain)]
+    if "positions" in said:
+        said = [name for name in said if name != "length"]
     if p.kind is p.VAR_POSITIONAL:
         first = next(iter(inputs))
         return [(inputs[first].texts[0], first), ("", "")]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 __all__ = [
     "additive", "allowed", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full",
-    "heads_last", "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
+    "heads_last", "in_order", "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
     "penalties", "rows", "settle", "without", "written",
 ]  # fmt: skip
 
@@ -192,6 +192,14 @@ def penalties(slopes: Any, query_length: int, key_length: int) -> Tensor:
 
 
 def written(module: Any, name: str, value: Tensor) -> Any:
-    """Return a module, or another object, with a tensor of its own replaced by a value."""
-    setattr(module, name, value)
+    """Return a module, or another object, with a tensor of its own that is no parameter replaced by a value."""
+    *above, last = name.split(".")
+    setattr(module.get_submodule(".".join(above)) if above else module, last, value)
     return module
+
+
+def in_order(module: nn.Module, weights: Any) -> dict[str, Tensor]:
+    """Return the weights of the layers 0, 1, … for the linear layers of a module in the order in which it has them."""
+    names = [name for name, _ in module.named_parameters()]
+    given = [weights[f"{i}.{part}"] for i in range(len(weights) // 2) for part in ("weight", "bias")]
+    return dict(zip(names, given, strict=True))

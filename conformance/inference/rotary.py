@@ -19,7 +19,7 @@ from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.seeking import Chapter, Choice, Text, called, made_text, makings, seek, tensors_in
-from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.trial import drawn, names
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 
 AT = "counted(x.shape[2], positions, x)"
@@ -148,8 +148,6 @@ def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[
 def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]:
     """Return the tables that some statements make, if they have a row for each position."""
     space = space_for(request.config, place.module, weights={}, inputs=request.inputs)
-    from attnconf.conformance.inference.trial import names
-
     space = {**names(place.module), **space}
     try:
         attempt(lambda: [exec(line, space) for line in lines])

@@ -266,7 +266,7 @@ def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -
         made = Construction(place.name_in_text, tuple(s for _, s in before))
         yield made, place.thing, given, place.name_in_text, [()]
         return
-    space = space_for(request.config, place.module, weights=request.weights)
+    space = {**names(place.module), **space_for(request.config, place.module, weights=request.weights)}
     for made in constructions(place.name_in_text, place.thing, chapter.sizes, place.module, place.part):
         try:
             whole = attempt(lambda made=made: filled(made, chapter.sizes, place.module, space))
@@ -297,19 +297,13 @@ def made_text(made: Construction, state: tuple[str, ...]) -> tuple[tuple[str, ..
     """Return the statements that build, and what is called."""
     if not made.text.endswith(")"):
         return made.before, made.text
+    build = f"settle(lambda: {made.text}, config, weights)"
     if not state:
-        return (*made.before, f"call = settle(lambda: {made.text}, config, weights)"), "call"
-    if state == ("buffer",):
-        return (*made.before, f"call = settle(lambda: {made.text}, config, weights)"), "call"
+        return (*made.before, f"call = {build}"), "call"
+    if state[0].startswith("call = "):
+        return (*made.before, f"module = {build}", *state), "call"
     entries = ", ".join(state)
-    if entries.startswith("buffer "):
-        name, _, text = entries.removeprefix("buffer ").partition(" ")
-        return (*made.before, f"call = written(settle(lambda: {made.text}, config, weights), {name!r}, {text})"), "call"
-    return (
-        *made.before,
-        f"module = settle(lambda: {made.text}, config, weights)",
-        f"call = bind(module, fitted(module, {{{entries}}}))",
-    ), "call"
+    return (*made.before, f"module = {build}", f"call = bind(module, fitted(module, {{{entries}}}))"), "call"
 
 
 def peek(place: Place, text: Text, request: Request) -> Any:

@@ -18,22 +18,24 @@ from attnconf.conformance.inference.trial import reply
 
 LONG = 5000  # tokens, more than any check has
 GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices"
-FORMS = ("{p}", "{p}.expand(len(x), x.shape[{axis}])", "{p}[:, None]")  # (L,) as it is, (B, L), (L, 1)
+FORMS = ("{p}", "{p}.expand(len({x}), {x}.shape[{axis}])", "{p}[:, None]")  # (L,) as it is, (B, L), (L, 1)
 
 
-def with_options(place: Place, text: Text, declares: Mapping[str, str], request: Request, axis: int = 1) -> Text:
-    """Return the text with positions, and with what it refuses of them; ``axis``: that of tokens in x."""
-    text = _with_positions(place, text, request, axis)
-    if not {"max_len", "length"} & text.given and "table.weight" not in request.weights:
+def with_options(
+    place: Place, text: Text, declares: Mapping[str, str], request: Request, axis: int = 1, like: str = "x"
+) -> Text:
+    """Return the text with positions, and with what it refuses of them; ``axis``: that of tokens in ``like``."""
+    text = _with_positions(place, text, request, axis, like)
+    if like == "x" and not {"max_len", "length"} & text.given and "table.weight" not in request.weights:
         text = _limited(place, text, request, axis)
     return text
 
 
-def _with_positions(place: Place, text: Text, request: Request, axis: int) -> Text:
+def _with_positions(place: Place, text: Text, request: Request, axis: int, like: str) -> Text:
     """Return the text that hands positions on, where there is an argument for them."""
-    tokens = request.inputs["x"].shape[axis]
+    tokens = request.inputs[like].shape[axis]
     one = torch.arange(tokens).flip(0) + 1
-    each = torch.stack([one.roll(b) for b in range(len(request.inputs["x"]))])
+    each = torch.stack([one.roll(b) for b in range(len(request.inputs[like]))])
     if "positions" in text.given:
         return _refusing(place, text, request, one, each)
     name = _argument(place, text)
@@ -44,7 +46,7 @@ def _with_positions(place: Place, text: Text, request: Request, axis: int) -> Te
     ]
     written = []
     for form in FORMS:
-        words = "positions" if form == "{p}" else f"None if positions is None else {form.format(p='positions', axis=axis)}"
+        words = "positions" if form == "{p}" else f"None if positions is None else {form.format(p='positions', axis=axis, x=like)}"
         more = f", {name}={words})" if not text.call.endswith("()") else f"{name}={words})"
         written.append(replace(text, call=text.call[:-1] + more, limits=tuple(given), given=text.given | {"positions"}))
     works = [t for t in written if not _fails(place, t, request, one) and not _fails(place, t, request, None)]

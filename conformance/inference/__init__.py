@@ -80,16 +80,35 @@ def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
     return by_rank[0] if by_rank else Refusal("it looks like no component")
 
 
+# Components whose helpers may look like other components: what makes tables for a rotation is no encoding of its own.
+KINDS = {
+    "attention": "multi_head_attention",
+    **dict.fromkeys(
+        ("sinusoidal", "sinusoidal_2d", "learned", "rotary", "rotary_attention", "alibi", "alibi_attention",
+         "relative_bias", "relative_bias_attention", "fourier", "random_fourier", "coordinate_mlp"),
+        "positions",
+    ),
+}  # fmt: skip
+
+
 def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:
-    """Return the bindings without those of helpers: what another one of its kind uses is judged with that."""
-    kinds = {"attention": "multi_head_attention"}
+    """Return the bindings without those of helpers: what another one of its kind uses is judged with that.
+
+    What nothing certifies, and neither name nor inputs tell, is none where there is something better.
+    """
     kept = []
     for b in bound:
-        kind = kinds.get(b.draft.component, b.draft.component)
-        users = [o for o in bound if o is not b and b.place.name in found[o.place.name].uses]
-        if not any(kinds.get(o.draft.component, o.draft.component) == kind for o in users):
+        kind = KINDS.get(b.draft.component, b.draft.component)
+        others = [o for o in bound if o is not b and KINDS.get(o.draft.component, o.draft.component) == kind]
+        used = any(b.place.name in found[o.place.name].uses for o in others)
+        written = any(f"theirs.{b.place.name}(" in o.draft.body for o in others)
+        uncertain = b.certified is None and found[b.place.name].weak and len(bound) > 1
+        helper = b.certified != "reference" and any(
+            b.place.name in c.uses for c in found.values() if c.name != b.place.name
+        )
+        if not (used or written or uncertain or helper):
             kept.append(b)
-    return kept
+    return kept or bound[:1]
 
 
 def _implementation(b: Bound, name: str, where: str) -> Implementation:

@@ -198,7 +198,7 @@ def learned(place: Place) -> Bound | Refusal:
         for rows_ in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):
             chapter = Chapter(
                 "learned", {**sizes, "max_len": (rows_,)}, inputs, readers, learned_requests, undropped, unplaced,
-                table_states, ({"learned-offset": offset},), WAYS,
+                table_states, ({"learned-offset": offset},), ways=WAYS,
                 after=partial(with_options, request=learned_requests({"learned-offset": offset}, "distinct")[0]),
             )  # fmt: skip
             found = seek(place, chapter)

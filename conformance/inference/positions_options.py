@@ -46,7 +46,11 @@ def _with_positions(place: Place, text: Text, request: Request, axis: int, like:
     ]
     written = []
     for form in FORMS:
-        words = "positions" if form == "{p}" else f"None if positions is None else {form.format(p='positions', axis=axis, x=like)}"
+        words = (
+            "positions"
+            if form == "{p}"
+            else f"None if positions is None else {form.format(p='positions', axis=axis, x=like)}"
+        )
         more = f", {name}={words})" if not text.call.endswith("()") else f"{name}={words})"
         written.append(replace(text, call=text.call[:-1] + more, limits=tuple(given), given=text.given | {"positions"}))
     works = [t for t in written if not _fails(place, t, request, one) and not _fails(place, t, request, None)]

@@ -37,9 +37,9 @@ SHAPES = {"distinct": ((2, 3, 7, 8), (3, 2, 5, 4)), "one sample": ((1, 3, 7, 8),
 TABLE: Meanings = {
     "rotary_dim": ("config.rotary_dim",),
     "fraction": ("config.rotary_dim / config.head_dim",),
-    "embed": ("config.rotary_dim",),
-    "head_dim": ("config.rotary_dim",),
-    "in_dim": ("config.rotary_dim",),
+    "embed": ("config.head_dim",),
+    "head_dim": ("config.head_dim",),
+    "in_dim": ("config.head_dim",),
     "max_len": ("config.max_len",),
     "base": ("config.base",),
     "device": ("config.device",),
@@ -57,13 +57,14 @@ INPUTS_: Mapping[str, Input] = {
     "positions": Input(POSITIONS, (AT, f"{AT}.expand(len(x), x.shape[2])", f"{AT}[:, None]"), free=False),
     "length": Input(SIZES["max_len"] + "|n|count", ("x.shape[2]",), free=False, optional=True),
     "rotary_dim": Input(SIZES["rotary_dim"], ("config.rotary_dim",), free=False, optional=True),
-    "embed": Input(WIDTH, ("config.rotary_dim",), optional=True),
+    "embed": Input(WIDTH, ("config.head_dim",), optional=True),
     "base": Input(SIZES["base"], ("config.base",), free=False),
     "device": Input("device", ("x.device",), free=False, optional=True),
 }
 # What makes tables gets these where it is called once, when all is built.
 ONCE: Mapping[str, Input] = {
-    "embed": Input(f"{WIDTH}|{SIZES['rotary_dim']}", ("config.rotary_dim",), optional=True),
+    "rotary_dim": Input(SIZES["rotary_dim"], ("config.rotary_dim",), free=False, optional=True),
+    "embed": Input(WIDTH, ("config.head_dim",), optional=True),
     "length": Input(SIZES["max_len"] + "|n|count", ("config.max_len",), optional=True),
     "base": Input(SIZES["base"], ("config.base",), free=False),
     "positions": Input(POSITIONS, ("torch.arange(config.max_len, device=config.device)",), free=False),
@@ -205,5 +206,3 @@ CHAPTER = Chapter(
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a rotation."""
     return seek(place, CHAPTER)
-
-

@@ -275,7 +275,13 @@ def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -
             _say(said, f"{made.text}: {error}")
             continue
         states = chapter.states(thing, request) if chapter.states else [()]
-        yield whole, thing, whole.given, whole.text, states
+        yield whole, thing, _meant(whole, chapter.sizes), whole.text, states
+
+
+def _meant(made: Construction, table: Meanings) -> frozenset[str]:
+    """Return what a construction is given, by the expressions that are in it."""
+    words = " ".join((made.text, *made.before))
+    return frozenset(m for m, texts in table.items() if any(re.search(rf"{re.escape(t)}(?!\w)", words) for t in texts))
 
 
 def _sizes_in_globals(place: Place, chapter: Chapter) -> list[tuple[str, str]]:

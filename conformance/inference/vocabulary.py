@@ -27,7 +27,8 @@ SIZES: Mapping[str, str] = {
     r"max_?position_?embeddings|max_?positions|sequence_?length|max_?seq_?length|max_?sequence_?length|length|t|window|"
     r"num_?positions|n_?positions|seq_?length|max_?context|maxlen|context_?size|context|len|max_?tokens|context_?len|"
     r"max_?context_?length|max_?pos|max_?size|end|n_?tokens|num_?tokens|tokens|sequence_?len|max_?t|l|max_?time|"
-    r"max_?num_?positions|src_?len|max_?target_?length|t_?max|max_?ctx|n_?max|max_?position|num_?embeddings|positions",
+    r"max_?num_?positions|src_?len|max_?seq|longest|capacity|limit|steps|max_?tokens|max_?words|rows|n_?max|n_?pos|num_?patches|n_?patches|"
+    r"max_?rows|t_?max|max_?ctx|max_?steps|max_?target_?length|max_?position|num_?embeddings|positions",
     "dropout": r".*drop.*|p|p_?drop",
     "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",

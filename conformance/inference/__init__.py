@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.door import INFERRED, Implementation
@@ -50,13 +50,16 @@ def bindings(
     found = candidates(source.module, chosen, component)
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
-    for candidate in found:
+    for candidate in sorted(found, key=lambda c: any(c.name in o.uses for o in found if o is not c)):
+        if any(_helps(candidate, b, found) for b in bound):
+            continue
         outcome = bind(candidate, source)
         if isinstance(outcome, Bound):
             bound.append(outcome)
         else:
             refused.append((candidate, outcome.reason))
-    bound = _without_helpers(bound, {c.name: c for c in found})
+    order = [c.name for c in found]
+    bound = _without_helpers(sorted(bound, key=lambda b: order.index(b.place.name)), {c.name: c for c in found})
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
     used |= {name for c in found for name in c.uses if c.name != name}
     return bound, [(c, reason) for c, reason in refused if c.name not in used]
@@ -89,6 +92,14 @@ KINDS = {
         "positions",
     ),
 }  # fmt: skip
+
+
+def _helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
+    """Return whether something of a kind with what uses it is judged with that, whatever it is."""
+    kind = KINDS.get(user.draft.component, user.draft.component)
+    uses = next(c.uses for c in found if c.name == user.place.name)
+    used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
+    return used and all(KINDS.get(c, c) == kind for c in candidate.components)
 
 
 def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:

@@ -35,7 +35,7 @@ def one_length(given: frozenset[str]) -> list[str]:
 SLOPES = "penalties({r}, query_length, key_length).to(config.device)"
 ALIBI_TABLE: Meanings = {
     "heads": ("config.num_heads",),
-    "max_len": ("512",),
+    "max_len": ("320",),
     "causal": ("config.causal",),
     "device": ("config.device",),
     "dtype": ("config.dtype",),
@@ -131,7 +131,7 @@ T5_TABLE: Meanings = {
     "distance": ("config.max_distance",),
     "bidirectional": ("config.bidirectional",),
     "causal": ("not config.bidirectional",),
-    "max_len": ("512",),
+    "max_len": ("320",),
     "device": ('weights["table.weight"].device',),
     "config": (),
     "any": ("heads", "buckets", "distance"),

@@ -73,6 +73,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     encodings = positional(name, thing)
     if re.search(NORM, plain) and not named(name):  # sines in a norm are no positions
         encodings = []
+    if named(name) and encodings:  # heads are those of its bias
+        by_call = [c for c in by_call if c == "attention"]
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
     if isinstance(thing, type):

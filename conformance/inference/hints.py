@@ -97,11 +97,12 @@ def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: li
         yield "relative_bias"
     if plain[0].endswith("bias") and not code & TABLES:
         yield "alibi"
+    elsewhere = any(_says(p, plain) for p in (ROTARY, ALIBI, RELATIVE))
     if turns:
         yield from _angles(plain, code, required)
-    elif code & TABLES and isinstance(thing, type):
+    elif code & TABLES and isinstance(thing, type) and not elsewhere:
         yield "learned"
-    if _says(POSITION, plain):
+    if _says(POSITION, plain) and not elsewhere:
         yield from ("sinusoidal", "learned") if isinstance(thing, type) else ("sinusoidal",)
 
 

@@ -31,7 +31,7 @@ TABLES: Mapping[str, Meanings] = {
         "causal": ("config.causal",), "device": ("config.device",), "config": (), "any": ("head_dim", "heads"),
     },
     "alibi_attention": {
-        "heads": ("config.num_heads",), "head_dim": ("config.head_dim",), "max_len": ("512",),
+        "heads": ("config.num_heads",), "head_dim": ("config.head_dim",), "max_len": ("320",),
         "embed": ("config.head_dim", "config.head_dim * config.num_heads"), "causal": ("config.causal",),
         "device": ("config.device",), "config": (), "any": ("heads", "head_dim"),
     },

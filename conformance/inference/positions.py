@@ -198,7 +198,7 @@ def learned(place: Place) -> Bound | Refusal:
         for rows_ in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):
             chapter = Chapter(
                 "learned", {**sizes, "max_len": (rows_,)}, inputs, readers, learned_requests, undropped, unplaced,
-                table_states, ({"learned-offset": offset},), ways=WAYS,
+                table_states, ({"learned-offset": offset},), ways=WAYS if offset == "0" else WAYS[:1],
                 after=partial(with_options, request=learned_requests({"learned-offset": offset}, "distinct")[0]),
             )  # fmt: skip
             found = seek(place, chapter)

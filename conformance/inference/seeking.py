@@ -34,7 +34,7 @@ from attnconf.conformance.mutation import Mutant, all_mutants, reaches
 
 Choice = Mapping[str, str]
 AT_MOST = 160  # ways to write one binding
-LOOKED_AT = 4  # of those that run, how many are compared with mistakes
+LOOKED_AT = 2  # of those that run and differ, how many are compared with mistakes
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,22 @@ def seek(place: Place, chapter: Chapter) -> Bound | Refusal:
                 if trials.distance(given, {**choice, **text.fixed}) <= ROUNDING:
                     return _bound(place, chapter, text, choice, "reference")
             ran.append(Ran(text, trials, given))
-        for each in ran[:LOOKED_AT]:
+        for each in _different(ran)[:LOOKED_AT]:
             found = mistake(each, chapter)
             if found is not None:
                 return _bound(place, chapter, each.text, found[0], found[1].id)
         if ran:
             return _bound(place, chapter, ran[0].text, nearest(ran[0], chapter), None)
     return Refusal("; ".join(said[:3]) or f"it cannot be called as {chapter.component}")
+
+
+def _different(ran: list[Ran]) -> list[Ran]:
+    """Return those that give other replies than the ones before them."""
+    found: list[Ran] = []
+    for each in ran:
+        if not any(all(gap(a, b) <= ROUNDING for a, b in zip(each.given, o.given, strict=True)) for o in found):
+            found.append(each)
+    return found
 
 
 def choices(component: str, fixed: Choice) -> list[dict[str, str]]:

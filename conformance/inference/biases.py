@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -48,7 +49,11 @@ ALIBI_INPUTS: Mapping[str, Input] = {
     "heads": Input(SIZES["heads"], ("config.num_heads",), optional=True),
     "scores": Input(
         r"x|.*scores?|att.*|logits|sim.*|dots|weights|qk.*|energy|inputs?|a|s|.*mask|tensor",
-        (SCORES, "torch.zeros(1, query_length, 3, dtype=config.dtype, device=config.device)"),
+        (
+            SCORES,
+            "torch.zeros(1, query_length, 3, dtype=config.dtype, device=config.device)",
+            "torch.ones(1, key_length, device=config.device)",
+        ),
     ),
     "causal": Input(SIZES["causal"], ("config.causal",), free=False, optional=True),
     "device": Input("device", ("config.device",), free=False, optional=True),
@@ -77,11 +82,11 @@ def alibi_readers(raw: Any, request: Request) -> list[str]:
     return found
 
 
-def alibi_requests(fixed: Choice, way: str) -> list[Request]:
+def alibi_requests(one_way: bool, powers: bool, fixed: Choice, way: str) -> list[Request]:
     """Return calls for numbers of heads that are powers of two and that are not, causal and not."""
     found = []
-    for heads, length in ((4, 7), (8, 9), (16, 6), (6, 5), (12, 7))[: 3 if way == "powers of two" else 5]:
-        for causal in (True, False) if "alibi-direction" not in fixed else (True,):
+    for heads, length in ((4, 7), (8, 9), (16, 6), (6, 5), (12, 7))[: 3 if powers else 5]:
+        for causal in (True,) if one_way else (True, False):
             config = AlibiConfig(heads, causal, torch.float64)
             asked = {"query_length": length, "key_length": length}
             found.append(Request("alibi", config, {}, asked, (heads, length, length)))
@@ -96,31 +101,26 @@ def against_own_key(reply: Reply, request: Request) -> Reply:
     return replace(reply, out=moved.masked_fill(later, 0.0) if request.config.causal else moved)
 
 
+def alibi_refusals(given: frozenset[str], one_way: bool, powers: bool) -> list[str]:
+    lines = refuse("not config.causal", "a bias without causality") if one_way else []
+    if powers:
+        lines += refuse("config.num_heads & (config.num_heads - 1)", "heads that are no power of two")
+    return lines
+
+
 def alibi(place: Place) -> Bound | Refusal:
-    """Return the binding of ALiBi in both directions, else of its causal form alone."""
-    outcome: Bound | Refusal = Refusal("")
-    for one_way in (False, True):
-        for way in ("any heads", "powers of two"):
-
-            def refusals(given: frozenset[str], one_way: bool = one_way, way: str = way) -> list[str]:
-                lines = refuse("not config.causal", "a bias without causality") if one_way else []
-                if way == "powers of two":
-                    lines += refuse("config.num_heads & (config.num_heads - 1)", "heads that are no power of two")
-                return lines
-
-            def requests(fixed: Choice, _: str, one_way: bool = one_way, way: str = way) -> list[Request]:
-                return alibi_requests({"alibi-direction": "one"} if one_way else {}, way)
-
-            chapter = Chapter(
-                "alibi", ALIBI_TABLE, ALIBI_INPUTS, alibi_readers, requests, refusals, one_length, view=against_own_key,
-                ways=(f"{way}, {'one way' if one_way else 'both ways'}",),
-            )  # fmt: skip
-            found = seek(place, chapter)
-            if isinstance(found, Bound) and found.certified:
-                return found
-            if isinstance(outcome, Refusal):
-                outcome = found
-    return outcome
+    """Return the binding of ALiBi in both directions and for any heads, else of less."""
+    return seek(
+        place,
+        *(
+            Chapter(
+                "alibi", ALIBI_TABLE, ALIBI_INPUTS, alibi_readers, partial(alibi_requests, one_way, powers),
+                partial(alibi_refusals, one_way=one_way, powers=powers), one_length, view=against_own_key,
+                ways=(f"{one_way} {powers}",),
+            )
+            for one_way in (False, True) for powers in (False, True)
+        ),
+    )  # fmt: skip
 
 
 # -- T5's bias
@@ -136,6 +136,7 @@ T5_TABLE: Meanings = {
     "config": (),
     "any": ("heads", "buckets", "distance"),
 }
+T5_ONE = {name: texts for name, texts in T5_TABLE.items() if name not in ("bidirectional", "causal")}
 OFFSETS = "torch.arange(key_length)[None] - torch.arange(query_length)[:, None]"
 T5_INPUTS: Mapping[str, Input] = {
     **LENGTHS,
@@ -197,29 +198,28 @@ def bucket_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     return found
 
 
+def t5_refusals(given: frozenset[str], way: str) -> list[str]:
+    lines = [] if "buckets" in given else refuse("config.num_buckets != 32", "another number of buckets")
+    if "distance" not in given:
+        lines += refuse("config.max_distance != 128", "another largest distance")
+    if way == "both":
+        return lines
+    other = "not config.bidirectional" if way == "two" else "config.bidirectional"
+    return lines + refuse(other, "buckets of the other kind of direction")
+
+
 def relative_bias(place: Place) -> Bound | Refusal:
-    """Return the binding of T5's bias, in both directions or in the one that there is."""
-    outcome: Bound | Refusal = Refusal("")
-    for way in ("both", "two", "one"):
-
-        def refusals(given: frozenset[str], way: str = way) -> list[str]:
-            lines = [] if "buckets" in given else refuse("config.num_buckets != 32", "another number of buckets")
-            if "distance" not in given:
-                lines += refuse("config.max_distance != 128", "another largest distance")
-            if way == "both":
-                return lines
-            other = "not config.bidirectional" if way == "two" else "config.bidirectional"
-            return lines + refuse(other, "buckets of the other kind of direction")
-
-        chapter = Chapter(
-            "relative_bias", T5_TABLE, T5_INPUTS, t5_readers, t5_requests, refusals, one_length, bucket_states, ways=(way,),
-        )  # fmt: skip
-        found = seek(place, chapter)
-        if isinstance(found, Bound) and (found.certified or "config.bidirectional" in found.draft.body):
-            return found
-        if isinstance(outcome, Refusal):
-            outcome = found
-    return outcome
+    """Return the binding of T5's bias, in both kinds of direction or in the one that there is."""
+    return seek(
+        place,
+        *(
+            Chapter(
+                "relative_bias", T5_TABLE if way == "both" else T5_ONE, T5_INPUTS, t5_readers, t5_requests,
+                partial(t5_refusals, way=way), one_length, bucket_states, ways=(way,),
+            )
+            for way in ("both", "two", "one")
+        ),
+    )  # fmt: skip
 
 
 def bind(place: Place) -> Bound | Refusal:

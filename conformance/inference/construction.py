@@ -221,7 +221,7 @@ def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str
     for name, value in read.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in table and m != "max_len"), None)
+        meaning = next((m for m in meanings(name) if m in table and _may_be_set(m, table)), None)
         if meaning:
             statements.append(f"theirs.{name} = {table[meaning][0]}")
             found.add(meaning)

@@ -182,20 +182,16 @@ def mlp_refusals(given: frozenset[str], way: str) -> list[str]:
 
 def coordinate_mlp(place: Place) -> Bound | Refusal:
     """Return the binding of a network with layers of any widths, else of one width, else of a fixed number of them."""
-    outcome: Bound | Refusal = Refusal("")
-    for way in HIDDEN:
-        chapter = Chapter(
-            "coordinate_mlp", MLP_TABLE, X, readers, mlp_requests, partial(mlp_refusals, way=way),
-            states=layers_in_order, fixed=KEPT, ways=(way,),
-        )  # fmt: skip
-        found = seek(place, chapter)
-        if isinstance(found, Bound) and (
-            found.certified or "list(config.hidden)" in found.draft.body or "*config.hidden" in found.draft.body
-        ):
-            return found
-        if isinstance(outcome, Refusal):
-            outcome = found
-    return outcome
+    return seek(
+        place,
+        *(
+            Chapter(
+                "coordinate_mlp", MLP_TABLE, X, readers, mlp_requests, partial(mlp_refusals, way=way),
+                states=layers_in_order, fixed=KEPT, ways=(way,),
+            )
+            for way in HIDDEN
+        ),
+    )  # fmt: skip
 
 
 def bind(place: Place) -> Bound | Refusal:

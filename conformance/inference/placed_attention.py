@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import permutations
 from typing import Any
@@ -100,24 +101,26 @@ def refusals(given: frozenset[str], component: str, way: str) -> list[str]:
     return lines
 
 
-def bind(place: Place) -> Bound | Refusal:
-    """Return the binding of a class or function of query, key and value with positions."""
-    outcome: Bound | Refusal = Refusal("")
+def chapters(place: Place) -> Iterator[Chapter]:
+    """Yield the ways in which attention with positions may take its inputs, and be causal or not."""
     component = place.component
-    rotary = component == "rotary_attention"
+    asked = partial(requests, component)
     for inputs in inputs_for(component, place):
         for way in WAYS:
-            asked = partial(requests, component)
-            chapter = Chapter(
+            plain = Chapter(
                 component, TABLES[component], inputs, readers, asked, partial(refusals, component=component, way=way),
-                (lambda given: refuse("positions is not None", "an argument for positions")) if rotary else lambda given: [],
-                bucket_states if component == "relative_bias_attention" else None, layouts=LAYOUTS, ways=(way,),
-                **({"after": partial(with_options, request=asked({}, way)[0], axis=2, like="query")} if rotary else {}),
+                states=bucket_states if component == "relative_bias_attention" else None, layouts=LAYOUTS, ways=(way,),
             )  # fmt: skip
-            found = seek(place, chapter)
-            by_argument = isinstance(found, Bound) and "config.causal" in found.draft.body
-            if isinstance(found, Bound) and (found.certified or (way == "free" and by_argument)):
-                return found
-            if isinstance(outcome, Refusal):
-                outcome = found
-    return outcome
+            if component == "rotary_attention":
+                after = partial(with_options, request=asked({}, way)[0], axis=2, like="query")
+                plain = replace(plain, limits=unplaced, after=after)
+            yield plain
+
+
+def unplaced(given: frozenset[str]) -> list[str]:
+    return [] if "positions" in given else refuse("positions is not None", "an argument for positions")
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function of query, key and value with positions."""
+    return seek(place, *chapters(place))

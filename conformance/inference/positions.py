@@ -1,6 +1,6 @@
 """Bind what encodes the positions of tokens: sinusoidal ones, on a line and on a grid, and learned ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -47,6 +47,7 @@ TABLE: Meanings = {
     "device": ("config.device",),
     "dtype": ("config.dtype",),
     "config": (),
+    "padding": ("1",),
     "any": ("embed", "max_len"),
 }
 
@@ -189,30 +190,22 @@ def table_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     return found
 
 
-def learned(place: Place) -> Bound | Refusal:
+def learned_chapters() -> Iterator[Chapter]:
+    """Yield the chapters of tables with no row, one or two before that of the first position."""
     inputs = {name: i for name, i in INPUTS.items() if name not in ("base", "embed")}
     sizes = {**TABLE, "device": ('weights["table.weight"].device',), "dtype": ('weights["table.weight"].dtype',)}
-    outcome: Bound | Refusal = Refusal("")
-    best: Bound | None = None
     for offset in ("0", "1", "2"):
-        for rows_ in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):
-            chapter = Chapter(
-                "learned", {**sizes, "max_len": (rows_,)}, inputs, readers, learned_requests, undropped, unplaced,
-                table_states, ({"learned-offset": offset},), ways=WAYS if offset == "0" else WAYS[:1],
-                after=partial(with_options, request=learned_requests({"learned-offset": offset}, "distinct")[0]),
+        fixed = {"learned-offset": offset}
+        for most in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):
+            yield Chapter(
+                "learned", {**sizes, "max_len": (most,)}, inputs, readers, learned_requests, undropped, unplaced,
+                table_states, (fixed,), ways=WAYS if offset == "0" else WAYS[:1],
+                after=partial(with_options, request=learned_requests(fixed, "distinct")[0]),
             )  # fmt: skip
-            found = seek(place, chapter)
-            if isinstance(found, Bound) and found.certified == "reference":
-                return found
-            if isinstance(found, Bound) and (best is None or best.certified is None):
-                best = found
-            elif offset == "0" and isinstance(found, Refusal):
-                outcome = found
-    return best or outcome
 
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as an encoding of positions."""
     if place.component == "learned":
-        return learned(place)
+        return seek(place, *learned_chapters())
     return seek(place, GRID if place.component == "sinusoidal_2d" else SINUSOIDAL)

@@ -26,6 +26,8 @@ def with_options(
 ) -> Text:
     """Return the text with positions, and with what it refuses of them; ``axis``: that of tokens in ``like``."""
     text = _with_positions(place, text, request, axis, like)
+    if axis == 1 and "x" not in text.given and not text.reader.startswith("rows("):
+        text = replace(text, reader=f"rows({text.reader}, x)")  # what does not see x cannot know its dtype
     if like == "x" and not {"max_len", "length"} & text.given and "table.weight" not in request.weights:
         text = _limited(place, text, request, axis)
     return text

@@ -2,6 +2,7 @@
 them."""
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -163,9 +164,10 @@ def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]
 
 def _handed(parameters: list[inspect.Parameter], tables: list[Table]) -> Iterator[Mapping[str, Input]]:
     """Yield what the parameters that want tables get, cut to the tokens that there are, or whole."""
-    wanting = [p.name for p in parameters if p.default is p.empty and _wants_tables(p.name)]
-    if not wanting:  # a name that says nothing: what stands behind the features
-        wanting = [p.name for p in parameters if p.default is p.empty][1:]
+    required = [p.name for p in parameters if p.default is p.empty]
+    wanting = [name for name in required if _says(TABLES, name)]
+    if not wanting:  # names that say nothing: what is no features, or stands behind them
+        wanting = [n for n in required if not any(_says(X[role].names, n) for role in X)] or required[1:]
     for cut in (True, False):
         texts = [_cut(table) if cut else table[0] for table in tables]
         if len(wanting) == len(tables) == 2:
@@ -177,10 +179,8 @@ def _handed(parameters: list[inspect.Parameter], tables: list[Table]) -> Iterato
         yield {name: Input(name.lower().strip("_"), (text,)) for name, text in zip(wanting, texts, strict=True)}
 
 
-def _wants_tables(name: str) -> bool:
-    import re
-
-    return re.fullmatch(TABLES, name.lower()) is not None
+def _says(pattern: str, name: str) -> bool:
+    return re.fullmatch(pattern, name.lower().strip("_")) is not None
 
 
 def _cut(table: Table) -> str:

@@ -124,28 +124,45 @@ class Ran:
     given: list[Reply | Failure]
 
 
-def seek(place: Place, chapter: Chapter) -> Bound | Refusal:
-    """Return the binding that is the textbook in some conventions, else a known mistake, else the first that runs."""
+def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
+    """Return the binding that is the textbook in some conventions, else a known mistake, else the first that runs.
+
+    Several chapters are one component with fewer and fewer options: the textbook with few is likelier than a mistake.
+    """
     said: list[str] = []
-    for way in chapter.ways:
-        ran: list[Ran] = []
-        for text in _texts(place, chapter, way, said):
-            trials = _trials(chapter, text.fixed, way)
-            given = trials.replies(text.draft({}).implementation(place.module))
-            if given and isinstance(given[-1], Failure):
-                _say(said, given[-1].message)
-                continue
-            for choice in choices(chapter.component, text.fixed):
-                if trials.distance(given, {**choice, **text.fixed}) <= ROUNDING:
-                    return _bound(place, chapter, text, choice, "reference")
-            ran.append(Ran(text, trials, given))
-        for each in _different(ran)[:LOOKED_AT]:
+    ran: list[tuple[Chapter, list[Ran]]] = []
+    for chapter in chapters:
+        for way in chapter.ways:
+            outcome = _runs(place, chapter, way, said)
+            if isinstance(outcome, Bound):
+                return outcome
+            if outcome:
+                ran.append((chapter, outcome))
+                break
+    for chapter, runs in ran:
+        for each in _different(runs)[:LOOKED_AT]:
             found = mistake(each, chapter)
             if found is not None:
                 return _bound(place, chapter, each.text, found[0], found[1].id)
-        if ran:
-            return _bound(place, chapter, ran[0].text, nearest(ran[0], chapter), None)
-    return Refusal("; ".join(said[:3]) or f"it cannot be called as {chapter.component}")
+    for chapter, runs in ran[:1]:
+        return _bound(place, chapter, runs[0].text, nearest(runs[0], chapter), None)
+    return Refusal("; ".join(said[:3]) or f"it cannot be called as {place.component}")
+
+
+def _runs(place: Place, chapter: Chapter, way: str, said: list[str]) -> Bound | list[Ran]:
+    """Return the first binding that is the textbook in some conventions, else what ran at all."""
+    ran: list[Ran] = []
+    for text in _texts(place, chapter, way, said):
+        trials = _trials(chapter, text.fixed, way)
+        given = trials.replies(text.draft({}).implementation(place.module))
+        if given and isinstance(given[-1], Failure):
+            _say(said, given[-1].message)
+            continue
+        for choice in choices(chapter.component, text.fixed):
+            if trials.distance(given, {**choice, **text.fixed}) <= ROUNDING:
+                return _bound(place, chapter, text, choice, "reference")
+        ran.append(Ran(text, trials, given))
+    return ran
 
 
 def _different(ran: list[Ran]) -> list[Ran]:

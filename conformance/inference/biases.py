@@ -1,6 +1,6 @@
 """Bind what is added to the scores for the sake of positions: ALiBi and T5's bias."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -108,19 +108,20 @@ def alibi_refusals(given: frozenset[str], one_way: bool, powers: bool) -> list[s
     return lines
 
 
+def alibi_chapters(powers: bool) -> Iterator[Chapter]:
+    """Yield the chapters of a bias in both directions, and of the causal one alone; for powers of two, or any heads."""
+    for one_way in (False, True):
+        yield Chapter(
+            "alibi", ALIBI_TABLE, ALIBI_INPUTS, alibi_readers, partial(alibi_requests, one_way, powers),
+            partial(alibi_refusals, one_way=one_way, powers=powers), one_length, view=against_own_key,
+            ways=(f"{one_way} {powers}",),
+        )  # fmt: skip
+
+
 def alibi(place: Place) -> Bound | Refusal:
-    """Return the binding of ALiBi in both directions and for any heads, else of less."""
-    return seek(
-        place,
-        *(
-            Chapter(
-                "alibi", ALIBI_TABLE, ALIBI_INPUTS, alibi_readers, partial(alibi_requests, one_way, powers),
-                partial(alibi_refusals, one_way=one_way, powers=powers), one_length, view=against_own_key,
-                ways=(f"{one_way} {powers}",),
-            )
-            for one_way in (False, True) for powers in (False, True)
-        ),
-    )  # fmt: skip
+    """Return the binding of ALiBi for any number of heads; for powers of two where others raise an exception."""
+    outcome = seek(place, *alibi_chapters(powers=False))
+    return outcome if isinstance(outcome, Bound) else seek(place, *alibi_chapters(powers=True))
 
 
 # -- T5's bias
@@ -216,6 +217,7 @@ def relative_bias(place: Place) -> Bound | Refusal:
             Chapter(
                 "relative_bias", T5_TABLE if way == "both" else T5_ONE, T5_INPUTS, t5_readers, t5_requests,
                 partial(t5_refusals, way=way), one_length, bucket_states, ways=(way,),
+                unless=frozenset(() if way == "both" else ("bidirectional", "causal", "one_way")),
             )
             for way in ("both", "two", "one")
         ),

@@ -187,7 +187,7 @@ def coordinate_mlp(place: Place) -> Bound | Refusal:
         *(
             Chapter(
                 "coordinate_mlp", MLP_TABLE, X, readers, mlp_requests, partial(mlp_refusals, way=way),
-                states=layers_in_order, fixed=KEPT, ways=(way,),
+                states=layers_in_order, fixed=KEPT, ways=(way,), unless=frozenset(() if way == "any widths" else ("",)),
             )
             for way in HIDDEN
         ),

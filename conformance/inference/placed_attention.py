@@ -110,6 +110,7 @@ def chapters(place: Place) -> Iterator[Chapter]:
             plain = Chapter(
                 component, TABLES[component], inputs, readers, asked, partial(refusals, component=component, way=way),
                 states=bucket_states if component == "relative_bias_attention" else None, layouts=LAYOUTS, ways=(way,),
+                unless=frozenset(() if way == "free" else ("causal", "bidirectional")),
             )  # fmt: skip
             if component == "rotary_attention":
                 after = partial(with_options, request=asked({}, way)[0], axis=2, like="query")

@@ -81,6 +81,9 @@ class Chapter:
     ways: tuple[str, ...] = ("distinct",)  # of requests, tried in turn where none runs
     extra: Callable[[Place, "Chapter"], Iterator[Text]] | None = None  # texts of several definitions together
     view: Callable[[Reply, Request], Reply] = lambda reply, request: reply  # what of a reply has a meaning
+    unless: frozenset[str] = (
+        frozenset()
+    )  # not where a chapter before runs and has arguments for these; "": where it runs
     plausible: Callable[[Sequence[Any], list[dict[str, str]]], list[dict[str, str]]] = lambda given, found: found
     after: Callable[[Place, Text, Choice], Text] = lambda place, text, declares: text  # options, once it is bound
 
@@ -132,6 +135,8 @@ def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
     said: list[str] = []
     ran: list[tuple[Chapter, list[Ran]]] = []
     for chapter in chapters:
+        if any("" in chapter.unless or chapter.unless & each.text.given for _, runs in ran for each in runs):
+            continue
         for way in chapter.ways:
             outcome = _runs(place, chapter, way, said)
             if isinstance(outcome, Bound):

@@ -10,6 +10,7 @@ from typing import Any
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import Candidate, candidates
+from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.sources import Source
@@ -78,6 +79,8 @@ def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
         )
         if isinstance(outcome, Bound) and outcome.certified == "reference":
             return outcome
+        if isinstance(outcome, Bound) and outcome.certified is None and _far_fetched(candidate, component):
+            outcome = Refusal(f"it can be called as {component}, but is neither that nor a known mistake in it")
         outcomes.append(outcome)
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
@@ -92,6 +95,12 @@ KINDS = {
         "positions",
     ),
 }  # fmt: skip
+
+
+def _far_fetched(candidate: Candidate, component: str) -> bool:
+    """Return whether something that its name says to be something else is taken for an encoding of positions."""
+    kinds = {KINDS.get(c, c) for c in candidate.components}
+    return KINDS.get(component) == "positions" and kinds != {"positions"} and not named(candidate.name)
 
 
 def _helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
@@ -114,9 +123,9 @@ def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list
         used = any(b.place.name in found[o.place.name].uses for o in others)
         written = any(f"theirs.{b.place.name}(" in o.draft.body for o in others)
         uncertain = b.certified is None and found[b.place.name].weak and len(bound) > 1
-        helper = b.certified != "reference" and any(
-            b.place.name in c.uses for c in found.values() if c.name != b.place.name
-        )
+        simple = found[b.place.name].weak or isinstance(b.place.thing, FunctionType)
+        elsewhere = any(b.place.name in c.uses for c in found.values() if c.name != b.place.name)
+        helper = b.certified is None and simple and elsewhere
         if not (used or written or uncertain or helper):
             kept.append(b)
     return kept or bound[:1]

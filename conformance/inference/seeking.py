@@ -22,6 +22,8 @@ from attnconf.conformance.inference.construction import (
     Construction,
     Meanings,
     constructions,
+    entry_default,
+    entry_text,
     filled,
     names_read,
     run,
@@ -244,7 +246,7 @@ def _texts(place: Place, chapter: Chapter, way: str, said: list[str]) -> Iterato
             if count > AT_MOST:
                 return
             try:
-                raw = attempt(lambda text=text: peek(place, text, request))
+                text, raw = _looked_at(place, chapter, text, request)
             except Failed as error:
                 _say(said, str(error))
                 continue
@@ -255,14 +257,45 @@ def _texts(place: Place, chapter: Chapter, way: str, said: list[str]) -> Iterato
                 yield replace(text, reader=text.reader.format(r=reader))
 
 
+def _looked_at(place: Place, chapter: Chapter, text: Text, request: Request) -> tuple[Text, Any]:
+    """Return what a text's call gives, with the entries of a configuration that only the call asks for. Raises Failed."""
+    for _ in range(8):
+        try:
+            return text, attempt(lambda text=text: peek(place, text, request))
+        except Failed as error:
+            more = _with_entry(place, chapter, text, str(error))
+            if more is None:
+                raise
+            text = more
+    raise Failed("its configuration has too many entries")
+
+
+def _with_entry(place: Place, chapter: Chapter, text: Text, error: str) -> Text | None:
+    """Return the text with the entry that a namespace or a dict was found to lack."""
+    missing = re.search(r"'types.SimpleNamespace' object has no attribute '(\w+)'|^KeyError: '(\w+)'", error)
+    if missing is None:
+        return None
+    name = missing[1] or missing[2]
+    value = entry_text(name, chapter.sizes) or entry_default(name, place.module)
+    before, after = (
+        ("SimpleNamespace(", f"SimpleNamespace({name}={value}, ") if missing[1] else ("{", f'{{"{name}": {value}, ')
+    )
+    making = tuple(line.replace(before, after, 1) for line in text.making)
+    if making == text.making:
+        return None
+    given = text.given | {m for m, texts in chapter.sizes.items() if value in texts}
+    bare = replace(text, making=making, given=given, limits=(), shown=text.shown.replace(before, after, 1))
+    return replace(complete(chapter, bare), limits=text.limits)
+
+
 def _written(place: Place, chapter: Chapter, fixed: Choice, request: Request, said: list[str]) -> Iterator[Text]:
+    if chapter.extra is not None:
+        yield from (replace(text, fixed=fixed) for text in chapter.extra(place, chapter))
     for making, thing, given, shown, states in makings(place, chapter, request, said):
         for state in states:
             build, call = made_text(making, state)
             base = Text(chapter.component, build, "", given=given, fixed=fixed, shown=shown)
             yield from called(chapter, base, thing, call, chapter.inputs)
-    if chapter.extra is not None:
-        yield from (complete(chapter, replace(text, fixed=fixed)) for text in chapter.extra(place, chapter))
 
 
 def called(chapter: Chapter, base: Text, thing: Any, call: str, inputs: Mapping[str, Input]) -> Iterator[Text]:

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 __all__ = [
     "additive", "allowed", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full",
-    "heads_last", "in_order", "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
-    "penalties", "rows", "settle", "without", "written",
+    "heads_last", "in_order", "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries",
+    "one_for_all_samples", "penalties", "rows", "settle", "without", "written",
 ]  # fmt: skip
 
 
@@ -166,12 +166,12 @@ def counted(length: int, positions: Tensor | None, like: Tensor) -> Tensor:
     return torch.arange(length, device=like.device) if positions is None else positions
 
 
-def rows(table: Any, x: Tensor) -> Tensor:
+def rows(rows_: Any, x: Tensor) -> Tensor:
     """Return rows (L, D), or (B, L, D), for every sample of x (B, L, D), in its dtype.
 
     Raises ValueError where they are not as many as x has tokens.
     """
-    table = torch.as_tensor(table)
+    table: Tensor = torch.as_tensor(rows_)
     if table.shape[-2:] != x.shape[-2:]:
         raise ValueError(f"a table of shape {tuple(table.shape)} for {x.shape[-2]} tokens of {x.shape[-1]} features")
     return table.to(x.device, x.dtype).expand(x.shape)
@@ -184,9 +184,9 @@ def octaves(frequencies: Any) -> int:
     return len(frequencies)
 
 
-def penalties(slopes: Any, query_length: int, key_length: int) -> Tensor:
+def penalties(slopes_: Any, query_length: int, key_length: int) -> Tensor:
     """Return the bias -slope·distance, (H, L, S), of slopes (H,) alone; the last query stands at the last key."""
-    slopes = torch.as_tensor(slopes, dtype=torch.float64).flatten()
+    slopes: Tensor = torch.as_tensor(slopes_, dtype=torch.float64).flatten()
     queries = torch.arange(key_length - query_length, key_length)
     return -slopes[:, None, None] * (queries[:, None] - torch.arange(key_length)).abs()
 

@@ -188,7 +188,8 @@ def test_exchanged_sines_are_no_convention(tmp_path: Path) -> None:
 
 def test_heads_that_are_no_power_of_two_are_judged_where_they_raise_no_error(tmp_path: Path) -> None:
     (one,) = bindings(written(tmp_path, SOURCES["slopes alone"][0]), None, None)[0]
-    assert one.draft.declares == {} and "power of two" not in one.draft.body
+    assert one.draft.declares == {}
+    assert "power of two" not in one.draft.body
 
 
 def test_what_has_no_argument_for_the_base_says_so(tmp_path: Path) -> None:
@@ -202,10 +203,12 @@ def test_a_table_of_fixed_length_refuses_longer_sequences(tmp_path: Path) -> Non
         "torch.arange(x.shape[1])[:, None]", "torch.arange(40)[: x.shape[1], None]"
     )
     (one,) = bindings(written(tmp_path, text), None, None)[0]
-    assert isinstance(one, Bound) and "more than 40 tokens" in one.draft.body
+    assert isinstance(one, Bound)
+    assert "more than 40 tokens" in one.draft.body
 
 
 def test_what_cannot_be_called_is_refused_with_what_was_tried(tmp_path: Path) -> None:
     source = written(tmp_path, "def rotary(a, b, c, d, e):\n    raise ValueError('not written yet')")
     (one,) = infer(source, "homework.py", None, None)
-    assert isinstance(one, Unjudgeable) and "not written yet" in one.reason
+    assert isinstance(one, Unjudgeable)
+    assert "not written yet" in one.reason

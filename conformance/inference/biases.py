@@ -13,8 +13,9 @@ from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
-from attnconf.conformance.inference.seeking import Chapter, Choice, seek, tensors_in
+from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
@@ -165,7 +166,8 @@ T5_INPUTS: Mapping[str, Input] = {
 def t5_readers(raw: Any, request: Request) -> list[str]:
     H, L, S = request.out_shape
     shapes = {
-        (H, L, S): "{r}", (1, H, L, S): "{r}[0]", (L, S, H): "{r}.permute(2, 0, 1)", (1, L, S, H): "{r}[0].permute(2, 0, 1)",
+        (H, L, S): "{r}", (1, H, L, S): "{r}[0]", (L, S, H): "{r}.permute(2, 0, 1)",
+        (1, L, S, H): "{r}[0].permute(2, 0, 1)",
     }  # fmt: skip
     found = []
     for text, array in tensors_in(raw):

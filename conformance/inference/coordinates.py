@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -12,8 +13,9 @@ from attnconf.conformance.door import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
-from attnconf.conformance.inference.seeking import Chapter, Choice, seek, tensors_in
+from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
@@ -106,7 +108,7 @@ def random_requests(fixed: Choice, way: str) -> list[Request]:
 def projection_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     """Return where the projection stands: in a parameter, a buffer or another tensor; nowhere, if it is not kept."""
     M, d = request.weights["projection"].shape
-    turned = {(M, d): "", (d, M): ".T"}
+    turned: dict[tuple[int, ...], str] = {(M, d): "", (d, M): ".T"}
     found: list[tuple[str, ...]] = []
     if isinstance(thing, nn.Module):
         for name, p in thing.named_parameters():
@@ -156,7 +158,7 @@ def mlp_requests(fixed: Choice, way: str) -> list[Request]:
     for (points, d, K, out), hidden in zip(((6, 2, 3, 4), (5, 3, 2, 1)), HIDDEN[way], strict=True):
         widths = [2 * d * K + kept(fixed, d), *hidden, out]
         weights = {}
-        for i, (wide, narrow) in enumerate(zip(widths, widths[1:], strict=False)):
+        for i, (wide, narrow) in enumerate(pairwise(widths)):
             weights[f"{i}.weight"] = drawn(f"{i} {widths}", narrow, wide) * (2 / wide) ** 0.5
             weights[f"{i}.bias"] = drawn(f"{i} bias {widths}", narrow) / 2
         config = CoordinateMlpConfig(d, tuple(2.0**k for k in range(K)), tuple(hidden), out)

@@ -15,9 +15,10 @@ from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.biases import bucket_states
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import parameters_of, with_options
-from attnconf.conformance.inference.seeking import Chapter, Choice, seek, tensors_in
+from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 
@@ -60,8 +61,9 @@ def inputs_for(component: str, place: Place) -> Iterator[Mapping[str, Input]]:
     for order in permutations(THREE):
         words = dict(zip(required, order, strict=False))
         yield {
-            **{r: Input(re.escape(n.lower().strip("_")), (f"{r}{{x}}",), free=False) for n, r in words.items()}, **options
-        }  # fmt: skip
+            **{r: Input(re.escape(n.lower().strip("_")), (f"{r}{{x}}",), free=False) for n, r in words.items()},
+            **options,
+        }
 
 
 def readers(raw: Any, request: Request) -> list[str]:
@@ -75,11 +77,11 @@ def requests(component: str, fixed: Choice, way: str) -> list[Request]:
     for size in SIZES_:
         for causal in WAYS[way]:
             B, H, L, E = size
-            config: Any = {
-                "rotary_attention": partial(RotaryAttentionConfig, max_len=11, dtype=torch.float64),
-                "alibi_attention": partial(AlibiAttentionConfig, dtype=torch.float64),
-                "relative_bias_attention": RelativeBiasAttentionConfig,
-            }[component](H, E, causal=causal)
+            config: Any = RelativeBiasAttentionConfig(H, E, causal=causal)
+            if component == "rotary_attention":
+                config = RotaryAttentionConfig(H, E, causal=causal, max_len=11, dtype=torch.float64)
+            elif component == "alibi_attention":
+                config = AlibiAttentionConfig(H, E, causal, torch.float64)
             weights = {"table.weight": drawn(f"table {H}", 32, H)} if component == "relative_bias_attention" else {}
             inputs = {name: drawn(f"{name} {size}", B, H, L, E) for name in THREE}
             found.append(Request(component, config, weights, inputs, size))

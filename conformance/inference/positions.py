@@ -13,13 +13,14 @@ from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
-from attnconf.conformance.inference.seeking import Chapter, Choice, seek, tensors_in
-from attnconf.conformance.inference.positions_options import with_options
+from attnconf.conformance.inference.positions_options import GIVEN, with_options
+from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
-POSITIONS = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices|idx|time_?steps?|times?|t|steps"
+POSITIONS = GIVEN + r"|idx|time_?steps?|times?|t|steps"
 AT = "counted(x.shape[1], positions, x)"
 LENGTH = SIZES["max_len"] + r"|n|laenge|count|num|seq|slen|size|rows"
 WAYS = ("distinct", "one sample", "square")
@@ -104,7 +105,7 @@ def sinusoidal_requests(fixed: Choice, way: str) -> list[Request]:
 
 
 def as_it_is_added(given: Sequence[Reply], found: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the conventions under which x is added as often as it seems to be: the last two calls differ in x alone."""
+    """Return the conventions, those first under which x is added as it seems to be: the last two calls differ in x."""
     x = sinusoidal_requests({}, "distinct")[-2].inputs["x"]
     if given[-1].out.shape != x.shape:
         return found
@@ -128,7 +129,8 @@ SINUSOIDAL = Chapter(
 def grid_readers(raw: Any, request: Request) -> list[str]:
     H, W, D = request.out_shape
     shapes = {
-        (H, W, D): "{r}", (W, H, D): "{r}.transpose(0, 1)", (1, H, W, D): "{r}[0]", (1, D, H, W): "{r}[0].permute(1, 2, 0)",
+        (H, W, D): "{r}", (W, H, D): "{r}.transpose(0, 1)", (1, H, W, D): "{r}[0]",
+        (1, D, H, W): "{r}[0].permute(1, 2, 0)",
         (D, H, W): "{r}.permute(1, 2, 0)", (H * W, D): "{r}.unflatten(0, (height, width))",
         (1, H * W, D): "{r}[0].unflatten(0, (height, width))",
     }  # fmt: skip
@@ -182,7 +184,7 @@ def learned_requests(fixed: Choice, way: str) -> list[Request]:
 def table_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     """Return which parameter is the table, by its size: the only one, or the one that has as many numbers."""
     table = request.weights["table.weight"]
-    found = []
+    found: list[tuple[str, ...]] = []
     for name, p in thing.named_parameters() if isinstance(thing, nn.Module) else ():
         if p.numel() == table.numel():
             turned = ".T" if [n for n in p.shape if n > 1] == list(table.T.shape) else ""

@@ -12,8 +12,8 @@ from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.drafts import Text
 from attnconf.conformance.inference.filling import arguments_of
-from attnconf.conformance.inference.seeking import Text
 from attnconf.conformance.inference.trial import reply
 
 LONG = 5000  # tokens, more than any check has

@@ -16,10 +16,11 @@ from attnconf.conformance.door import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Meanings, names_read, space_for
+from attnconf.conformance.inference.drafts import Chapter, Choice, Text, called, made_text, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.seeking import Chapter, Choice, Text, called, made_text, makings, seek, tensors_in
+from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.trial import drawn, names
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 
@@ -110,7 +111,7 @@ def unplaced(given: frozenset[str]) -> list[str]:
 
 def with_tables(place: Place, chapter: Chapter) -> Iterator[Text]:
     """Yield texts in which another definition of the file makes what this one wants beside x."""
-    parameters = arguments_of(place.thing if not isinstance(place.thing, type) else place.thing)
+    parameters = arguments_of(place.thing)
     if isinstance(place.thing, type) or len(parameters) < 2:
         return
     request = requests({}, "distinct")[0]
@@ -152,7 +153,7 @@ def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]
     space = space_for(request.config, place.module, weights={}, inputs=request.inputs)
     space = {**names(place.module), **space}
     try:
-        attempt(lambda: [exec(line, space) for line in lines])
+        attempt(lambda: exec("\n".join(lines), space))
     except Failed:
         return []
     arrays = [(text.replace("result", "tables"), x) for text, x in tensors_in(space["tables"])]
@@ -189,7 +190,7 @@ def _cut(table: Table) -> str:
 
 
 def _by_name(wanting: list[str], tables: list[Table], texts: list[str]) -> list[str]:
-    """Return the texts in the order in which the names ask for cosines and sines: these are known by their first row."""
+    """Return the texts in the order in which the names ask for cosines and sines, known by their first row."""
     says = ["cos" in wanting[0].lower(), "sin" in wanting[0].lower()]
     first = [bool((x.reshape(-1, x.shape[-1])[0] == 1).all()) for _, x, _ in tables]
     if says in ([True, False], [False, True]) and first in ([True, False], [False, True]):

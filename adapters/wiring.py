@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 
 __all__ = [
-    "additive", "allowed", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full", "heads_last", "lacking", "lengths",
-    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "settle", "without",
+    "additive", "allowed", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full",
+    "heads_last", "in_order", "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries",
+    "one_for_all_samples", "penalties", "rows", "settle", "without", "written",
 ]  # fmt: skip
 
 
@@ -21,10 +22,11 @@ def definitions(path: str) -> ModuleType:
     return read(Path(path)).module
 
 
-def settle(module: Any, config: Any, weights: Any = None) -> nn.Module:
+def settle(module: Any, config: Any, weights: Any = None) -> Any:
     """Return a module in the mode, in the dtype and on the device that a configuration and its weights say.
 
     Given what builds it, it is built with the same random numbers each time: some of its parameters may be its own.
+    What is built and is no module is returned as it is.
     """
     if not isinstance(module, nn.Module):
         state = torch.get_rng_state()
@@ -33,6 +35,8 @@ def settle(module: Any, config: Any, weights: Any = None) -> nn.Module:
             module = module()
         finally:
             torch.set_rng_state(state)
+    if not isinstance(module, nn.Module):
+        return module
     like = next(iter((weights or {}).values()), None)
     device = config.device if like is None and hasattr(config, "device") else getattr(like, "device", None)
     dtype = config.dtype if like is None and hasattr(config, "dtype") else getattr(like, "dtype", None)
@@ -152,3 +156,50 @@ def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any
     if isinstance(results[0], Tensor):
         return torch.stack(results).unflatten(0, (B, H))
     return tuple(torch.stack(items).unflatten(0, (B, H)) for items in zip(*results, strict=True))
+
+
+# -- positions, biases and coordinates
+
+
+def counted(length: int, positions: Tensor | None, like: Tensor) -> Tensor:
+    """Return the positions that are given, else 0, 1, … for so many tokens."""
+    return torch.arange(length, device=like.device) if positions is None else positions
+
+
+def rows(rows_: Any, x: Tensor) -> Tensor:
+    """Return rows (L, D), or (B, L, D), for every sample of x (B, L, D), in its dtype.
+
+    Raises ValueError where they are not as many as x has tokens.
+    """
+    table: Tensor = torch.as_tensor(rows_)
+    if table.shape[-2:] != x.shape[-2:]:
+        raise ValueError(f"a table of shape {tuple(table.shape)} for {x.shape[-2]} tokens of {x.shape[-1]} features")
+    return table.to(x.device, x.dtype).expand(x.shape)
+
+
+def octaves(frequencies: Any) -> int:
+    """Return how many powers of two, from 1 on, the frequencies are."""
+    if list(frequencies) != [2.0**k for k in range(len(frequencies))]:
+        raise NotImplementedError("frequencies that are not 1, 2, 4, …")
+    return len(frequencies)
+
+
+def penalties(slopes_: Any, query_length: int, key_length: int) -> Tensor:
+    """Return the bias -slope·distance, (H, L, S), of slopes (H,) alone; the last query stands at the last key."""
+    slopes: Tensor = torch.as_tensor(slopes_, dtype=torch.float64).flatten()
+    queries = torch.arange(key_length - query_length, key_length)
+    return -slopes[:, None, None] * (queries[:, None] - torch.arange(key_length)).abs()
+
+
+def written(module: Any, name: str, value: Tensor) -> Any:
+    """Return a module, or another object, with a tensor of its own that is no parameter replaced by a value."""
+    *above, last = name.split(".")
+    setattr(module.get_submodule(".".join(above)) if above else module, last, value)
+    return module
+
+
+def in_order(module: nn.Module, weights: Any) -> dict[str, Tensor]:
+    """Return the weights of the layers 0, 1, … for the linear layers of a module in the order in which it has them."""
+    names = [name for name, _ in module.named_parameters()]
+    given = [weights[f"{i}.{part}"] for i in range(len(weights) // 2) for part in ("weight", "bias")]
+    return dict(zip(names, given, strict=True))

@@ -9,20 +9,13 @@ from typing import Any
 
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.hints import named, positional
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 # What the name of a class or function says, the most telling words first: a norm in an encoder is a norm.
 NAMES = (
     ("rms_norm", r"rms"),
     ("layer_norm", r"layer_?norm|^ln$|^norm"),
-    ("random_fourier", r"random.*fourier|gaussian.*(fourier|encod|feature)|rff"),
-    ("coordinate_mlp", r"coord.*(mlp|net)|nerf|implicit|siren"),
-    ("fourier", r"fourier|nerf_?enc|freq.*enc"),
-    ("rotary", r"rope|rotary|rotat"),
-    ("alibi", r"alibi"),
-    ("relative_bias", r"rel.*bias|t5.*bias|bucket"),
-    ("sinusoidal", r"sin(us|e|cos)"),
-    ("learned", r"learn.*pos|pos.*learn"),
     ("bpe_trainer", r"train.*(bpe|merges)|(bpe|merges).*train|learn.*(bpe|merges)"),
     ("detokenizer", r"detoken|decode_?ids"),
     ("tokenizer", r"tokeni[sz]"),
@@ -33,14 +26,13 @@ NAMES = (
         r"(enc(oder)?|transformer|attention|residual|gpt|vit|self_?attn)_?(layer|block|cell|unit)|^block|^layer$|block$",
     ),
     ("multi_head_attention", r"att(entio)?n|att$|mha|head|msa$|mhsa|causal"),
-    ("sinusoidal", r"pos(ition)?(al)?_?(enc|emb)|^pe$|positional"),
-    ("learned", r"pos(ition)?(al)?_?emb"),
     ("token_embedding", r"embed"),
     ("encoder", r"encoder|encode|bert|vit|stack|gpt"),
     ("decoder", r"decoder"),
     ("encoder_decoder", r"encoder_?decoder|seq2seq"),
     ("transformer", r"transformer|seq2seq|encoder_?decoder"),
 )
+NORM = r"rms|layer_?norm|^ln$|^norm"
 
 
 @dataclass(frozen=True)
@@ -51,6 +43,7 @@ class Candidate:
     thing: Any
     components: tuple[str, ...]
     uses: frozenset[str]  # the names of the file that its code reads
+    weak: bool = False  # neither its name nor its inputs say what it is
 
 
 def candidates(module: ModuleType, chosen: str | None, component: str | None) -> list[Candidate]:
@@ -65,7 +58,8 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
             continue
         components = (component,) if component else tuple(dict.fromkeys(looks_like(name, thing)))
         if components:
-            found.append(Candidate(name, thing, components, frozenset(names_read(thing))))
+            weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)
+            found.append(Candidate(name, thing, components, frozenset(names_read(thing)), weak))
     return sorted(found, key=lambda c: _line(c.thing))
 
 
@@ -76,18 +70,24 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]
     by_call = list(_by_call(thing))
+    encodings = positional(name, thing)
+    if re.search(NORM, plain) and not named(name):  # sines in a norm are no positions
+        encodings = []
+    if named(name) and encodings:  # heads are those of its bias
+        by_call = [c for c in by_call if c == "attention"]
+    if named(name) or (encodings and encodings[0].endswith("attention")):
+        yield from encodings
     if isinstance(thing, type):
         yield from (c for c in by_name if c != "attention")
         yield from by_call
-        return
-    if by_call[:1] == ["attention"]:
-        yield "attention"
-    yield from (c for c in by_name if c in FUNCTIONS)
+    else:
+        yield from (c for c in by_call if c == "attention")
+        yield from (c for c in by_name if c in FUNCTIONS)
+    yield from encodings
 
 
 FUNCTIONS = (
-    "attention", "sinusoidal", "rotary", "alibi", "relative_bias", "fourier", "layer_norm", "rms_norm", "tokenizer",
-    "detokenizer", "bpe_trainer",
+    "attention", "layer_norm", "rms_norm", "tokenizer", "detokenizer", "bpe_trainer",
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from attnconf.conformance.inference.vocabulary import meanings
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
+BASES = (10000,)  # defaults that say what they are, whatever the name
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
@@ -76,6 +77,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     if "config" in table and _is_configuration(p, module, named="config" in known):
         return [(text, "config") for text in _configuration(p, table, module)]
     parts = [(text, "part") for text in part(p.name, p)]
+    if type(p.default) in (int, float) and p.default in BASES and "base" in table and "max_len" not in known:
+        return [(table["base"][0], "base")]
     found = [(text, meaning) for meaning in known if meaning in table for text in table[meaning]]
     if optional and isinstance(p.default, bool):
         found = [(text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final")]
@@ -85,7 +88,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     if optional:
         first = [] if not parts else [("", "")]
         return [*first, *found, *([("", "")] if not parts else parts)]
-    return [*parts, *found, *_guesses(p, table, bool(parts or found))] or [("None", "")]
+    weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
+    return [*parts, *found, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
 
 
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
@@ -217,11 +221,16 @@ def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str
     for name, value in read.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in table and m != "max_len"), None)
+        meaning = next((m for m in meanings(name) if m in table and _may_be_set(m, table)), None)
         if meaning:
             statements.append(f"theirs.{name} = {table[meaning][0]}")
             found.add(meaning)
     return tuple(statements), frozenset(found)
+
+
+def _may_be_set(meaning: str, table: Meanings) -> bool:
+    """Return whether a global may be given this meaning: a longest length only where a configuration says it."""
+    return meaning != "max_len" or any("config." in text for text in table[meaning])
 
 
 def names_read(thing: Any) -> set[str]:

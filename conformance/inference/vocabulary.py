@@ -15,7 +15,8 @@ SIZES: Mapping[str, str] = {
     r"in_?channels|e|embedding|d_?embed|d_?x|query_?dim|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|embeddings?_?dims?|embed_?dims",
-    "out": r"d_?out|out_?dim|output_?dim|out_?features|dim_?out|output_?size|out_?channels|d_?o|out_?size",
+    "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
+    r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|num_?attention_?heads|nheads|n_?h|head_?count|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|encoder_?attention_?heads",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|head_?width|"
@@ -27,7 +28,9 @@ SIZES: Mapping[str, str] = {
     r"max_?position_?embeddings|max_?positions|sequence_?length|max_?seq_?length|max_?sequence_?length|length|t|window|"
     r"num_?positions|n_?positions|seq_?length|max_?context|maxlen|context_?size|context|len|max_?tokens|context_?len|"
     r"max_?context_?length|max_?pos|max_?size|end|n_?tokens|num_?tokens|tokens|sequence_?len|max_?t|l|max_?time|"
-    r"max_?num_?positions|src_?len|max_?target_?length|t_?max|max_?ctx|n_?max|max_?position|num_?embeddings|positions",
+    r"max_?num_?positions|src_?len|max_?seq|longest|capacity|limit|steps|max_?tokens|max_?words|rows|n_?max|n_?pos|"
+    r"num_?patches|n_?patches|"
+    r"max_?rows|t_?max|max_?ctx|max_?steps|max_?target_?length|max_?position|num_?embeddings|positions",
     "dropout": r".*drop.*|p|p_?drop",
     "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",
@@ -36,7 +39,8 @@ SIZES: Mapping[str, str] = {
     "device": r"device",
     "dtype": r"dtype",
     "hidden": r"d_?ff|dff|ff_?dim|dim_?feed_?forward|ffn_?dim|mlp_?dim|inner_?dim|d_?hidden|ffn_?hidden|hidden_?dim|"
-    r"intermediate_?size|intermediate_?dim|d_?inner|feed_?forward_?dim|hidden_?size|hidden|ff_?size|ff_?hidden|d_?mlp|"
+    r"widths?|hidden_?(sizes|dims|widths|layers)|intermediate_?size|intermediate_?dim|d_?inner|feed_?forward_?dim|"
+    r"hidden_?size|hidden|ff_?size|ff_?hidden|d_?mlp|"
     r"ffn_?size|mlp_?hidden|mlp_?size|hid_?dim|h_?dim|pf_?dim|dim_?ff|dim_?hidden|n_?inner|ffn_?hidden_?dim|"
     r"feed_?forward_?hidden|d_?feed_?forward|feedforward_?size|hidden_?features|ff|f|dim_?mlp|ffw_?dim|nhid|"
     r"encoder_?ffn_?dim|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|hidden_?units",
@@ -57,14 +61,21 @@ SIZES: Mapping[str, str] = {
     "activation": r"activation|act|hidden_?act|activation_?fn|act_?fn|nonlinearity|act_?layer|activation_?function|non_?lin",
     "base": r"base|theta|rope_?theta|rope_?base|n|max_?timescale|freq_?base|base_?freq|omega|max_?period|max_?wavelength|"
     r"rotary_?base|temperature|wavelength|scale_?base|constant",
+    "rotary_dim": r"rotary_?dims?|rot_?dims?|dim_?rot(ary)?|rotary_?n?dims|n_?rot|rope_?dim|d_?rot",
+    "fraction": r"fraction|(rotary|rope)_?(pct|percentage|percent|fraction)|partial_?rotary_?factor|"
+    r"partial(_?factor)?|pct",
     "buckets": r"num_?buckets|n_?buckets|buckets|relative_?attention_?num_?buckets",
     "distance": r"max_?distance|max_?dist|relative_?attention_?max_?distance",
     "bidirectional": r"bidirectional|is_?bidirectional",
-    "in_dim": r"in_?dim|input_?dim|d_?in|n_?coords|coord_?dim|in_?features|input_?dims?|in_?channels|num_?input_?channels|"
+    "in_dim": r"in_?dim|n_?in|in_?ch|coordinates|n_?dims?|input_?dim|d_?in|n_?coords|coord_?dim|in_?features|"
+    r"input_?dims?|in_?channels|num_?input_?channels|"
     r"dim|d|n_?input_?dims?|coords?|dims",
-    "frequencies": r"num_?freqs?|n_?freqs?|num_?frequencies|n_?frequencies|frequencies|freqs|num_?bands|bands|l|levels|"
+    "frequencies": r"n_?levels|n_?octaves|n_?bands|num_?levels|freq_?bands|fourier_?freqs|num_?freqs?|n_?freqs?|"
+    r"num_?frequencies|n_?frequencies|frequencies|freqs|num_?bands|bands|l|levels|"
     r"num_?octaves|n_?bands|num_?levels|l_?embed|multires|k|octaves|num_?encoding_?functions|n_?frequency_?bands",
     "num_features": r"num_?features|n_?features|mapping_?size|embed(ding)?_?(size|dim)|features|m|num_?frequencies|n_?freqs",
+    "deviation": r"sigma|scale|std(_?dev)?|stddev|gaussian_?scale|bandwidth",
+    "sizes": r"sizes|layer_?sizes|dims|layer_?dims",
     "config": r"cfg|config|args|params|hparams|opt|opts|conf|hp|c|configs|hyperparams|model_?args|settings|configuration",
 }
 

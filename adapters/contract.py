@@ -505,7 +505,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "norm-order": ("both", "post", "pre"),  # norm(x + f(x)), x + f(norm(x))
     "norm-kind": ("layer", "rms"),
     "final-norm": ("either", "always", "never"),  # of a stack
-    "activation": ("relu", "gelu", "gelu-tanh", "silu"),
+    "activation": ("relu", "gelu", "gelu-tanh", "silu", "sigmoid", "none"),  # the last two of networks with a gate
     "gated": ("no", "yes"),
     "glu-activated": ("gate", "up"),  # which of the two goes through the activation
     "layer-bias": ("yes", "no"),

@@ -1,5 +1,6 @@
 """What adapters written by ``attnconf bind`` are made of: the user's definitions, and masks in their forms."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -9,9 +10,11 @@ import torch
 from torch import Tensor, nn
 
 __all__ = [
-    "additive", "allowed", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full", "heads_last", "lacking", "lengths",
-    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "settle", "without",
+    "additive", "allowed", "chosen", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full", "heads_last", "holding", "kernel", "lacking", "lengths",
+    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "settle", "spelt", "unknown_in", "without",
 ]  # fmt: skip
+
+END = "</w>"
 
 
 def definitions(path: str) -> ModuleType:
@@ -45,6 +48,23 @@ def without(module: nn.Module, *names: str) -> nn.Module:
         *above, last = name.split(".")
         setattr(module.get_submodule(".".join(above)), last, nn.Identity())
     return module
+
+
+def holding(thing: Any, tensors: dict[str, Tensor]) -> Any:
+    """Return an object that is no module with these tensors as its attributes."""
+    for name, x in tensors.items():
+        setattr(thing, name, x)
+    return thing
+
+
+def kernel(weight: Tensor, width: int) -> Tensor:
+    """Return a matrix as the kernel of a convolution that is wider than one token; half of it is for the one before."""
+    parts = [torch.zeros_like(weight) for _ in range(width)]
+    at = (width - 1) // 2
+    parts[at] = weight
+    if at:
+        parts[at - 1] = weight / 2
+    return torch.stack(parts, dim=-1)
 
 
 def lacking(weights: Any, *names: str) -> None:
@@ -116,9 +136,10 @@ def full(weights: Any) -> dict[str, Tensor]:
     return {**{f"{name}.bias": weight.new_zeros(size) for name, size in sizes.items()}, **weights}
 
 
-def fitted(module: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
+def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:
     """Return what each parameter of a module is: what is given, in the parameter's shape, else what it is already."""
-    given = {}
+    given: dict[str, Tensor] = {}
+    state = {name: x for name, x in state.items() if x is not None}
     like = next(iter(state.values()), torch.empty(0))
     for name, parameter in module.named_parameters():
         x = state.get(name, parameter.detach().to(like))
@@ -157,3 +178,37 @@ def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any
     if isinstance(results[0], Tensor):
         return torch.stack(results).unflatten(0, (B, H))
     return tuple(torch.stack(items).unflatten(0, (B, H)) for items in zip(*results, strict=True))
+
+
+def chosen(choices: dict[str, Any], name: str) -> Any:
+    """Return what stands for a name, where something does."""
+    if name not in choices:
+        raise NotImplementedError(f"{name}: there is no choice for it")
+    return choices[name]
+
+
+# -- tokens
+
+
+def unknown_in(text: str, config: Any) -> bool:
+    """Return whether a text has something that is not in the vocabulary of words or characters."""
+    parts = text.split() if config.kind == "word" else list(text)
+    return any(part not in config.vocabulary for part in parts)
+
+
+def counted(words: list[str]) -> dict[str, int]:
+    """Return how often each word occurs."""
+    return dict(Counter(word for word in words if word))
+
+
+def spelt(word: str, attached: bool) -> list[str]:
+    """Return the symbols of a word; the mark of its end is part of the last one, or stands alone."""
+    return [*word[:-1], word[-1] + END] if attached else [*word, END]
+
+
+def pairs(merges: Any) -> list[tuple[str, str]]:
+    """Return merges as pairs of strings, however they are kept: in a list or dict, as pairs or with a space between."""
+    found = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in merges]
+    if all(len(pair) == 2 and isinstance(pair[0], tuple | list) for pair in found):  # each with its count or rank
+        found = [tuple(pair[0]) for pair in found]
+    return [(str(first), str(second)) for first, second in found]

@@ -43,7 +43,8 @@ def _as_declared(case: Case, subject: Subject) -> Case:
     """Return a case in the sizes, and with the biases, that a subject declares to have."""
     sizes = {"H": 1, "E": case.embed or case.E} if subject.choice("heads") == "one" else {}
     if subject.choice("hidden-ratio") != "free":
-        sizes["F"] = int(subject.choice("hidden-ratio")) * case.H * case.E
+        ratio = int(subject.choice("hidden-ratio"))
+        sizes |= {"S": ratio * case.E} if subject.component == "feed_forward" else {"F": ratio * case.H * case.E}
     others = "".join(mark for mark, name in (("f", "network"), ("n", "norm")) if subject.choice(f"{name}-biases") == "yes")
     return case.but(biases=_BIASES[subject.choice("biases")] + others, **sizes)
 

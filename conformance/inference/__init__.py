@@ -9,7 +9,7 @@ from typing import Any
 
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.candidates import Candidate, candidates
+from attnconf.conformance.inference.candidates import Candidate, candidates, unnamed
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.sources import Source
@@ -19,6 +19,13 @@ Binder = Callable[[Place], Bound | Refusal]
 BINDERS: Mapping[str, str] = {
     "multi_head_attention": "attention",
     "attention": "attention_function",
+    "layer_norm": "norms",
+    "rms_norm": "norms",
+    "feed_forward": "feed_forward",
+    "token_embedding": "embedding",
+    "tokenizer": "tokenizers",
+    "detokenizer": "tokenizers",
+    "bpe_trainer": "merges",
 }
 
 
@@ -51,6 +58,12 @@ def bindings(
             bound.append(outcome)
         else:
             refused.append((candidate, outcome.reason))
+    if not bound and component is None:  # names say nothing: only what is certified is believed
+        for candidate in unnamed(source.module, chosen, [c.name for c in found]):
+            outcome = bind(candidate, source)
+            if isinstance(outcome, Bound) and outcome.certified:
+                bound.append(outcome)
+                found.append(candidate)
     bound = _without_helpers(bound, {c.name: c for c in found})
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
     used |= {name for c in found for name in c.uses if c.name != name}

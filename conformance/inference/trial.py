@@ -31,14 +31,14 @@ class Draft:
     component: str
     body: str
     declares: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()  # other components that the text defines
 
     def implementation(self, module: ModuleType, name: str = "draft") -> Implementation:
         """Return the implementation that the text defines, over the user's module."""
         space = names(module)
         exec(compile(self.body, INFERRED, "exec"), space)
-        return Implementation(
-            name, {self.component: space[self.component]}, dict(self.declares), binding="inferred", written=INFERRED
-        )
+        components = {name: space[name] for name in (self.component, *self.also)}
+        return Implementation(name, components, dict(self.declares), binding="inferred", written=INFERRED)
 
 
 def names(module: ModuleType) -> dict[str, Any]:

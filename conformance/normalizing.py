@@ -224,10 +224,15 @@ def ignores_large_scales(subject: Subject, case: Case) -> Evidence:
         yield close(sign * bare(subject, factor * x).out, want, f"out of {factor:g}·x, against that of x,")
 
 
+def with_a_zero(case: Case) -> Iterator[Tensor]:
+    """Yield tokens of which one feature is exactly 0, where there are enough others."""
+    if case.E > 2:
+        yield torch.where(torch.arange(case.E, device=case.device) == 1, 0.0, tokens(case))
+
+
 def stays_in_line(subject: Subject, case: Case) -> Evidence:
     """What is left of the output when its part along x is taken away; the mean of both is set aside in layer_norm."""
-    for size in (LARGE, 1.0):
-        x = size * tokens(case)
+    for x in (LARGE * tokens(case), tokens(case), *with_a_zero(case)):
         along, out = standard(subject, x), bare(subject, x).out.double()
         rest = out - out.mean(dim=-1, keepdim=True) if layered(subject) else out
         factor = (rest * along).mean(dim=-1, keepdim=True)

@@ -30,12 +30,17 @@ flattened = Mutant(
     replace={rms_norm.rms_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )
 
+def left_in_float32(x, weight, eps=1e-6):
+    rms_norm.refuse_misfits(x, weight)
+    return rms_norm.scale(rms_norm.normalize(rms_norm.widened(x), eps), weight)
+
+
 float32_out = Mutant(
     "RMS-float32-out",
     story="the output of a half precision input stays float32",
     breaks={"RMS-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
-    replace={rms_norm.rms_norm: then(lambda out, x: out.to(torch.promote_types(x.dtype, torch.float32)))},
+    replace={rms_norm.rms_norm: left_in_float32},
     source="transformers#23535",
 )
 

@@ -322,6 +322,15 @@ first_1024 = Mutant(
     replace={rms_norm.mean_square: lambda x: rms_norm.mean_square(x[..., :1024])},
 )
 
+part_of_the_features = Mutant(
+    "RMS-part-of-the-features",
+    story="the mean square is that of the first half of the features",
+    breaks={"RMS-SQUARE-1", "RMS-WIDE-1"},
+    hint="all features: a part of them is an estimate",
+    replace={rms_norm.mean_square: lambda x: rms_norm.mean_square(x[..., : max(1, x.shape[-1] // 2)])},
+    source="pRMSNorm, Zhang and Sennrich 2019, section 4",
+)
+
 # -- ε
 
 eps_outside = Mutant(

@@ -13,6 +13,7 @@ from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.encoded import with_encoding, without_positions
 from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, matches, search, tensors_of, told
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
@@ -47,7 +48,7 @@ def bind(place: Place) -> Bound | Refusal:
     found = search(place, texts(place, said), readings)
     found.said[:0] = said
     if found.text is not None:
-        found.text = _with_padding(place, found.text)
+        found.text = with_encoding(place, _with_padding(place, found.text))
     return bound(place, found, told(found.text, place.thing) if found.text else ())
 
 
@@ -111,7 +112,8 @@ def _of(made: Construction, thing: Any, said: list[str]) -> Iterator[PlainText]:
             said.append(f"called with ids: {error}")
             return
         if where is not None:
-            yield text.but(state=(entry,), out=where)
+            this = text.but(state=(entry,), out=where)
+            yield this if not module else without_positions(this, thing, name, ids)
 
 
 def _no_padding(made: Construction) -> list[str]:

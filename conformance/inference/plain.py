@@ -40,6 +40,8 @@ class PlainText:
     after: tuple[str, ...] = ()  # statements on ``out``
     declares: tuple[tuple[str, str], ...] = ()
     input: str = "x"
+    more: tuple[str, ...] = ()  # statements behind what is built
+    beside: tuple[tuple[str, str], ...] = ()  # other components that it is, too, and their text
     first: str = ""  # what a module is called with once, if that makes its parameters
 
     def but(self, **changes: Any) -> "PlainText":
@@ -52,12 +54,15 @@ class PlainText:
 
     @property
     def draft(self) -> Draft:
-        return Draft(self.component, self.body(), dict(self.declares))
+        others = [text for _, text in self.beside]
+        return Draft(
+            self.component, "\n\n".join([self.body(), *others]), dict(self.declares), tuple(n for n, _ in self.beside)
+        )
 
     def body(self) -> str:
         """Return the text of ``component(config, weights)``."""
         lines = [f"def {self.component}(config, weights):", *_indented(self.refusals, 4), "    exact(weights)"]
-        lines += _indented([*self.made.before, *self._built()], 4)
+        lines += _indented([*self.made.before, *self._built(), *self.more], 4)
         call = self.made.text if self.kind == "function" else "call"
         forward = [f"result = {call}({self.arguments})", f"out = {self.out}", *self.after]
         returned = "return out"

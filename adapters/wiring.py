@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 
 __all__ = [
-    "additive", "allowed", "chosen", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full", "heads_last", "holding", "kernel", "lacking", "lengths",
-    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "settle", "spelt", "unknown_in", "without",
+    "additive", "allowed", "chosen", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full",
+    "heads_last", "holding", "kernel", "lacking", "lengths", "one_for_all_heads", "one_for_all_queries",
+    "one_for_all_samples", "pairs", "settle", "spelt", "unknown_in", "without",
 ]  # fmt: skip
 
 END = "</w>"

@@ -45,16 +45,18 @@ def activations_of(name: str, gated: bool) -> tuple[str, ...]:
 
 
 def outside_the_contract(thing: Any, ran: Sequence[Trial]) -> str:
-    """Return in words which other activation a network has that is right but for it and says so; "" if there is none."""
-    words = [
-        re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", n).lower() for n in {*names_read(thing), getattr(thing, "__name__", "")}
-    ]
-    words += [w.replace("_", "") for w in words]
+    """Return in words which other activation a network has that is right but for it and says so, or ""."""
+    words = [_plain(name) for name in {*names_read(thing), getattr(thing, "__name__", "")}]
+    words += [word.replace("_", "") for word in words]
     for name, (pattern, function) in OTHERS.items():
-        if any(re.fullmatch(rf"(.*_)?{pattern}(_.*)?", word) for word in words):
-            if any(_is_with(trial, function) for trial in ran):
-                return f"its activation, {name}, is none that is judged here: relu, gelu, gelu-tanh, silu, sigmoid"
+        named = any(re.fullmatch(rf"(.*_)?{pattern}(_.*)?", word) for word in words)
+        if named and any(_is_with(trial, function) for trial in ran):
+            return f"its activation, {name}, is none that is judged here: relu, gelu, gelu-tanh, silu, sigmoid"
     return ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
 
 
 def _is_with(trial: Trial, function: Callable[[Tensor], Tensor]) -> bool:

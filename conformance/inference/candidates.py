@@ -12,7 +12,10 @@ from attnconf.conformance.inference.construction import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 # A norm that does not say which: no other that is known by a name, and none that is put around a layer.
-NORM = r"^(?!.*(batch|group|instance|weight|spectral|scale_?norm|add|pre_?norm|post_?norm|sub_?layer|block|residual|init|rms|layer)).*norm"
+NORM = (
+    r"^(?!.*(batch|group|instance|weight|spectral|scale_?norm|add|pre_?norm|post_?norm|sub_?layer|block|residual|init|"
+    r"rms|layer)).*norm"
+)
 # What the name of a class or function says, the most telling words first: a norm in an encoder is a norm.
 NAMES = (
     ("rms_norm", r"rms"),

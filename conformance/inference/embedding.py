@@ -12,9 +12,18 @@ from attnconf.conformance.door import Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.construction import Construction, constructions
 from attnconf.conformance.inference.encoded import with_encoding, without_positions
-from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, matches, search, tensors_of, told
+from attnconf.conformance.inference.plain import (
+    PlainText,
+    arguments_of,
+    bound,
+    built,
+    matches,
+    search,
+    tensors_of,
+    told,
+)
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
@@ -70,10 +79,8 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
     for made in constructions(place.name_in_text, place.thing, table, place.module, place.part):
         rows, dim = SIZES[0]
         like = {"table.weight": torch.zeros(rows, dim, dtype=torch.float64)}
-        space = space_for(TokenEmbeddingConfig(rows, dim), place.module, weights=like)
         try:
-            whole = attempt(lambda made=made, space=space: filled(made, table, place.module, space))
-            thing = attempt(lambda whole=whole, space=space: run(whole, space))
+            whole, thing = built(place, made, table, TokenEmbeddingConfig(rows, dim), like)
         except Failed as error:
             said.append(f"{made.text}: {error}")
             continue
@@ -126,7 +133,7 @@ def _no_padding(made: Construction) -> list[str]:
 
 
 ROLES = {"ids": r"ids?|x|tokens?|token_ids?|input_ids?|indices|idx|index|inputs?|words|seq|t",
-         "table": r"table|weights?|w|e|emb(edding)?s?(_?(table|matrix|weights?))?|matrix|lookup|wte|vectors|rows"}  # fmt: skip
+         "table": r"table|weights?|w|e|emb(edding)?s?(_?(table|matrix|weights?))?|matrix|lookup|wte|rows"}  # fmt: skip
 
 
 def _functions(place: Place) -> Iterator[PlainText]:

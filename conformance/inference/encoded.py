@@ -3,13 +3,14 @@
 With a table of zeros such a class gives its positions; with all ids different, any x can be the rows of its table.
 """
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters.contract import SinusoidalConfig
+from attnconf.adapters.contract import CONVENTIONS, SinusoidalConfig
 from attnconf.conformance.conventions import others_than
 from attnconf.conformance.door import Request
 from attnconf.conformance.inference.attention_text import refuse
@@ -22,8 +23,10 @@ from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, 
 def without_positions(text: PlainText, module: nn.Module, table: str, ids: Tensor) -> PlainText:
     """Return the text less what a module gives for a table of zeros, where that is anything."""
     silent = {table: torch.zeros_like(module.get_parameter(table))}
+    fresh = copy.deepcopy(module).eval()
+    others = torch.cat([ids, ids[:1]])  # of another shape than it has seen: it may keep what it gave
     try:
-        result = attempt(lambda: torch.func.functional_call(module.eval(), silent, (ids,)))
+        result = attempt(lambda: torch.func.functional_call(fresh, silent, (others,)))
         still = eval(text.out, {"result": result})
     except (Failed, RuntimeError):
         return text
@@ -58,7 +61,8 @@ def with_encoding(place: Place, text: PlainText) -> PlainText:
             break
     if found is None and not certificate.mistakes(given, {}):
         return text
-    return text.declaring(**(found or {})).but(beside=(("sinusoidal", body),))
+    shown = {name: (found or {}).get(name, CONVENTIONS[name][0]) for name in ("sinusoidal-output", "sinusoidal-layout")}
+    return text.declaring(**{**shown, **(found or {})}).but(beside=(("sinusoidal", body),))
 
 
 def requests() -> Iterator[Request]:

@@ -15,9 +15,9 @@ from attnconf.conformance.door import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.construction import Construction, constructions
 from attnconf.conformance.inference.networks import Network, networks
-from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, matches, search, told
+from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
@@ -177,11 +177,9 @@ class Built:
             self._with_ratio(made)
 
     def _made(self, made: Construction, hidden: int) -> tuple[Any, Construction]:
-        config = FeedForwardConfig(self.embed, hidden)
         like = {"up.weight": torch.zeros(1, dtype=torch.float64)}
-        space = space_for(config, self.place.module, weights=like)
-        whole = attempt(lambda: filled(made, TABLE, self.place.module, space))
-        return attempt(lambda: run(whole, space)), whole
+        whole, module = built(self.place, made, TABLE, FeedForwardConfig(self.embed, hidden), like)
+        return module, whole
 
     def _widths(self) -> set[int]:
         if not isinstance(self.module, nn.Module):
@@ -227,7 +225,7 @@ class Built:
     def _with(self, text: PlainText, network: Network) -> PlainText:
         """Return the text with weights."""
         optional = "bias" in self.made.given
-        state = [e.replace('weights["', 'weights.get("').replace('.bias"]', '.bias")') if optional and '.bias"' in e else e
+        state = [re.sub(r'weights\["(\w+\.bias)"\]', r'weights.get("\1")', e) if optional else e
                  for e in network.state]  # fmt: skip
         refusals = [*text.refusals]
         if network.gated:
@@ -266,9 +264,9 @@ class Built:
         x = drawn("tokens", 2, 3, self.embed)
         errors = []
         for sequence in ("", "transpose(1, 2)"):
-            given = eval(f"x.{sequence}", {"x": x}) if sequence else x
+            given = x.transpose(1, 2) if sequence else x
             try:
-                result = attempt(lambda given=given: copy(given))
+                result = called(copy, given, {})
             except Failed as error:
                 errors.append(str(error))
                 continue
@@ -277,16 +275,14 @@ class Built:
                 errors.append(f"no output of shape {tuple(given.shape)} came back")
                 continue
             silent = {n: torch.zeros_like(p) for n, p in copy.named_parameters()}
-            out = eval(
-                where,
-                {
-                    "result": attempt(
-                        lambda given=given, silent=silent: torch.func.functional_call(copy, silent, (given,))
-                    )
-                },
-            )
+            out = eval(where, {"result": called(copy, given, silent)})
             return where, sequence, bool(torch.allclose(out, given, atol=1e-9))
         raise Failed(errors[0])
+
+
+def called(module: nn.Module, x: Tensor, parameters: dict[str, Tensor]) -> Any:
+    """Return what a module gives with some parameters in place of its own. Raises Failed."""
+    return attempt(lambda: torch.func.functional_call(module, parameters, (x,)))
 
 
 def _lazy(p: Any) -> bool:

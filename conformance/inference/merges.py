@@ -22,9 +22,10 @@ WORDS = {
     "lists of symbols": "[spelt(w, ATTACHED) for w in words if w]",
 }
 ROLES = {
-    "number": r"(num|n|number_?of|max)?_?(merges|iterations|iters|steps|ops|operations|rules|merge_?ops)|k|n|num|symbols|count",
-    "words": r"words|corpus|text|data|vocab(ulary)?|word_?(freqs?|counts?|list)|tokens|counts|freqs|texts|sentences|splits|"
-    r"dictionary|lines|documents",
+    "number": r"(num|n|number_?of|max)?_?(merges|iterations|iters|steps|ops|operations|rules|merge_?ops)|"
+    r"k|n|num|symbols|count",
+    "words": r"words|corpus|text|data|vocab(ulary)?|word_?(freqs?|counts?|list)|tokens|counts|freqs|texts|sentences|"
+    r"splits|dictionary|lines|documents",
 }
 TRAIN = ("train", "fit", "learn", "train_bpe", "learn_bpe", "train_from_words", "build", "learn_merges")
 KEPT = ("merges", "rules", "bpe_merges", "merge_rules", "pairs", "codes", "bpe_codes", "merges_", "ranks")
@@ -54,17 +55,16 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a trainer, or what stands against it."""
     said: list[str] = []
     ran: list[tuple[TrainerText, str, str]] = []
-    certificate = Certificate("bpe_trainer", [
-        Request("bpe_trainer", BpeTrainerConfig(n), {}, {"words": words}, ()) for n, words in zip(LEARNT, CORPORA, strict=True)
-    ])  # fmt: skip
+    asked = zip(LEARNT, CORPORA, strict=True)
+    requests = [Request("bpe_trainer", BpeTrainerConfig(n), {}, {"words": words}, ()) for n, words in asked]
+    certificate = Certificate("bpe_trainer", requests)
     for text in texts(place):
-        ends = CONVENTIONS["word-end"]
-        for end in ends:
+        once: dict[str, list[Any]] = {}
+        for end in CONVENTIONS["word-end"]:
             draft = text.draft(end)
-            if end != ends[0] and draft.body == text.draft(ends[0]).body:
-                given = again
-            else:
-                given = again = certificate.replies(draft.implementation(place.module))
+            if draft.body not in once:
+                once[draft.body] = certificate.replies(draft.implementation(place.module))
+            given = once[draft.body]
             if len(given) < len(certificate.requests) or isinstance(given[-1], Failure):
                 said += [given[-1].message] if given and isinstance(given[-1], Failure) else []
                 continue

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from math import prod
 
-
 Shapes = Mapping[str, tuple[int, ...]]
 # Names that say which of the two first layers of a gated network is the gate.
 GATES = r"gate(_?proj|_?linear|_?layer|s)?|w_?gate|(fc|lin|linear|to|w)_?gate|wg"

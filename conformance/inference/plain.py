@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from attnconf.conformance.door import Reply
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import Construction
+from attnconf.conformance.inference.construction import Construction, Meanings, filled, run, space_for
+from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
 from attnconf.conformance.mutation import Mutant
 
@@ -221,6 +222,13 @@ def matches(name: str, patterns: Mapping[str, str]) -> list[str]:
 
 
 # -- what a module or an object consists of
+
+
+def built(place: Place, made: Construction, table: Meanings, config: Any, weights: Any) -> tuple[Construction, Any]:
+    """Return a construction with its configuration written out, and what it builds. Raises Failed."""
+    space = space_for(config, place.module, weights=weights)
+    whole = attempt(lambda: filled(made, table, place.module, space))
+    return whole, attempt(lambda: run(whole, space))
 
 
 def tensors_of(thing: Any) -> dict[str, Tensor]:

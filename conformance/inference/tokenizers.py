@@ -2,108 +2,30 @@
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
 from attnconf.adapters.contract import TokenizerConfig
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import names_read
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft
-
-LIST = "list(config.vocabulary)"
-NUMBERS = "{token: i for i, token in enumerate(config.vocabulary)}"
-TOKENS = "dict(enumerate(config.vocabulary))"
-UNKNOWN_ID = "None if config.unknown is None else config.vocabulary.index(config.unknown)"
-# What parameters of constructors and functions are called.
-ROLES: Mapping[str, str] = {
-    "numbers": r"(stoi|str_?to_?int|(token|word|char|char(acter)?|tok|item)s?_?(to|2)_?(id|idx|ix|index|int|i)s?|encoder|"
-    r"word_?index|index|vocab(ulary)?|mapping|lookup|vocab_?dict)",
-    "tokens": r"(itos|int_?to_?str|(id|idx|ix|index|int|i)s?_?(to|2)_?(token|word|char|str|character)s?|decoder|inverse_?vocab)",
-    "list": r"(vocab(ulary)?|alphabet|chars?|characters|tokens?|words?|symbols|letters|token_?list|charset|word_?list|pieces)",
-    "merges": r"(bpe_?)?(merges?|rules?|ranks|merge_?rules|codes|pairs)",
-    "unknown": r"unk(nown)?(_?(token|tok|word|char|symbol))?|oov(_?token)?",
-    "unknown_id": r"unk(nown)?_?(id|idx|index)",
-    "specials": r"specials?(_?tokens)?|added_?tokens|extra_?tokens",
-    "text": r"text|s|string|sentence|x|sequence|line|texts?|document|input",
-    "ids": r"ids|tokens?|token_?ids|indices|l|x|idxs?|encoded|numbers|t|i|sequence",
-    "corpus": r"text|corpus|data|documents?|sentences|texts|lines",
-    "kind": r"kind|level|mode|type|granularity",
-}
-VALUES: Mapping[str, tuple[str, ...]] = {
-    "numbers": (NUMBERS,),
-    "tokens": (TOKENS, LIST),
-    "list": (LIST, NUMBERS, TOKENS),
-    "merges": ("list(config.merges)", "{pair: rank for rank, pair in enumerate(config.merges)}", '[" ".join(p) for p in config.merges]',
-               '{pair: "".join(pair) for pair in config.merges}'),
-    "unknown": ("config.unknown",),
-    "unknown_id": (UNKNOWN_ID,),
-    "specials": ("list(config.specials)", "{s: config.vocabulary.index(s) for s in config.specials}"),
-    "corpus": (LIST,),
-    "kind": ("config.kind",),
-}  # fmt: skip
-ENCODE = (
-    "encode",
-    "__call__",
-    "text_to_ids",
-    "to_ids",
-    "encode_ids",
-    "convert_text_to_ids",
-    "transform",
-    "numericalize",
-    "tokenize",
+from attnconf.conformance.inference.token_text import (
+    DECODE,
+    ENCODE,
+    LIST,
+    NUMBERS,
+    ROLES,
+    TO_IDS,
+    TOKENIZE,
+    TOKENS,
+    UNKNOWN_ID,
+    VALUES,
+    TokenText,
 )
-DECODE = ("decode", "ids_to_text", "to_text", "detokenize", "inverse_transform", "untokenize")
-TOKENIZE = ("tokenize", "split", "_tokenize")
-TO_IDS = ("convert_tokens_to_ids", "tokens_to_ids", "numericalize", "lookup_tokens", "encode")
-KINDS = ("word", "character", "byte-pair")
-
-
-@dataclass(frozen=True)
-class TokenText:
-    """All that is known, or supposed, of something that makes ids of texts, or texts of ids."""
-
-    kind: str
-    before: tuple[str, ...] = ()
-    made: str = ""  # an expression of the object; nothing for a function
-    encode: str = ""  # an expression of ``made`` and ``text``
-    decode: str = ""  # an expression of ``made`` and ``ids``
-    needs_unknown: bool = False  # there is no way to do without an unknown token
-
-    def but(self, **changes: Any) -> "TokenText":
-        return replace(self, **changes)
-
-    @property
-    def whole(self) -> str:
-        return " ".join((*self.before, self.made, self.encode))
-
-    def draft(self) -> Draft:
-        parts = [(name, self._function(name, given, text)) for name, given, text in
-                 (("tokenizer", "text", self.encode), ("detokenizer", "ids", self.decode)) if text]  # fmt: skip
-        names = [name for name, _ in parts]
-        body = "\n\n".join(function for _, function in parts)
-        return Draft(names[0], body, {"token-kind": self.kind}, tuple(names[1:]))
-
-    def _function(self, name: str, given: str, text: str) -> str:
-        lines = [f"def {name}(config, weights):", *(f"    {line}" for line in [*self._refusals(), *self.before])]
-        lines += [f"    made = {self.made}"] if self.made else []
-        lines += ["", f"    def forward({given}):"]
-        if name == "tokenizer" and self.kind != "byte-pair" and "config.unknown" not in self.whole:
-            lines += ["        if config.unknown is not None and unknown_in(text, config):",
-                      '            raise NotImplementedError("an unknown token")']  # fmt: skip
-        return "\n".join([*lines, f"        return {text}", "", "    return forward", ""])
-
-    def _refusals(self) -> Iterator[str]:
-        yield from refuse(f'config.kind != "{self.kind}"', "tokens of another kind")
-        if "config.specials" not in self.whole:
-            yield from refuse("config.specials", "special tokens")
-        if self.needs_unknown and "config.unknown" in self.whole:
-            yield from refuse("config.unknown is None", "doing without an unknown token")
+from attnconf.conformance.inference.trial import ROUNDING, Certificate
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -231,8 +153,11 @@ def _values(p: inspect.Parameter, without: Sequence[str] = ()) -> list[str]:
 
 def _needs_unknown(thing: Any) -> bool:
     """Return whether the parameter for an unknown token says that there always is one: its default is a token."""
-    return any("unknown" in matches(p.name, ROLES) and isinstance(p.default, str) and "None" not in str(p.annotation)
-               and "Optional" not in str(p.annotation) for p in inspect.signature(thing).parameters.values())  # fmt: skip
+    for p in inspect.signature(thing).parameters.values():
+        optional = "None" in str(p.annotation) or "Optional" in str(p.annotation)
+        if "unknown" in matches(p.name, ROLES) and isinstance(p.default, str) and not optional:
+            return True
+    return False
 
 
 def _wants_corpus(thing: type) -> bool:
@@ -295,7 +220,7 @@ def held(name: str, x: Any) -> str:
 
 
 def _functions(place: Place) -> Iterator[TokenText]:
-    """Yield the ways to call a function of a text, or of ids, and a vocabulary: an argument, or a global of the file."""
+    """Yield the ways to call a function of a text, or of ids, and a vocabulary, an argument or a global."""
     read = names_read(place.thing)
     kept = [(n, held(n, v)) for n, v in vars(place.module).items() if n in read]
     before = tuple(f"theirs.{n} = {entry.partition(': ')[2]}" for n, entry in kept if entry)
@@ -308,14 +233,16 @@ def _functions(place: Place) -> Iterator[TokenText]:
     for arguments in arguments_of(place.thing, choices):
         if role in arguments.split(", ") and ("config.vocabulary" in arguments or before):
             for kind in _kinds(arguments):
-                yield TokenText(kind, before, **{given: f"{place.name_in_text}({arguments})"})
+                call = f"{place.name_in_text}({arguments})"
+                yield TokenText(kind, before).but(**{given: call})
 
 
 def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
     shown = (text.made or text.encode or text.decode).replace("theirs.", "").replace("config.", "")
+    called = " and ".join(t for t in (text.encode, text.decode) if t).replace("theirs.", "").replace("config.", "")
     lines = (
         f"constructor  {shown}" if text.made else f"function     {shown}",
-        f"forward      {' and '.join(t.replace('theirs.', '').replace('config.', '') for t in (text.encode, text.decode) if t)}",
+        f"forward      {called}",
         f"tokens       {text.kind}",
     )
     return Bound(place, _with_decoding(place, text).draft(), None, certified, lines)

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from attnconf.adapters import binding as adapter_binding
 from attnconf.adapters import wiring
 from attnconf.conformance.conventions import in_conventions
-from attnconf.conformance.replaying import alike
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
+from attnconf.conformance.replaying import alike
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
 FAILED = float("inf")

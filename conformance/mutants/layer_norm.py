@@ -44,6 +44,7 @@ flattened = Mutant(
     replace={layer_norm.layer_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )
 
+
 def left_in_float32(x, shape, weight=None, bias=None, eps=1e-5):
     layer_norm.refuse_misfits(x, shape)
     normalized = layer_norm.normalize(layer_norm.widened(x), layer_norm.last_axes(x, shape), eps)
@@ -487,6 +488,7 @@ first_1024 = Mutant(
 )
 
 # -- ε
+
 
 def of_what_is_not_zero(x, axes, eps):
     used = (x != 0).to(x.dtype)

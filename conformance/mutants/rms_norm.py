@@ -30,6 +30,7 @@ flattened = Mutant(
     replace={rms_norm.rms_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )
 
+
 def left_in_float32(x, weight, eps=1e-6):
     rms_norm.refuse_misfits(x, weight)
     return rms_norm.scale(rms_norm.normalize(rms_norm.widened(x), eps), weight)

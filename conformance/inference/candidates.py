@@ -115,8 +115,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
 
 
 FUNCTIONS = (
-    "attention", "sinusoidal", "rotary", "alibi", "relative_bias", "fourier", "layer_norm", "rms_norm", "feed_forward", "tokenizer",
-    "detokenizer", "bpe_trainer",
+    "attention", "sinusoidal", "rotary", "alibi", "relative_bias", "fourier", "layer_norm", "rms_norm", "feed_forward",
+    "tokenizer", "detokenizer", "bpe_trainer",
 )  # fmt: skip
 
 

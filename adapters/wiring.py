@@ -1,5 +1,6 @@
 """What adapters written by ``attnconf bind`` are made of: the user's definitions, and masks in their forms."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -9,10 +10,13 @@ import torch
 from torch import Tensor, nn
 
 __all__ = [
-    "additive", "allowed", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head", "full",
-    "heads_last", "in_order", "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries",
-    "one_for_all_samples", "penalties", "rows", "settle", "without", "written",
+    "additive", "allowed", "chosen", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head",
+    "full", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves", "one_for_all_heads",
+    "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "rows", "settle", "spelt", "tallied",
+    "unknown_in", "without", "written",
 ]  # fmt: skip
+
+END = "</w>"
 
 
 def definitions(path: str) -> ModuleType:
@@ -51,6 +55,23 @@ def without(module: nn.Module, *names: str) -> nn.Module:
     return module
 
 
+def holding(thing: Any, tensors: dict[str, Tensor]) -> Any:
+    """Return an object that is no module with these tensors as its attributes."""
+    for name, x in tensors.items():
+        setattr(thing, name, x)
+    return thing
+
+
+def kernel(weight: Tensor, width: int) -> Tensor:
+    """Return a matrix as the kernel of a convolution that is wider than one token; half of it is for the one before."""
+    parts = [torch.zeros_like(weight) for _ in range(width)]
+    at = (width - 1) // 2
+    parts[at] = weight
+    if at:
+        parts[at - 1] = weight / 2
+    return torch.stack(parts, dim=-1)
+
+
 def lacking(weights: Any, *names: str) -> None:
     """Raise NotImplementedError where a weight that the module does not have is not zero."""
     for name in names:
@@ -71,6 +92,11 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
         return None
     heads = seen.shape[-3] if seen.ndim > 2 else 1
     return seen.expand(query.shape[0], heads, query.shape[-2], key.shape[-2])
+
+
+def everywhere(query: Tensor, key: Tensor) -> Tensor:
+    """Return the mask that allows all, (B, 1, L, S), for a module that insists on one."""
+    return torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool, device=query.device)
 
 
 def one_for_all_heads(seen: Tensor) -> Tensor:
@@ -115,9 +141,10 @@ def full(weights: Any) -> dict[str, Tensor]:
     return {**{f"{name}.bias": weight.new_zeros(size) for name, size in sizes.items()}, **weights}
 
 
-def fitted(module: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
+def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:
     """Return what each parameter of a module is: what is given, in the parameter's shape, else what it is already."""
-    given = {}
+    given: dict[str, Tensor] = {}
+    state = {name: x for name, x in state.items() if x is not None}
     like = next(iter(state.values()), torch.empty(0))
     for name, parameter in module.named_parameters():
         x = state.get(name, parameter.detach().to(like))
@@ -203,3 +230,37 @@ def in_order(module: nn.Module, weights: Any) -> dict[str, Tensor]:
     names = [name for name, _ in module.named_parameters()]
     given = [weights[f"{i}.{part}"] for i in range(len(weights) // 2) for part in ("weight", "bias")]
     return dict(zip(names, given, strict=True))
+
+
+def chosen(choices: dict[str, Any], name: str) -> Any:
+    """Return what stands for a name, where something does."""
+    if name not in choices:
+        raise NotImplementedError(f"{name}: there is no choice for it")
+    return choices[name]
+
+
+# -- tokens
+
+
+def unknown_in(text: str, config: Any) -> bool:
+    """Return whether a text has something that is not in the vocabulary of words or characters."""
+    parts = text.split() if config.kind == "word" else list(text)
+    return any(part not in config.vocabulary for part in parts)
+
+
+def tallied(words: list[str]) -> dict[str, int]:
+    """Return how often each word occurs."""
+    return dict(Counter(word for word in words if word))
+
+
+def spelt(word: str, attached: bool) -> list[str]:
+    """Return the symbols of a word; the mark of its end is part of the last one, or stands alone."""
+    return [*word[:-1], word[-1] + END] if attached else [*word, END]
+
+
+def pairs(merges: Any) -> list[tuple[str, str]]:
+    """Return merges as pairs of strings, however they are kept: in a list or dict, as pairs or with a space between."""
+    found = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in merges]
+    if all(len(pair) == 2 and isinstance(pair[0], tuple | list) for pair in found):  # each with its count or rank
+        found = [tuple(pair[0]) for pair in found]
+    return [(str(first), str(second)) for first, second in found]

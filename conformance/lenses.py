@@ -238,6 +238,7 @@ _OFFERS = {  # what can be asked of components that are asked as they are; of th
     "alibi_attention": frozenset({"scores"}),
     "relative_bias_attention": frozenset({"scores"}),
     "feed_forward": frozenset({"layer-bias", "ungated"}),
+    "layer_norm": frozenset({"layer-bias"}),
     "token_attention": frozenset({"free-causality"}),
     "encoder_layer": _LAYER | {"layer"},
     "encoder": _LAYER | {"stack"},

@@ -9,7 +9,7 @@ from typing import Any
 
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.candidates import Candidate, candidates
+from attnconf.conformance.inference.candidates import Candidate, candidates, unnamed
 from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.loading import Unjudgeable
@@ -25,6 +25,13 @@ BINDERS: Mapping[str, str] = {
     **dict.fromkeys(("alibi", "relative_bias"), "biases"),
     **dict.fromkeys(("rotary_attention", "alibi_attention", "relative_bias_attention"), "placed_attention"),
     **dict.fromkeys(("fourier", "random_fourier", "coordinate_mlp"), "coordinates"),
+    "layer_norm": "norms",
+    "rms_norm": "norms",
+    "feed_forward": "feed_forward",
+    "token_embedding": "embedding",
+    "tokenizer": "tokenizers",
+    "detokenizer": "tokenizers",
+    "bpe_trainer": "merges",
 }
 
 
@@ -62,6 +69,12 @@ def bindings(
             bound.append(outcome)
         else:
             refused.append((candidate, outcome.reason))
+    if not bound and component is None:  # names say nothing: only what is certified is believed
+        for candidate in unnamed(source.module, chosen, [c.name for c in found]):
+            outcome = bind(candidate, source, prescribed or {})
+            if isinstance(outcome, Bound) and outcome.certified:
+                bound.append(outcome)
+                found.append(candidate)
     order = [c.name for c in found]
     bound = _without_helpers(sorted(bound, key=lambda b: order.index(b.place.name)), {c.name: c for c in found})
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}

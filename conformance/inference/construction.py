@@ -73,15 +73,24 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
 def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part) -> list[tuple[str, str]]:
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
     known = meanings(p.name)
+    if isinstance(p.default, float) and 0 < p.default < 0.01 and "eps" not in known:  # whatever it is called
+        known = [*known, "eps"]
+    if _own_dataclass(p.annotation, module) is not None:
+        known = ["config", *known]
     optional = p.default is not p.empty
+    configured = []
     if "config" in table and _is_configuration(p, module, named="config" in known):
-        return [(text, "config") for text in _configuration(p, table, module)]
+        configured = [(text, "config") for text in _configuration(p, table, module)]
+        if optional or not any(m in table for m in known if m != "config"):
+            return configured
     parts = [(text, "part") for text in part(p.name, p)]
     if type(p.default) in (int, float) and p.default in BASES and "base" in table and "max_len" not in known:
         return [(table["base"][0], "base")]
-    found = [(text, meaning) for meaning in known if meaning in table for text in table[meaning]]
+    found = [(text, meaning) for meaning in table if meaning in known and meaning != "any" for text in table[meaning]]
     if optional and isinstance(p.default, bool):
-        found = [(text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final")]
+        found = [
+            (text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final", "affine")
+        ]
     elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):
         found = [(text, m) for text, m in found if m not in ("bias", "causal", "norm_first")]
         parts = parts if p.default is None or callable(p.default) else []
@@ -89,7 +98,7 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         first = [] if not parts else [("", "")]
         return [*first, *found, *([("", "")] if not parts else parts)]
     weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
-    return [*parts, *found, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
+    return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
 
 
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
@@ -104,7 +113,9 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
     if known or "config" in meanings(p.name):
         return []
     sizes = [
-        (text, m) for m in ("embed", "heads", "head_dim", "hidden", "layers", "max_len") for text in table.get(m, ())
+        (text, m)
+        for m in ("vocab", "embed", "heads", "head_dim", "hidden", "layers", "max_len")
+        for text in table.get(m, ())
     ]
     return sizes or [("None", "")]
 
@@ -120,6 +131,13 @@ def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> 
     annotated = p.annotation is not p.empty and isinstance(p.annotation, type) and is_dataclass(p.annotation)
     filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
     return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))
+
+
+def _own_dataclass(annotation: Any, module: ModuleType) -> type | None:
+    """Return the dataclass of the file that an annotation names, or None."""
+    kind = annotation if isinstance(annotation, type) else vars(module).get(str(annotation))
+    own = isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__
+    return kind if own and isinstance(kind, type) else None
 
 
 class Recorder(dict[str, Any]):
@@ -196,8 +214,9 @@ def _said_by(text: str, table: Meanings) -> set[str]:
 
 def entry_text(name: str, table: Meanings) -> str | None:
     """Return the expression for an entry of a configuration, or None where its name says nothing."""
-    for meaning in meanings(name):
-        if meaning in table and meaning != "config":
+    known = meanings(name)
+    for meaning in table:
+        if meaning in known and meaning != "config":
             return table[meaning][0]
     return None
 

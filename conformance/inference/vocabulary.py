@@ -43,6 +43,8 @@ SIZES: Mapping[str, str] = {
     r"hidden_?size|hidden|ff_?size|ff_?hidden|d_?mlp|"
     r"ffn_?size|mlp_?hidden|mlp_?size|hid_?dim|h_?dim|pf_?dim|dim_?ff|dim_?hidden|n_?inner|ffn_?hidden_?dim|"
     r"feed_?forward_?hidden|d_?feed_?forward|feedforward_?size|hidden_?features|ff|f|dim_?mlp|ffw_?dim|nhid|"
+    r"hidden_?width|inner_?(width|features|units|channels)|(ff|ffn|mlp)_?(width|units|channels|features)|hidden_?channels|d_?hid|"
+    r"n_?hid|dim_?(inner|ffn|feedforward)|(ff|ffn)_?num_?hiddens|hidden_?layer(_?size)?|expanded_?(dim|size)|hid|n_?ff|"
     r"encoder_?ffn_?dim|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|hidden_?units",
     "ratio": r"mlp_?ratio|expansion|expansion_?factor|forward_?expansion|ff_?mult|mult|ff_?ratio|ffn_?ratio|multiplier|"
     r"ffn_?mult|mlp_?mult|hidden_?mult|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
@@ -57,6 +59,7 @@ SIZES: Mapping[str, str] = {
     r"trg_?vocab(_?size)?|output_?dim|tgt_?size|n_?src_?vocab|n_?tgt_?vocab|n_?trg_?vocab|dec_?vocab_?size|trg_?size",
     "padding": r"pad(ding)?_?(idx|id|token|index|token_?id)?|src_?pad_?(idx|id)|trg_?pad_?(idx|id)|tgt_?pad_?(idx|id)|pad",
     "eps": r"eps|epsilon|layer_?norm_?eps|norm_?eps|e|rms_?norm_?eps|layer_?norm_?epsilon|variance_?epsilon|ln_?eps",
+    "affine": r"elementwise_?affine|affine|use_?affine|learnable|with_?(weights?|params)",
     "norm_first": r"norm_?first|pre_?norm|normalize_?before|prenorm|pre_?ln|pre_?layer_?norm",
     "activation": r"activation|act|hidden_?act|activation_?fn|act_?fn|nonlinearity|act_?layer|activation_?function|non_?lin",
     "base": r"base|theta|rope_?theta|rope_?base|n|max_?timescale|freq_?base|base_?freq|omega|max_?period|max_?wavelength|"
@@ -76,6 +79,7 @@ SIZES: Mapping[str, str] = {
     "num_features": r"num_?features|n_?features|mapping_?size|embed(ding)?_?(size|dim)|features|m|num_?frequencies|n_?freqs",
     "deviation": r"sigma|scale|std(_?dev)?|stddev|gaussian_?scale|bandwidth",
     "sizes": r"sizes|layer_?sizes|dims|layer_?dims",
+    "multiple": r"multiple_?of",
     "config": r"cfg|config|args|params|hparams|opt|opts|conf|hp|c|configs|hyperparams|model_?args|settings|configuration",
 }
 

@@ -508,6 +508,10 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "gated": ("no", "yes"),
     "glu-activated": ("gate", "up"),  # which of the two goes through the activation
     "layer-bias": ("yes", "no"),
+    "network-biases": ("yes", "no"),  # where anything has a bias: whether the feed-forward network has
+    "norm-biases": ("yes", "no"),  # likewise the norms; attention's are told by "biases"
+    "hidden-ratio": ("free", "1", "2", "3", "4", "5", "6", "8"),  # hidden features for each feature, where fixed
+    "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12"),  # of norms, where it is written in the code
     "attention-scale": ("sqrt", "none"),  # the scores are q·k / √E, or q·k
     "rms-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w
     "rms-norm-cast": ("after", "before"),  # in half precision: times the weight, then cast, or cast first

@@ -59,6 +59,11 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
     return seen.expand(query.shape[0], heads, query.shape[-2], key.shape[-2])
 
 
+def everywhere(query: Tensor, key: Tensor) -> Tensor:
+    """Return the mask that allows all, (B, 1, L, S), for a module that insists on one."""
+    return torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool, device=query.device)
+
+
 def one_for_all_heads(seen: Tensor) -> Tensor:
     """Return a mask (B, H, L, S) as (B, L, S), where it is the same for all heads."""
     if seen.shape[1] > 1 and not bool((seen == seen[:, :1]).all()):

@@ -92,6 +92,7 @@ def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
         "activation": subject.choice("activation"),
         "gated": subject.choice("gated") == "yes",
         "bias": subject.choice("layer-bias") == "yes",
+        **({} if subject.choice("eps") == "free" else {"eps": float(subject.choice("eps"))}),
     }
 
 
@@ -114,12 +115,15 @@ def draw_linear(case: Case, name: str, rows: int, columns: int, bias: bool, size
 def draw_attention(case: Case, name: str, bias: bool) -> Weights:
     width = case.H * case.E
     sizes = {"q": REGIMES[case.regime], "k": 1.0, "v": 1.0, "out": 1.0}
-    drawn = [draw_linear(case, f"{name}.{part}", width, width, bias, size) for part, size in sizes.items()]
+    drawn = [
+        draw_linear(case, f"{name}.{part}", width, width, bias and part[0] in case.biases, size)
+        for part, size in sizes.items()
+    ]
     return {key: w for weights in drawn for key, w in weights.items()}
 
 
 def draw_feed_forward(case: Case, name: str, gated: bool, bias: bool) -> Weights:
-    width = case.H * case.E
+    width, bias = case.H * case.E, bias and "f" in case.biases
     weights = draw_linear(case, f"{name}.up", case.F, width, bias)
     if gated:
         weights |= draw_linear(case, f"{name}.gate", case.F, width, bias)
@@ -129,7 +133,7 @@ def draw_feed_forward(case: Case, name: str, gated: bool, bias: bool) -> Weights
 def draw_norm(case: Case, name: str, config: Any) -> Weights:
     """Return a gain around 1 and, where the norm has one, a shift."""
     weights = {f"{name}.weight": 1 + BIAS * case.draw(f"{name}.weight", case.H * case.E)}
-    if config.bias and config.norm == "layer":
+    if config.bias and config.norm == "layer" and "n" in case.biases:
         weights[f"{name}.bias"] = BIAS * case.draw(f"{name}.bias", case.H * case.E)
     return weights
 

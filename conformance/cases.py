@@ -60,7 +60,7 @@ class Case:
     value_dim: int = 0
     out_dim: int = 0
     bias: bool = True
-    biases: str = "qkvo"  # the projections that have one, where bias
+    biases: str = "qkvofn"  # what has one, where bias: the projections, the feed-forward network, norms
     multiple: int = 1  # of which E is one, here and where --thorough explores
     fixed: bool = False  # --thorough does not explore around it: training takes seconds, and its sizes are its own
     reads: str = ""  # how the inputs are shown where they are not q, k and v: "x({B}, {L}, {E})"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.cases import FAMILIES, Case, family
 from attnconf.conformance.evidence import Measure, Observed
 from attnconf.conformance.subject import Subject
@@ -30,18 +31,21 @@ class Checked:
 
 
 _BIASES = {"all": "qkvo", "none": "", "output": "o", "inputs": "qkv"}  # by what "biases" declares
+_SHAPING = ("heads", "biases", "network-biases", "norm-biases", "hidden-ratio")  # what cases are drawn by
 
 
 def _changes_cases(subject: Subject) -> bool:
     """Return whether what a subject declares changes the sizes or weights that its cases are drawn with."""
-    return subject.component == "multi_head_attention" and any(
-        subject.choice(name) not in ("any", "all") for name in ("heads", "biases")
-    )
+    return any(name in subject.declares and subject.choice(name) != CONVENTIONS[name][0] for name in _SHAPING)
 
 
 def _as_declared(case: Case, subject: Subject) -> Case:
-    one = {"H": 1, "E": case.embed or case.E} if subject.choice("heads") == "one" else {}
-    return case.but(biases=_BIASES[subject.choice("biases")], **one)
+    """Return a case in the sizes, and with the biases, that a subject declares to have."""
+    sizes = {"H": 1, "E": case.embed or case.E} if subject.choice("heads") == "one" else {}
+    if subject.choice("hidden-ratio") != "free":
+        sizes["F"] = int(subject.choice("hidden-ratio")) * case.H * case.E
+    others = "".join(mark for mark, name in (("f", "network"), ("n", "norm")) if subject.choice(f"{name}-biases") == "yes")
+    return case.but(biases=_BIASES[subject.choice("biases")] + others, **sizes)
 
 
 def requirement(name: str, *families: str) -> Callable[[Check], Check]:

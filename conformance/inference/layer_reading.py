@@ -1,0 +1,164 @@
+"""The weights of one attention inside a layer: read where the rest of the layer is silent.
+
+The module that holds the attention is called again with what it was called with, at one token: its norms left out, all
+other parameters zero. What comes back is then the attention's output, after the residual where there is one.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.utils._pytree import tree_leaves, tree_map
+
+from attnconf.conformance.inference.layer_trace import Trace
+from attnconf.conformance.inference.layer_units import Unit, Units
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.reading import NOWHERE, Sizes, layouts, read
+from attnconf.conformance.inference.states import NAMED, Weighing, weighings
+
+
+def attention_weighings(
+    module: nn.Module, parameters: Mapping[str, Tensor], unit: Unit, units: Units, trace: Trace, sizes: Sizes
+) -> list[Weighing]:
+    """Return what the parameters of an attention may be, by their names within its owner, the likeliest first."""
+    try:
+        alone = Alone(module, parameters, unit, units, trace, sizes)
+        return [*alone.weighings(), *by_names(alone.own, sizes)]
+    except (Failed, RuntimeError, ValueError, IndexError, AttributeError, StopIteration):
+        inside = _inside(unit.owner, parameters)
+        own = {name: inside[name] for name in (_relative(n, unit.owner) for n in unit.names)}
+        return list(by_names(own, sizes))
+
+
+def _relative(name: str, owner: str) -> str:
+    return name.removeprefix(f"{owner}.") if owner else name
+
+
+def _inside(owner: str, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {_relative(n, owner): p for n, p in parameters.items() if not owner or n.startswith(f"{owner}.")}
+
+
+class Alone:
+    """One attention with the rest of its module silent."""
+
+    def __init__(
+        self, module: nn.Module, parameters: Mapping[str, Tensor], unit: Unit, units: Units, trace: Trace, sizes: Sizes
+    ):
+        owner = unit.owner
+        while owner not in trace.calls and owner:  # a list of modules is not called
+            owner = owner.rpartition(".")[0]
+        self.sizes, self.owner = sizes, owner
+        self.module = copy.deepcopy(module.get_submodule(owner))
+        inside = _inside(owner, parameters)
+        self.others = {n: torch.zeros_like(p) for n, p in inside.items()}
+        for norm in units.norms:
+            names = [_relative(n, owner) for n in norm.names if not owner or n.startswith(f"{owner}.")]
+            if names and norm.owner not in ("", owner):
+                _leave_out(self.module, _relative(norm.owner, owner))
+                self.others = {n: p for n, p in self.others.items() if n not in names}
+        self.own = {n: inside[n] for n in (_relative(name, owner) for name in unit.names)}
+        self.args, self.kwargs = tree_map(lambda x: x.detach() if isinstance(x, Tensor) else x, trace.calls[owner])
+        self.shift: Tensor | None = None
+
+    def run(self, own: Mapping[str, Tensor]) -> Tensor:
+        """Return the output, (E,). Raises Failed."""
+        given = attempt(lambda: functional_call(self.module, {**self.others, **own}, self.args, self.kwargs))
+        return self._vector(given)
+
+    def _vector(self, given: Any) -> Tensor:
+        found = [x for x in tree_leaves(given) if isinstance(x, Tensor) and self._is_token(x)]
+        return found[0].reshape(-1)
+
+    def _is_token(self, x: Tensor) -> bool:
+        return x.numel() == self.sizes.out and x.shape[-1] == self.sizes.out and x.is_floating_point()
+
+    def inputs(self) -> list[Tensor]:
+        found: list[Tensor] = []
+        for x in tree_leaves((self.args, self.kwargs)):
+            if isinstance(x, Tensor) and self._is_token(x) and not any(torch.equal(x.reshape(-1), y) for y in found):
+                found.append(x.reshape(-1))
+        return found[::-1]
+
+    def weighings(self) -> Iterator[Weighing]:
+        zeros = {n: torch.zeros_like(p) for n, p in self.own.items()}
+        still = self.run(zeros)
+
+        def output(own: Mapping[str, Tensor]) -> Tensor:
+            return self.run(own) - still
+
+        for x in self.inputs():
+            found = read(output, self.own, x, self.sizes)
+            if any(bool((k >= 0).any()) for k in found.known.values()):
+                yield from weighings(output, self.own, x, self.sizes, one_head=False)
+                return
+
+
+def _leave_out(module: nn.Module, name: str) -> None:
+    *above, last = name.split(".")
+    setattr(module.get_submodule(".".join(above)), last, nn.Identity())
+
+
+# -- without a reading
+
+
+def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
+    """Yield what parameters may be by their names, else by their order, where four matrices are there."""
+    full = sizes.width * sizes.embed
+    matrices = [n for n, p in own.items() if prod(p.shape) == full]
+    fused = [n for n, p in own.items() if prod(p.shape) == 3 * full]
+    if len(matrices) == 4:
+        order = _named_order(matrices)
+        roles: dict[str, tuple[str, ...]] = dict(zip(order, (("q",), ("k",), ("v",), ("out",)), strict=True))
+    elif len(matrices) == 1 and len(fused) == 1:
+        roles = {fused[0]: ("q", "k", "v"), matrices[0]: ("out",)}
+    else:
+        return
+    biases = {}
+    for name in own:
+        if name not in roles:
+            near = [m for m in roles if m.rpartition(".")[0] == name.rpartition(".")[0]]
+            if len(near) == 1 and prod(own[name].shape) == len(roles[near[0]]) * sizes.width:
+                biases[name] = roles[near[0]]
+    lacking = [r for rs in roles.values() for r in rs if not any(r in b for b in biases.values())]
+    texts: list[list[str]] = []
+    for group, kind in ((roles, "weight"), (biases, "bias")):
+        for name, parts in group.items():
+            fits = [layout for layout in layouts(parts, kind, per_head=False) if _has_shape(layout, own[name], parts, kind, sizes)]
+            if not fits:
+                return
+            fits = [layout for layout in fits if layout.roles == parts][:6]
+            names = {r: f'weights["{r}.{kind}"]' for r in ("q", "k", "v", "out")}
+            texts.append([f'"{name}": {f.text.format(heads="config.num_heads", **names)}' for f in fits])
+    for i in range(max(map(len, texts))):
+        yield Weighing(tuple(t[min(i, len(t) - 1)] for t in texts), tuple(f"{r}.bias" for r in lacking))
+
+
+def _named_order(matrices: Sequence[str]) -> list[str]:
+    """Return four names as those of query, key, value and output where they say so, else as they come."""
+    import re
+
+    found: list[str] = []
+    for role in ("q", "k", "v"):
+        fits = [m for m in matrices if any(re.fullmatch(rf"({NAMED[role]}|w_?{role}s?|{role}_?\w*)", w.lower()) for w in m.split("."))]
+        if len(fits) != 1 or fits[0] in found:
+            return list(matrices)
+        found.append(fits[0])
+    return [*found, next(m for m in matrices if m not in found)]
+
+
+def _has_shape(layout: Any, p: Tensor, parts: Sequence[str], kind: str, sizes: Sizes) -> bool:
+    rows = {"out": sizes.out}
+    shapes = {r: (rows.get(r, sizes.width), *((sizes.embed,) if kind == "weight" else ())) for r in parts}
+    given = {r: torch.zeros(s) for r, s in shapes.items()}
+    try:
+        there = eval(layout.text.format(heads=sizes.heads, **{r: f"given[{r!r}]" for r in parts}), {"given": given, "torch": torch})
+    except (RuntimeError, IndexError):
+        return False
+    return tuple(there.shape) == tuple(p.shape)
+
+
+__all__ = ["NOWHERE", "attention_weighings", "by_names"]

@@ -1,0 +1,96 @@
+"""What happens when a module is called: which parameter is used when, what its parts are called with, what is computed.
+
+Names are not needed for this: a mode of torch sees every function that is given a parameter.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
+
+_VIEWS = ("T", "mT", "H", "mH")
+
+
+@dataclass
+class Trace:
+    """``order``: the parameters in the order of their first use, those that are not used after their neighbours."""
+
+    order: list[str] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    functions: list[str] = field(default_factory=list)  # names of torch's functions, as called
+    eps: list[float] = field(default_factory=list)  # of torch's own norms
+    calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=dict)  # of sub-modules, the first
+
+
+class _Watch(TorchFunctionMode):
+    def __init__(self, names: Mapping[int, str], trace: Trace):
+        super().__init__()
+        self.names, self.trace, self.first = names, trace, dict[str, int]()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        owner = getattr(getattr(func, "__self__", None), "__name__", "")
+        if name != "__get__" or owner in _VIEWS:
+            self.trace.functions.append(_told(name, kwargs))
+            for x in tree_leaves((args, kwargs)):
+                if isinstance(x, Tensor) and id(x) in self.names:
+                    self.first.setdefault(self.names[id(x)], len(self.first))
+            if name in ("layer_norm", "rms_norm"):
+                given = kwargs.get("eps", args[-1] if args and isinstance(args[-1], float) else None)
+                self.trace.eps += [given] if given is not None else []
+        return func(*args, **kwargs)
+
+
+def _told(name: str, kwargs: Mapping[str, Any]) -> str:
+    return f"{name}-{kwargs['approximate']}" if kwargs.get("approximate") == "tanh" else name
+
+
+def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[Mapping[str, Tensor]], Any]) -> Trace:
+    """Return the trace of ``call``, which calls ``module`` with the parameters that it is given. Raises Failed."""
+    trace = Trace()
+    leaves = {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
+    watch = _Watch({id(x): name for name, x in leaves.items()}, trace)
+    hooks = [part.register_forward_hook(_keeper(name, trace), with_kwargs=True) for name, part in module.named_modules()]
+    try:
+        with watch:
+            call(leaves)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    trace.used = set(watch.first)
+    trace.order = _with_unused(list(parameters), watch.first)
+    trace.eps += [float(part.eps) for part in module.modules() if isinstance(getattr(part, "eps", None), float)]
+    return trace
+
+
+def _keeper(name: str, trace: Trace) -> Any:
+    def keep(module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        trace.calls.setdefault(name, (args, kwargs))
+
+    return keep
+
+
+def _with_unused(defined: list[str], first: Mapping[str, int]) -> list[str]:
+    """Return all names in the order of use; what is not used comes after the one that is defined before it."""
+    at: dict[str, float] = dict(first)
+    last = -1.0
+    for i, name in enumerate(defined):
+        if name not in at:
+            at[name] = last + (i + 1) * 1e-6
+        last = float(int(at[name]))
+    return sorted(at, key=lambda name: at[name])
+
+
+ACTIVATED = {"relu": "relu", "relu_": "relu", "clamp": "relu", "clamp_min": "relu", "maximum": "relu", "gelu": "gelu",
+             "gelu-tanh": "gelu-tanh", "silu": "silu", "erf": "gelu", "tanh": "gelu-tanh", "sigmoid": "silu"}  # fmt: skip
+
+
+def activations(trace: Trace) -> Iterator[str]:
+    """Yield the activations, those first that were seen."""
+    seen = [ACTIVATED[f] for f in trace.functions if f in ACTIVATED]
+    yield from dict.fromkeys([*seen, "relu", "gelu", "gelu-tanh", "silu"])

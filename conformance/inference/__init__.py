@@ -16,6 +16,10 @@ Binder = Callable[[Place], Bound | Refusal]
 BINDERS: Mapping[str, str] = {
     "multi_head_attention": "attention",
     "attention": "attention_function",
+    **dict.fromkeys(
+        ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder", "transformer", "token_attention"),
+        "layers",
+    ),
 }
 
 

@@ -209,7 +209,8 @@ class Probe:
 
     def trace(self) -> Trace:
         """Return the trace of a call with one token. Raises Failed."""
-        return traced(self.module, self.parameters, lambda leaves: self.run(self.inputs(1, 1), leaves))
+        one = {name: x[:1] for name, x in self.inputs(1, 1).items()}
+        return traced(self.module, self.parameters, lambda leaves: self.run(one, leaves))
 
 
 def _about_memory(name: str, inputs: Mapping[str, Tensor]) -> bool:

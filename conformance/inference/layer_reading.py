@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Unit, Units
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.reading import NOWHERE, Sizes, layouts, read
+from attnconf.conformance.inference.reading import Sizes, layouts, read
 from attnconf.conformance.inference.states import NAMED, Weighing, weighings
 
 
@@ -29,9 +29,17 @@ def attention_weighings(
         alone = Alone(module, parameters, unit, units, trace, sizes)
         return [*alone.weighings(), *by_names(alone.own, sizes)]
     except (Failed, RuntimeError, ValueError, IndexError, AttributeError, StopIteration):
-        inside = _inside(unit.owner, parameters)
-        own = {name: inside[name] for name in (_relative(n, unit.owner) for n in unit.names)}
+        owner = caller(unit.owner, trace)
+        inside = _inside(owner, parameters)
+        own = {name: inside[name] for name in (_relative(n, owner) for n in unit.names)}
         return list(by_names(own, sizes))
+
+
+def caller(owner: str, trace: Trace) -> str:
+    """Return the innermost module around ``owner``, or itself, that is called: a list of modules is not."""
+    while owner not in trace.calls and owner:
+        owner = owner.rpartition(".")[0]
+    return owner
 
 
 def _relative(name: str, owner: str) -> str:
@@ -48,9 +56,7 @@ class Alone:
     def __init__(
         self, module: nn.Module, parameters: Mapping[str, Tensor], unit: Unit, units: Units, trace: Trace, sizes: Sizes
     ):
-        owner = unit.owner
-        while owner not in trace.calls and owner:  # a list of modules is not called
-            owner = owner.rpartition(".")[0]
+        owner = caller(unit.owner, trace)
         self.sizes, self.owner = sizes, owner
         self.module = copy.deepcopy(module.get_submodule(owner))
         inside = _inside(owner, parameters)
@@ -161,4 +167,4 @@ def _has_shape(layout: Any, p: Tensor, parts: Sequence[str], kind: str, sizes: S
     return tuple(there.shape) == tuple(p.shape)
 
 
-__all__ = ["NOWHERE", "attention_weighings", "by_names"]
+__all__ = ["attention_weighings", "by_names", "caller"]

@@ -7,7 +7,7 @@ from itertools import islice, product
 
 from torch import Tensor, nn
 
-from attnconf.conformance.inference.layer_reading import attention_weighings
+from attnconf.conformance.inference.layer_reading import attention_weighings, caller
 from attnconf.conformance.inference.layer_text import Stack, template
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Unit, Units, Widths, network_entries, norm_entries, units_of
@@ -88,9 +88,7 @@ class _Readings:
         self.found: dict[tuple[str, ...], list[Weighing]] = {}
 
     def of(self, unit: Unit) -> list[Weighing]:
-        owner = unit.owner
-        while owner not in self.trace.calls and owner:
-            owner = owner.rpartition(".")[0]
+        owner = caller(unit.owner, self.trace)
         key = tuple(name.removeprefix(f"{owner}.") if owner else name for name in unit.names)
         if key not in self.found:
             self.found[key] = attention_weighings(*self.given, unit, self.units, self.trace, self.sizes)

@@ -137,7 +137,7 @@ def _full(kind: str, names: Sequence[str], shapes: Mapping[str, Sequence[int]], 
 
 
 def _is_matrix(shape: Sequence[int], widths: Widths) -> bool:
-    return prod(shape) >= widths.embed * widths.head
+    return prod(shape) >= widths.embed * widths.head and sum(size > 1 for size in shape) > 1
 
 
 def _kinds(order: Sequence[str], shapes: Mapping[str, Sequence[int]], widths: Widths) -> dict[str, str]:
@@ -147,8 +147,8 @@ def _kinds(order: Sequence[str], shapes: Mapping[str, Sequence[int]], widths: Wi
     attention = {E * E, 2 * E * E, 3 * E * E, 4 * E * E, E * d, 2 * E * d, 3 * E * d}
     kinds = {}
     for name in order:
-        n = prod(shapes[name])
-        kinds[name] = ("table" if V and n == V * E else "network" if n in network else
+        n = prod(shapes[name]) if sum(size > 1 for size in shapes[name]) > 1 else 0
+        kinds[name] = ("vector" if not n else "table" if V and n == V * E else "network" if n in network else
                        "attention" if n in attention else "vector")  # fmt: skip
     for i, name in enumerate(order):
         if kinds[name] == "vector":

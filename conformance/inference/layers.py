@@ -54,6 +54,7 @@ _COUNTS = {**_COUNTS, "transformer": {
 _TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
            "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
            "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
+AT_MOST = 60  # sets of conventions tried for one text
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
@@ -92,7 +93,7 @@ def bind(place: Place) -> Bound | Refusal:
             if one.distance <= ROUNDING:
                 return finish(place, one, "reference")
             tried.append(one)
-        if len(tried) > 60:
+        if len({one.text.made for one in tried}) > 2 or len(tried) > 8:
             break
     if not tried:
         return Refusal("; ".join(attempts.failures[:4]) or f"it can be neither built nor called as {place.component}")
@@ -205,7 +206,7 @@ def trials(
         requests = plain_requests(text, declares, norm_first, called)
         key = (norm_first if "norm_first" in text.made.given else False, declares.get("norm-kind", "layer"))
         variant = text.but(refusals=(*text.refusals, *_eps_refusal(declares)))
-        certificate = Certificate(place.component, requests)
+        certificate, first = Certificate(place.component, requests), Certificate(place.component, requests[:1])
         if key not in given:
             implementation = Draft(place.component, variant.body(), declares).implementation(place.module)
             given[key] = (certificate.replies(implementation), requests)
@@ -214,7 +215,9 @@ def trials(
             attempts.say(replies[-1].message)
             if "eps" not in declares or "norm_first" not in text.made.given:
                 return
-        distance = certificate.distance(replies, declares)
+        distance = first.distance(replies[:1], declares)
+        if distance <= ROUNDING or nearest is None:
+            distance = certificate.distance(replies, declares)
         one = Tried(variant, declares, norm_first, distance, replies, certificate)
         if distance <= ROUNDING:
             yield one
@@ -257,7 +260,7 @@ def variants(
         axes.append([{"transformer-scale": s} for s in ("sqrt", "none")])
         axes.append([{"sinusoidal-layout": s} for s in ("interleaved", "halves", "halves-cos-first")])
     ranked = sorted(product(*(range(len(axis)) for axis in axes)), key=lambda picked: (sum(map(bool, picked)), sum(picked)))
-    for picked in ranked[:160]:
+    for picked in ranked[:AT_MOST]:
         declares = dict(fixed)
         for axis, i in zip(axes, picked, strict=True):
             declares |= axis[i]

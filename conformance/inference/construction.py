@@ -16,6 +16,7 @@ from attnconf.conformance.inference.vocabulary import meanings
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
+_SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
@@ -53,7 +54,12 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
     """Yield one choice for each parameter, those first whose ranks add up to little."""
     ranks = [range(len(c)) for c in choices]
     every = islice(product(*ranks), 20_000)
-    for picked in sorted(every, key=lambda picked: (sum(picked), picked)):
+
+    def cost(picked: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        sizes = [m for c, i in zip(choices, picked, strict=True) if (m := c[i][1]) in _SIZES]
+        return sum(picked) + 3 * (len(sizes) - len(set(sizes))), picked  # two parameters seldom mean the same
+
+    for picked in sorted(every, key=cost):
         yield tuple(c[i] for c, i in zip(choices, picked, strict=True))
 
 
@@ -97,6 +103,8 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 
 
 def _is_configuration(p: inspect.Parameter, module: ModuleType) -> bool:
+    if isinstance(p.default, SimpleNamespace | Mapping) or is_dataclass(p.default):
+        return True
     return p.default is p.empty or p.default is None or isinstance(p.annotation, type) and is_dataclass(p.annotation)
 
 
@@ -169,15 +177,22 @@ def _globals(
     thing: Any, table: Meanings, module: ModuleType, given: set[str]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return statements that set the sizes that the code of ``thing`` reads from its module."""
-    statements, found = [], set()
+    statements, found, unknown = list[str](), set[str](), list[str]()
     for name in sorted(names_read(thing)):
         value = vars(module).get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in table and m not in given and m != "max_len"), None)
+        known = [m for m in meanings(name) if m in table and m != "max_len"]
+        meaning = next((m for m in known if m not in given), known[0] if known and known[0] in _SIZES else None)
         if meaning:
             statements.append(f"theirs.{name} = {table[meaning][0]}")
             found.add(meaning)
+        elif not meanings(name) and isinstance(value, int):
+            unknown.append(name)
+    left = [m for m in _SIZES if m in table and m not in given | found]
+    if len(unknown) == 1 and left:  # what is left for it to be
+        statements.append(f"theirs.{unknown[0]} = {table[left[0]][0]}")
+        found.add(left[0])
     return tuple(statements), frozenset(found)
 
 

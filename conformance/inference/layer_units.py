@@ -86,7 +86,7 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
             if last != kind:
                 close(kind)
                 found.kinds.append(kind)
-            elif open_[kind] and prod(shapes[name]) > 4 * widths.hidden and _full(kind, open_[kind], shapes, widths):
+            elif open_[kind] and _is_matrix(shapes[name], widths) and _full(kind, open_[kind], shapes, widths):
                 close(kind)
                 found.kinds.append(kind)
             open_[kind].append(name)

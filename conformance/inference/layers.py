@@ -305,7 +305,7 @@ def plain_requests(text: LayerText, declares: Mapping[str, str], norm_first: boo
 
 def finish(place: Place, one: Tried, certified: str | None) -> Bound:
     """Return the binding with masks, which are looked for once the rest is known."""
-    text = with_masks(place, one.text, one.declares, one.norm_first)
+    text = with_masks(place, one.text, one.declares, one.norm_first, certified)
     declares = dict(one.declares)
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"

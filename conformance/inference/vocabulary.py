@@ -44,7 +44,7 @@ SIZES: Mapping[str, str] = {
     r"ffn_?mult|mlp_?mult|hidden_?mult|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
     "layers": r"num_?layers?|n_?layers?|depth|n_?blocks?|num_?blocks?|n|layers|blocks|number_?of_?layers|"
     r"num_?encoder_?layers|encoder_?layers|n_?enc(oder)?_?layers?|num_?hidden_?layers|nlayers?|l|nb_?layers|enc_?layers|"
-    r"layer_?num|n_?encoders?|num_?encoders?|encoder_?depth",
+    r"layer_?num|n_?cells|num_?cells|n_?encoders?|num_?encoders?|encoder_?depth",
     "decoder_layers": r"num_?decoder_?layers|decoder_?layers|n_?dec(oder)?_?layers?|dec_?layers|n_?decoders?|"
     r"decoder_?depth|num_?layers?|n_?layers?|depth|n|layers|nlayers?",
     "vocab": r"vocab_?size|vocab|n_?vocab|num_?embeddings|n_?tokens?|num_?tokens?|vocabulary_?size|voc_?size|"

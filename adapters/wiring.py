@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attnconf.adapters.layout import under
 
 __all__ = [
-    "additive", "allowed", "definitions", "each_apart", "everywhere", "exact", "fitted", "for_each_head", "full", "heads_last", "lacking", "lengths",
+    "additive", "allowed", "definitions", "each_apart", "everywhere", "exact", "fitted", "for_each_head", "full", "heads_last", "awake", "lacking", "lengths",
     "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "settle", "under", "without",
 ]  # fmt: skip
 
@@ -29,6 +29,13 @@ def settle(module: nn.Module, config: Any, weights: Any = None) -> nn.Module:
     device = config.device if like is None and hasattr(config, "device") else getattr(like, "device", None)
     dtype = config.dtype if like is None and hasattr(config, "dtype") else getattr(like, "dtype", None)
     return module.train(getattr(config, "training", False)).to(device, dtype)
+
+
+def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:
+    """Return the module after a first call, from which its lazy layers take their sizes."""
+    with torch.no_grad():
+        module(*args, **kwargs)
+    return module
 
 
 def without(module: nn.Module, *names: str) -> nn.Module:

@@ -57,6 +57,7 @@ class LayerText:
     causal_always: bool = False
     masks: Mapping[str, LayerMask] = field(default_factory=dict)
     needs_mask: bool = False
+    lazy: bool = False  # layers take their sizes from a first call
     refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
 
     def but(self, **changes: Any) -> "LayerText":
@@ -73,7 +74,10 @@ class LayerText:
             lines += [f"    if {condition}:", f'        raise NotImplementedError("{what}")']
         lines += ["    exact(weights)"]
         lines += [f"    {statement}" for statement in self.made.before]
-        lines += [f"    module = settle({self.made.text}, config, weights)", "    state = {"]
+        lines += [f"    module = settle({self.made.text}, config, weights)"]
+        if self.lazy:
+            lines += ["    like = next(iter(weights.values()))", f"    module = awake(module, {self.form.text(_nothing)})"]
+        lines += ["    state = {"]
         lines += [*(f"        {entry}," for entry in self.entries), "    }"]
         if not self.entries:
             lines[-2:] = ["    state = {}"]
@@ -126,6 +130,13 @@ class LayerText:
             return slot.name
         others = {"want_weights": "False", "causal": "config.causal" if not self.decodes else "True"}
         return others.get(slot.role, "None" if slot.required else None)
+
+
+def _nothing(slot: Slot) -> str | None:
+    """Return one token of zeros for an input, None for what else has to be given."""
+    if slot.role in ("x", "memory", "source", "target"):
+        return "like.new_zeros(1, 1, config.embed_dim)"
+    return "None" if slot.required else None
 
 
 def template(first: Sequence[str], second: Sequence[str]) -> list[str] | None:

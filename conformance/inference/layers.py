@@ -132,8 +132,11 @@ def _called(
     place: Place, made: Construction, form: Any, module: nn.Module, config: Any, declares: Mapping[str, str],
     attempts: Attempts,
 ) -> Iterator[tuple[LayerText, State, Trace, Called]]:  # fmt: skip
-    probe = Probe(place.copy(module), form, place.component, FIRST)
+    lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
     try:
+        if lazy:
+            woken(module, form)
+        probe = Probe(place.copy(module), form, place.component, FIRST)
         called = probe.called()
         if called.sequence_first and claims_batch_first(place):
             probe.sequence_first = called.sequence_first = False
@@ -147,7 +150,7 @@ def _called(
         return
     widths, ratio = sized
     text = LayerText(
-        place.component, made, form, out=called.out, sequence_first=called.sequence_first,
+        place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
         causal_always=called.causal if place.component not in ("encoder_layer", "encoder") else called.ordered,
     )  # fmt: skip
     if called.fill != "none":
@@ -159,6 +162,13 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+
+
+def woken(module: nn.Module, form: Any) -> None:
+    """Call a module with lazy layers once. Raises Failed."""
+    token = torch.zeros(1, 1, FIRST.H * FIRST.E, dtype=torch.float64)
+    given = [token if slot.role in ("x", "memory", "source", "target") else None for slot in form.slots if slot.required]
+    attempt(lambda: module(*given))
 
 
 def _sized(

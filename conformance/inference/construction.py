@@ -67,8 +67,11 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
     known = meanings(p.name)
     optional = p.default is not p.empty
+    whole: list[tuple[str, str]] = []
     if "config" in known and "config" in table and _is_configuration(p, module):
-        return [(text, "config") for text in _configuration(p, table, module)]
+        whole = [(text, "config") for text in _configuration(p, table, module)]
+        if len(known) == 1:
+            return whole
     parts = [(text, "part") for text in part(p.name, p)]
     found = [(text, meaning) for meaning in known if meaning in table for text in table[meaning]]
     if optional and isinstance(p.default, bool):
@@ -78,8 +81,10 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         parts = parts if p.default is None or callable(p.default) else []
     if optional:
         first = [] if not parts else [("", "")]
-        return [*first, *found, *([("", "")] if not parts else parts)]
-    return [*parts, *found, *_guesses(p, table, bool(parts or found))] or [("None", "")]
+        short = type(p.default) is int and len(p.name) <= 2
+        others = [g for g in _guesses(p, table, False) if short and g not in found]
+        return [*first, *found, *([("", "")] if not parts else parts), *others, *whole]
+    return [*parts, *found, *whole, *_guesses(p, table, bool(parts or found or whole))] or [("None", "")]
 
 
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
@@ -94,7 +99,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
     if known or "config" in meanings(p.name):
         return []
     sizes = [
-        (text, m) for m in ("embed", "heads", "head_dim", "hidden", "layers", "max_len") for text in table.get(m, ())
+        (text, m) for m in (*_SIZES, "vocab", "head_dim", "max_len") for text in table.get(m, ())
     ]
     return sizes or [("None", "")]
 
@@ -103,7 +108,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 
 
 def _is_configuration(p: inspect.Parameter, module: ModuleType) -> bool:
-    if isinstance(p.default, SimpleNamespace | Mapping) or is_dataclass(p.default):
+    if isinstance(p.default, SimpleNamespace | Mapping) or is_dataclass(p.default) or hasattr(p.default, "_fields"):
         return True
     return p.default is p.empty or p.default is None or isinstance(p.annotation, type) and is_dataclass(p.annotation)
 
@@ -142,15 +147,33 @@ def _configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) ->
     """Return expressions for a configuration object: the file's own class, and a namespace or dict to be filled."""
     found = []
     own = p.annotation if isinstance(p.annotation, type) else getattr(module, str(p.annotation), None)
-    candidates = (
-        [own] if own is not None else [v for v in vars(module).values() if isinstance(v, type) and is_dataclass(v)]
-    )
+    candidates = [own] if own is not None else list(vars(module).values())
     for kind in candidates:
-        if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__:
-            given = {f.name: entry_text(f.name, table) for f in fields(kind)}
+        if isinstance(kind, type) and kind.__module__ == module.__name__ and (names := _entries(kind)):
+            given = entry_texts(names, table)
             words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
             found.append(f"theirs.{kind.__name__}({words})")
     return [*found, "<namespace>"]
+
+
+def _entries(kind: type) -> list[str]:
+    """Return the names of the entries of a dataclass or a named tuple, of no other class any."""
+    if is_dataclass(kind):
+        return [f.name for f in fields(kind)]
+    return list(getattr(kind, "_fields", ()))
+
+
+def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
+    """Return the expressions for the entries of a configuration; sizes that are told apart mean different things."""
+    options = {n: [m for m in meanings(n) if m in table and m != "config" and table[m]] for n in names}
+    taken: set[str] = set()
+    found: dict[str, str | None] = {}
+    for name in sorted(names, key=lambda n: len([m for m in options[n] if m in _SIZES])):
+        free = [m for m in options[name] if m not in _SIZES or m not in taken]
+        chosen = (free or options[name] or [""])[0]
+        taken.add(chosen)
+        found[name] = table[chosen][0] if chosen else None
+    return {name: found[name] for name in names}
 
 
 def entry_text(name: str, table: Meanings) -> str | None:
@@ -242,13 +265,25 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
     if "<namespace>" not in made.text:
         return made
 
-    def value(name: str) -> Any:
-        return eval(entry_text(name, table) or entry_default(name, module), space)
+    texts: dict[str, str] = {}
 
-    recorder = Recorder(value)
-    space = {**space, "recorder": recorder}
-    run(Construction(made.text.replace("<namespace>", "recorder"), made.before), space)
-    texts = {name: entry_text(name, table) or entry_default(name, module) for name in recorder.asked}
+    def value(name: str) -> Any:
+        return eval(texts.get(name) or entry_text(name, table) or entry_default(name, module), space)
+
+    for _ in range(3):  # until no name is asked for that was not known
+        recorder = Recorder(value)
+        inside = {**space, "recorder": recorder}
+        failure: Exception | None = None
+        try:
+            run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
+        except Exception as error:
+            failure = error
+        given_texts = entry_texts(list(recorder.asked), table)
+        before, texts = texts, {n: text or entry_default(n, module) for n, text in given_texts.items()}
+        if texts == before:
+            break
+    if failure is not None:
+        raise failure
     if recorder.by_item:
         words = "{" + ", ".join(f'"{name}": {text}' for name, text in texts.items()) + "}"
     else:

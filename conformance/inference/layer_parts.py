@@ -38,13 +38,15 @@ def layer_parts(place: Place, table: Mapping[str, Sequence[str]]) -> Part:
             return ()
         if "activation" in meanings(name):
             return _ACTIVATIONS
+        if re.search(r"dim|size|hidden|num|channels|width|units|heads|_n$|^n_|inner|mult|ratio", plain):
+            return ()
         found: list[str] = []
         for wanted, kinds in _WANTS:
             if re.fullmatch(wanted, plain):
                 side = "decod" if "decod" in plain or place.component == "decoder" else "encod"
                 found += _built(place, kinds, side, table, part, space, seen)
                 if plain.endswith("s") and found and re.search("layer|block", plain):
-                    found = [f"[{text} for _ in range(config.num_layers)]" for text in found]
+                    found = [f"nn.ModuleList([{text} for _ in range(config.num_layers)])" for text in found]
         if re.search(r"ff|feed|mlp|network", plain):
             found.append("nn.Sequential(nn.Linear(config.embed_dim, config.hidden_dim), nn.ReLU(), "
                          "nn.Linear(config.hidden_dim, config.embed_dim))")  # fmt: skip

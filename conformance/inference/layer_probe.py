@@ -1,6 +1,7 @@
 """A layer or model of a user's that is called, to learn how it is called, what it is made of and what it computes."""
 
 import ast
+import copy
 import inspect
 import re
 import textwrap
@@ -35,9 +36,8 @@ def layer_forms(component: str, thing: Any) -> Iterator[Form]:
     if not named:
         yield Form(tuple(Slot(role, role, positional=True) for role in wanted))
         return
-    inputs = [p for p in named if not _is_option(p)][: len(wanted)]
-    if len(inputs) < len(wanted):
-        inputs = named[: len(wanted)]
+    ranked = sorted(named, key=lambda p: (_is_option(p), p.default is not p.empty))[: len(wanted)]
+    inputs = [p for p in named if p in ranked]
     if len(inputs) < len(wanted):
         return
     orders = [wanted] if len(wanted) == 1 else _ordered([p.name for p in inputs], wanted)
@@ -121,6 +121,7 @@ class Probe:
         self.parameters = numbers(self.module)
         self.fill: Any = FILLS[0][1]
         self.sequence_first = False
+        self.watched: nn.Module | None = None
 
     def inputs(self, L: int, S: int) -> dict[str, Tensor]:
         case = self.case.but(L=L, S=S)
@@ -146,7 +147,8 @@ class Probe:
                 return False
             return None if slot.required else MISSING
 
-        return call_module(self.module, self.form, what, self.parameters if own is None else own)
+        module = copy.deepcopy(self.module) if self.watched is None else self.watched  # it may keep something of a call
+        return call_module(module, self.form, what, self.parameters if own is None else own)
 
     def called(self) -> Called:
         """Return how it is called. Raises Failed where no call succeeds."""
@@ -154,23 +156,36 @@ class Probe:
         needs = any(slot.required and slot.role in ("mask", "lengths") for slot in self.form.slots)
         for told, fill in FILLS if needs else FILLS[:1]:
             self.fill = fill
-            self.sequence_first = False
             try:
-                out = self._output()
+                out = self._axes()
+                causal, ordered = self._orders(out)
             except Failed as error:
                 failure = failure or error
                 continue
-            self.sequence_first = self._mixes(out)
-            if self.sequence_first:
-                try:
-                    out = self._output()
-                    self.sequence_first = not self._mixes(out)
-                except Failed:
-                    self.sequence_first = False
-                out = self._output()
-            causal, ordered = self._orders(out)
             return Called(out, self.sequence_first, causal, ordered, told)
         raise failure or Failed("no call succeeded")
+
+    def _axes(self) -> str:
+        """Return where the output is, and find out which axis is that of the samples: no sample depends on another."""
+        self.sequence_first = False
+        failure: Failed | None = None
+        try:
+            out = self._output()
+            if not self._mixes(out):
+                return out
+        except Failed as error:
+            failure = error
+        self.sequence_first = True
+        try:
+            out = self._output()
+            if not self._mixes(out):
+                return out
+        except Failed as error:
+            failure = failure or error
+        self.sequence_first = False
+        if failure is not None:
+            raise failure
+        return self._output()
 
     def _output(self) -> str:
         inputs = self.inputs(3, 5)
@@ -210,7 +225,11 @@ class Probe:
     def trace(self) -> Trace:
         """Return the trace of a call with one token. Raises Failed."""
         one = {name: x[:1] for name, x in self.inputs(1, 1).items()}
-        return traced(self.module, self.parameters, lambda leaves: self.run(one, leaves))
+        self.watched = copy.deepcopy(self.module)
+        try:
+            return traced(self.watched, self.parameters, lambda leaves: self.run(one, leaves))
+        finally:
+            self.watched = None
 
 
 def _about_memory(name: str, inputs: Mapping[str, Tensor]) -> bool:

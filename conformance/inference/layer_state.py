@@ -8,7 +8,7 @@ from itertools import islice, product
 from torch import Tensor, nn
 
 from attnconf.conformance.inference.layer_reading import attention_weighings, caller
-from attnconf.conformance.inference.layer_text import Stack, template
+from attnconf.conformance.inference.layer_text import Stack, after_the_first, template
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Unit, Units, Widths, network_entries, norm_entries, units_of
 from attnconf.conformance.inference.reading import Sizes
@@ -142,6 +142,8 @@ def _assembled(
             entries += layers[0]
             continue
         stack = _stack(side, layers)
+        if stack is not None and stack.first:
+            entries += [e.replace('weights["', f'weights["{side.under}.0.') for e in layers[0]]
         if stack is None:
             entries += [e.replace('weights["', f'weights["{side.under}.{i}.') for i, layer in enumerate(layers) for e in layer]
         else:
@@ -173,15 +175,17 @@ def _stack(side: Side, layers: list[list[str]]) -> Stack | None:
     if len(layers) < 2 or len({len(layer) for layer in layers}) > 1:
         return None
     names = [[_NAME.match(e)[2].replace("{h}", "<h>") for e in layer] for layer in layers[:2]]  # type: ignore[index]  # entries begin so
-    found = template(*names)
+    found, first = template(*names), 0
+    if found is None:
+        found, first = after_the_first(names[1]), 1
     if found is None:
         return None
     entries = []
-    for entry, name in zip(layers[0], found, strict=True):
+    for entry, name in zip(layers[first], found, strict=True):
         per_head = entry.startswith("**{f")
         rest = entry[_NAME.match(entry).end() :].replace('weights["', 'w["')  # type: ignore[union-attr]
         entries.append(f'{"**{" if per_head else ""}f"{name.replace("<h>", "{h}")}"{rest}')
-    return Stack(side.under, side.count, tuple(entries))
+    return Stack(side.under, side.count, tuple(entries), first)
 
 
 def _tables(units: Units, real: Mapping[str, Tensor], component: str) -> list[str]:

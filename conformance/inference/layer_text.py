@@ -41,6 +41,7 @@ class Stack:
     under: str  # "layers", "encoder.layers"
     count: str  # "config.num_layers"
     entries: tuple[str, ...]
+    first: int = 0  # the first layer that is named so
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class LayerText:
         if not self.entries:
             lines[-2:] = ["    state = {}"]
         for stack in self.stacks:
-            lines += [f"    for i in range({stack.count}):", f'        w = under(weights, f"{stack.under}.{{i}}")']
+            lines += [f"    for i in range({f'{stack.first}, ' if stack.first else ''}{stack.count}):", f'        w = under(weights, f"{stack.under}.{{i}}")']
             lines += ["        state |= {", *(f"            {entry}," for entry in stack.entries), "        }"]
         lines += ["    call = bind(module, fitted(module, state))", ""]
         lines += [f"    def forward({FORWARD[self.component]}):", *(f"        {line}" for line in self._forward())]
@@ -141,7 +142,7 @@ def _nothing(slot: Slot) -> str | None:
 
 def template(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
     """Return the names of layer 0 as those of layer i, with ``{i}`` where the names of layer 1 differ; None: they do not fit."""
-    found = []
+    found: list[str] = []
     for one, other in zip(first, second, strict=True):
         a, b = one.split("."), other.split(".")
         if len(a) != len(b):
@@ -155,5 +156,19 @@ def template(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
                 parts.append("{" + (f"{step} * i" if step != 1 else "i") + (f" + {start}" if start else "") + "}")
             else:
                 return None
+        found.append(".".join(parts))
+    return found
+
+
+def after_the_first(names: Sequence[str]) -> list[str] | None:
+    """Return the names of layer 1 as those of layer i, where the first layer is named apart: by its number in a list."""
+    found = []
+    for name in names:
+        parts = name.split(".")
+        at = next((k for k, part in enumerate(parts) if part.isdigit()), None)
+        if at is None:
+            return None
+        shift = int(parts[at]) - 1
+        parts[at] = "{i" + (f" {'-' if shift < 0 else '+'} {abs(shift)}" if shift else "") + "}"
         found.append(".".join(parts))
     return found

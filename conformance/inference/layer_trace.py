@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
+_LIKE = ("to", "type_as", "expand_as", "view_as", "reshape_as")  # of whose arguments only the first is computed with
 _VIEWS = ("T", "mT", "H", "mH")
 
 
@@ -37,7 +38,8 @@ class _Watch(TorchFunctionMode):
         owner = getattr(getattr(func, "__self__", None), "__name__", "")
         if name != "__get__" or owner in _VIEWS:
             self.trace.functions.append(_told(name, kwargs))
-            for x in tree_leaves((args, kwargs)):
+            read = args[:1] if name in _LIKE else (args, kwargs)
+            for x in tree_leaves(read):
                 if isinstance(x, Tensor) and id(x) in self.names:
                     self.first.setdefault(self.names[id(x)], len(self.first))
             if name in ("layer_norm", "rms_norm"):

@@ -54,7 +54,7 @@ _COUNTS = {**_COUNTS, "transformer": {
 _TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
            "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
            "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
-AT_MOST = 60  # sets of conventions tried for one text
+AT_MOST = 30  # sets of conventions tried for one text
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 

@@ -54,10 +54,12 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
     """Yield one choice for each parameter, those first whose ranks add up to little."""
     ranks = [range(len(c)) for c in choices]
     every = islice(product(*ranks), 20_000)
+    wanted = {m for c in choices for _, m in c if m in ("embed", "heads")}
 
     def cost(picked: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
         sizes = [m for c, i in zip(choices, picked, strict=True) if (m := c[i][1]) in _SIZES]
-        return sum(picked) + 3 * (len(sizes) - len(set(sizes))), picked  # two parameters seldom mean the same
+        twice, missing = len(sizes) - len(set(sizes)), len(wanted - set(sizes))
+        return sum(picked) + 3 * twice + 2 * missing, picked  # two parameters seldom mean the same
 
     for picked in sorted(every, key=cost):
         yield tuple(c[i] for c, i in zip(choices, picked, strict=True))

@@ -72,7 +72,8 @@ class Alone:
 
     def run(self, own: Mapping[str, Tensor]) -> Tensor:
         """Return the output, (E,). Raises Failed."""
-        given = attempt(lambda: functional_call(self.module, {**self.others, **own}, self.args, self.kwargs))
+        module = copy.deepcopy(self.module)  # it may keep something of a call
+        given = attempt(lambda: functional_call(module, {**self.others, **own}, self.args, self.kwargs))
         return self._vector(given)
 
     def _vector(self, given: Any) -> Tensor:

@@ -1,5 +1,6 @@
 """A layer, a stack or a model of a user's, as the text of an adapter's function."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -144,7 +145,7 @@ def template(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
     """Return the names of layer 0 as those of layer i, with ``{i}`` where the names of layer 1 differ; None: they do not fit."""
     found: list[str] = []
     for one, other in zip(first, second, strict=True):
-        a, b = one.split("."), other.split(".")
+        a, b = re.split(r"(\d+)", one), re.split(r"(\d+)", other)
         if len(a) != len(b):
             return None
         parts = []
@@ -156,7 +157,7 @@ def template(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
                 parts.append("{" + (f"{step} * i" if step != 1 else "i") + (f" + {start}" if start else "") + "}")
             else:
                 return None
-        found.append(".".join(parts))
+        found.append("".join(parts))
     return found
 
 

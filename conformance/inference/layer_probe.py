@@ -222,6 +222,23 @@ class Probe:
         turned = self._at(where, {**inputs, name: x[:, order]})
         return causal, not torch.allclose(one[:, order], turned, atol=1e-8)
 
+    def longest(self) -> int:
+        """Return how many tokens it takes at most, by trial; 0 where it takes many."""
+        def takes(tokens: int) -> bool:
+            try:
+                self.run({name: x[:1] for name, x in self.inputs(tokens, tokens).items()})
+            except Failed:
+                return False
+            return True
+
+        if takes(300):
+            return 0
+        few, many = 4, 300
+        while many - few > 1:
+            middle = (few + many) // 2
+            few, many = (middle, many) if takes(middle) else (few, middle)
+        return few
+
     def trace(self) -> Trace:
         """Return the trace of a call with one token. Raises Failed."""
         one = {name: x[:1] for name, x in self.inputs(1, 1).items()}

@@ -59,6 +59,7 @@ class LayerText:
     causal_always: bool = False
     masks: Mapping[str, LayerMask] = field(default_factory=dict)
     needs_mask: bool = False
+    longest: int = 0  # tokens that it takes, where that is fixed; 0: any number
     lazy: bool = False  # layers take their sizes from a first call
     refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
 
@@ -92,6 +93,9 @@ class LayerText:
 
     def _forward(self) -> list[str]:
         lines = []
+        if self.longest:
+            long = " or ".join(f"{name}.shape[1] > {self.longest}" for name in INPUTS[self.component])
+            lines += [f"if {long}:", f'    raise NotImplementedError("more than {self.longest} tokens")']
         keywords = [part.removesuffix("=None") for part in FORWARD[self.component].partition("*, ")[2].split(", ") if part]
         taken = {ATTENDS[self.component][m.which][2] for m in self.masks.values()}
         taken |= {"attn_mask"} if any(m.which == "self" and not m.keys_only for m in self.masks.values()) else set()

@@ -150,7 +150,7 @@ def _called(
         return
     widths, ratio = sized
     text = LayerText(
-        place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
+        place.component, made, form, lazy=lazy, longest=0 if "max_len" in made.given else probe.longest(), out=called.out, sequence_first=called.sequence_first,
         causal_always=called.causal if place.component not in ("encoder_layer", "encoder") else called.ordered,
     )  # fmt: skip
     if called.fill != "none":

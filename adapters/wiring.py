@@ -55,9 +55,10 @@ def lacking(weights: Any, *names: str) -> None:
 
 def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tensor | None, causal: bool) -> Any:
     """Return where attention is allowed, (B, 1 or H, L, S), True = may attend; None where it is everywhere."""
+    L, S = (x.shape[1] if x.ndim == 2 else x.shape[-2] for x in (query, key))  # ids, or vectors
     seen = None
     if causal:
-        seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool, device=query.device).tril()
+        seen = torch.ones(L, S, dtype=torch.bool, device=query.device).tril()
     if attn_mask is not None:
         seen = attn_mask if seen is None else seen & attn_mask
     if key_mask is not None:
@@ -65,7 +66,7 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
     if seen is None:
         return None
     heads = seen.shape[-3] if seen.ndim > 2 else 1
-    return seen.expand(query.shape[0], heads, query.shape[-2], key.shape[-2])
+    return seen.expand(query.shape[0], heads, L, S)
 
 
 def everywhere(query: Tensor, key: Tensor) -> Tensor:

@@ -60,11 +60,12 @@ class Search:
         length = S if key in ("memory", "source") else L
         at = length - 1
         masks: dict[str, Tensor] = {}
-        if not form.keys_only and not text.decodes:
+        if not form.keys_only and not text.decodes and form.told != "flag":
             masks = {"attn_mask": torch.ones(L, L, dtype=torch.bool).tril()[None, None]}
         elif not causal:
             masks = {keyword: (torch.arange(length) < at).expand(case.B, -1)}
         always = self.declares.get("causality") == "always"
+        always = always or form.told == "flag"
         one = request(text.component, self.declares, case, self.norm_first, (2, 2), masks, always)
         x = one.inputs[key]
         other = x.clone()
@@ -74,6 +75,14 @@ class Search:
             return False
         rows = slice(0, at) if key == query else slice(None)
         return gap(replace(first, out=first.out[:, rows]), replace(second, out=second.out[:, rows])) <= ROUNDING
+
+    def flagged(self, text: LayerText) -> LayerText:
+        """Return the text with the flag for causality where that is all that causality needs."""
+        candidate = text.but(flag=True)
+        case = FIRST.but(L=6, S=7)
+        one = request(text.component, self.declares, case, self.norm_first, (2, 2), causal=True)
+        form = LayerMask("", "flag")
+        return candidate if self.distance(candidate, form, True, Certificate(text.component, [one])) <= ROUNDING else text
 
     def requests(self, text: LayerText, form: LayerMask, causal: bool) -> list[Request]:
         """Return calls with a mask as general as the form can be, in two sizes."""
@@ -133,6 +142,8 @@ def with_masks(
 ) -> LayerText:
     """Return the text with what its arguments for masks want."""
     search = Search(place, declares, norm_first, certified)
+    if "causal" in {*text.form.roles, *text.made.given} and not text.causal_always:
+        text = search.flagged(text)
     slots = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
     text = text.but(masks={n: m for n, m in text.masks.items() if text.needs_mask})
     return _decoding(search, text, slots) if text.decodes else _encoding(search, text, slots)
@@ -150,10 +161,11 @@ def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
 def _decoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerText:
     """Return the text with the causal mask, where it has to be brought, then the masks of targets and of the memory."""
     left = list(slots)
-    if not text.causal_always:
+    used: list[str] = []
+    if not text.causal_always and not text.flag:
         text, used = _first_fit(search, text, _sorted(left, "self"), "self", causal=True)
         left = [n for n in left if n not in used]
-    more = search.find(text, used, "self")[1] if not text.causal_always and used and _takes_keys(text, used) else FAILED
+    more = search.find(text, used, "self")[1] if used and _takes_keys(text, used) else FAILED
     if more > ROUNDING:
         text, used = _first_fit(search, text, [n for n in _sorted(left, "self") if _may_be(n, "self")], "self")
         left = [n for n in left if n not in used]

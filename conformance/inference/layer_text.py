@@ -59,6 +59,7 @@ class LayerText:
     causal_always: bool = False
     masks: Mapping[str, LayerMask] = field(default_factory=dict)
     needs_mask: bool = False
+    flag: bool = False  # an argument, of the constructor or of the call, is all that causality needs
     longest: int = 0  # tokens that it takes, where that is fixed; 0: any number
     lazy: bool = False  # layers take their sizes from a first call
     refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
@@ -102,17 +103,13 @@ class LayerText:
         for keyword in keywords:
             if keyword not in taken:
                 lines += [f"if {keyword} is not None:", f'    raise NotImplementedError("{WORDS[keyword]}")']
-        if not self.decodes and not self.causal_always and "attn_mask" not in taken and not self._by_flag:
+        if not self.decodes and not self.causal_always and "attn_mask" not in taken and not self.flag:
             lines += ["if config.causal:", '    raise NotImplementedError("causal masks")']
         for name, mask in self.masks.items():
             lines += self._mask(name, mask)
         lines.append(f"result = call({self.form.text(self._argument)})")
         turned = ".transpose(0, 1)" if self.sequence_first else ""
         return [*lines, f"return {self.out}{turned}"]
-
-    @property
-    def _by_flag(self) -> bool:
-        return bool({"causal"} & (set(self.made.given) | set(self.form.roles)))
 
     def _mask(self, name: str, mask: LayerMask) -> list[str]:
         query, key, keyword = ATTENDS[self.component][mask.which]
@@ -123,7 +120,7 @@ class LayerText:
         given = "attn_mask" in FORWARD[self.component] and mask.which == "self"
         causal = "False"
         if mask.which == "self" and not mask.keys_only and not self.causal_always:
-            causal = "True" if self.decodes else "False" if self._by_flag else "config.causal"
+            causal = "False" if self.flag else "True" if self.decodes else "config.causal"
         lines = [f"seen = allowed({query}, {key}, {keys}, {attn if given else 'None'}, {causal})"]
         if self.needs_mask:
             lines += ["if seen is None:", f"    seen = everywhere({query}, {key})"]
@@ -134,7 +131,8 @@ class LayerText:
             return f"{slot.role}.transpose(0, 1)" if self.sequence_first else slot.role
         if slot.name in self.masks:
             return slot.name
-        others = {"want_weights": "False", "causal": "config.causal" if not self.decodes else "True"}
+        causal = "True" if self.decodes else "config.causal"
+        others = {"want_weights": "False", "causal": causal if self.flag or slot.required else None}
         return others.get(slot.role, "None" if slot.required else None)
 
 

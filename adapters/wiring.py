@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from attnconf.adapters.layout import under
 
 __all__ = [
-    "additive", "allowed", "definitions", "each_apart", "everywhere", "exact", "fitted", "for_each_head", "full", "heads_last", "awake", "lacking", "lengths",
-    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "settle", "under", "without",
+    "additive", "allowed", "awake", "definitions", "each_apart", "everywhere", "exact", "fitted", "for_each_head",
+    "full", "heads_last", "lacking", "lengths", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
+    "settle", "under", "without",
 ]  # fmt: skip
 
 

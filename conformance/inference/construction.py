@@ -100,9 +100,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
         return [(repr(word), "") for word in ACTIVATIONS[:2]]
     if known or "config" in meanings(p.name):
         return []
-    sizes = [
-        (text, m) for m in (*_SIZES, "vocab", "head_dim", "max_len") for text in table.get(m, ())
-    ]
+    sizes = [(text, m) for m in (*_SIZES, "vocab", "head_dim", "max_len") for text in table.get(m, ())]
     return sizes or [("None", "")]
 
 
@@ -112,7 +110,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 def _is_configuration(p: inspect.Parameter, module: ModuleType) -> bool:
     if isinstance(p.default, SimpleNamespace | Mapping) or is_dataclass(p.default) or hasattr(p.default, "_fields"):
         return True
-    return p.default is p.empty or p.default is None or isinstance(p.annotation, type) and is_dataclass(p.annotation)
+    return p.default is p.empty or p.default is None or (isinstance(p.annotation, type) and is_dataclass(p.annotation))
 
 
 class Recorder(dict[str, Any]):

@@ -82,7 +82,9 @@ class Search:
         case = FIRST.but(L=6, S=7)
         one = request(text.component, self.declares, case, self.norm_first, (2, 2), causal=True)
         form = LayerMask("", "flag")
-        return candidate if self.distance(candidate, form, True, Certificate(text.component, [one])) <= ROUNDING else text
+        return (
+            candidate if self.distance(candidate, form, True, Certificate(text.component, [one])) <= ROUNDING else text
+        )
 
     def requests(self, text: LayerText, form: LayerMask, causal: bool) -> list[Request]:
         """Return calls with a mask as general as the form can be, in two sizes."""
@@ -153,7 +155,7 @@ def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
     for name in slots:
         others = {n: m for n, m in text.masks.items() if n != name}
         found, distance = search.find(text.but(masks=others), [name], "self")
-        if distance <= ROUNDING or name not in text.masks and distance < FAILED and not others:
+        if distance <= ROUNDING or (name not in text.masks and distance < FAILED and not others):
             text = found
     return text
 
@@ -190,7 +192,9 @@ def _of_models(search: Search, text: LayerText, about: Sequence[str]) -> LayerTe
     groups = [g for g in (padding, list(about)) if len(g) > 1]
     for names in groups:
         for form in _candidates(names, "source", False):
-            masks = {n: LayerMask(form.text, form.told, "memory" if "mem" in n else "source", form.keys_only) for n in names}
+            masks = {
+                n: LayerMask(form.text, form.told, "memory" if "mem" in n else "source", form.keys_only) for n in names
+            }
             candidate = text.but(masks={**text.masks, **masks})
             certificate = Certificate(text.component, search.requests(candidate, form, False))
             if search.distance(candidate, form, False, certificate) <= ROUNDING:

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -71,7 +72,7 @@ def _built(
         seen.add(thing)
         for made in constructions(f"theirs.{name}", thing, table, place.module, part):
             try:
-                attempt(lambda made=made: run(made, dict(space)))
+                attempt(partial(run, made, dict(space)))
             except Failed:
                 continue
             found.append((side not in plain, made.text))

@@ -24,7 +24,9 @@ from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.models import ids_of, vocabulary
 
 MISSING = object()
-_MEMORY = r"(.*_)?(mem(ory)?|src|source|enc(oder)?(_?(out(put)?s?|states?|hidden_?states?))?|context|cond|encoded)(_.*)?"
+_MEMORY = (
+    r"(.*_)?(mem(ory)?|src|source|enc(oder)?(_?(out(put)?s?|states?|hidden_?states?))?|context|cond|encoded)(_.*)?"
+)
 _TARGET = r"(.*_)?(tgt|trg|target|dec(oder)?(_?in(put)?s?)?|answer|y)(_.*)?"
 _SOURCE = r"(.*_)?(src|source|enc(oder)?(_?in(put)?s?)?|question|x)(_.*)?"
 
@@ -224,6 +226,7 @@ class Probe:
 
     def longest(self) -> int:
         """Return how many tokens it takes at most, by trial; 0 where it takes many."""
+
         def takes(tokens: int) -> bool:
             try:
                 self.run({name: x[:1] for name, x in self.inputs(tokens, tokens).items()})

@@ -134,7 +134,11 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
     texts: list[list[str]] = []
     for group, kind in ((roles, "weight"), (biases, "bias")):
         for name, parts in group.items():
-            fits = [layout for layout in layouts(parts, kind, per_head=False) if _has_shape(layout, own[name], parts, kind, sizes)]
+            fits = [
+                layout
+                for layout in layouts(parts, kind, per_head=False)
+                if _has_shape(layout, own[name], parts, kind, sizes)
+            ]
             if not fits:
                 return
             fits = [layout for layout in fits if layout.roles == parts][:6]
@@ -150,7 +154,11 @@ def _named_order(matrices: Sequence[str]) -> list[str]:
 
     found: list[str] = []
     for role in ("q", "k", "v"):
-        fits = [m for m in matrices if any(re.fullmatch(rf"({NAMED[role]}|w_?{role}s?|{role}_?\w*)", w.lower()) for w in m.split("."))]
+        fits = [
+            m
+            for m in matrices
+            if any(re.fullmatch(rf"({NAMED[role]}|w_?{role}s?|{role}_?\w*)", w.lower()) for w in m.split("."))
+        ]
         if len(fits) != 1 or fits[0] in found:
             return list(matrices)
         found.append(fits[0])
@@ -162,7 +170,10 @@ def _has_shape(layout: Any, p: Tensor, parts: Sequence[str], kind: str, sizes: S
     shapes = {r: (rows.get(r, sizes.width), *((sizes.embed,) if kind == "weight" else ())) for r in parts}
     given = {r: torch.zeros(s) for r, s in shapes.items()}
     try:
-        there = eval(layout.text.format(heads=sizes.heads, **{r: f"given[{r!r}]" for r in parts}), {"given": given, "torch": torch})
+        there = eval(
+            layout.text.format(heads=sizes.heads, **{r: f"given[{r!r}]" for r in parts}),
+            {"given": given, "torch": torch},
+        )
     except (RuntimeError, IndexError):
         return False
     return tuple(there.shape) == tuple(p.shape)

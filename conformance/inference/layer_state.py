@@ -80,9 +80,7 @@ def _picked(found: Sequence[Weighing], i: int) -> Weighing:
 class _Readings:
     """The readings of all attentions; one that is named as another is read as that one was."""
 
-    def __init__(
-        self, module: nn.Module, parameters: Mapping[str, Tensor], units: Units, trace: Trace, sizes: Sizes
-    ):
+    def __init__(self, module: nn.Module, parameters: Mapping[str, Tensor], units: Units, trace: Trace, sizes: Sizes):
         self.given = (module, parameters)
         self.units, self.trace, self.sizes = units, trace, sizes
         self.found: dict[tuple[str, ...], list[Weighing]] = {}
@@ -128,7 +126,9 @@ def _assembled(
                     layer += [_weights(entry, part) for entry in attentions[a].state]
                     a += 1
             if f < len(networks) and side.parts[1]:
-                layer += [_entry(name, pattern, [f"ff.{x}" for x in names]) for name, (pattern, names) in networks[f].items()]
+                layer += [
+                    _entry(name, pattern, [f"ff.{x}" for x in names]) for name, (pattern, names) in networks[f].items()
+                ]
                 f += 1
             for part in side.parts[1]:
                 if n < len(norms):
@@ -145,7 +145,9 @@ def _assembled(
         if stack is not None and stack.first:
             entries += [e.replace('weights["', f'weights["{side.under}.0.') for e in layers[0]]
         if stack is None:
-            entries += [e.replace('weights["', f'weights["{side.under}.{i}.') for i, layer in enumerate(layers) for e in layer]
+            entries += [
+                e.replace('weights["', f'weights["{side.under}.{i}.') for i, layer in enumerate(layers) for e in layer
+            ]
         else:
             stacks.append(stack)
     entries += _tables(units, real, component)
@@ -206,7 +208,9 @@ def _declared(
 ) -> dict[str, str]:  # fmt: skip
     lacking = attentions[0].lacking if attentions else ()
     inputs, output = "q.bias" not in lacking and "v.bias" not in lacking, "out.bias" not in lacking
-    biases = {(True, True): "all", (True, False): "inputs", (False, True): "output", (False, False): "none"}[inputs, output]
+    biases = {(True, True): "all", (True, False): "inputs", (False, True): "output", (False, False): "none"}[
+        inputs, output
+    ]
     if component == "token_attention":
         return {} if biases == "all" else {"biases": biases}
     network = any(len(names) and names[0].endswith("bias") for n in networks for _, names in n.values())

@@ -80,13 +80,19 @@ class LayerText:
         lines += [f"    {statement}" for statement in self.made.before]
         lines += [f"    module = settle({self.made.text}, config, weights)"]
         if self.lazy:
-            lines += ["    like = next(iter(weights.values()))", f"    module = awake(module, {self.form.text(_nothing)})"]
+            lines += [
+                "    like = next(iter(weights.values()))",
+                f"    module = awake(module, {self.form.text(_nothing)})",
+            ]
         lines += ["    state = {"]
         lines += [*(f"        {entry}," for entry in self.entries), "    }"]
         if not self.entries:
             lines[-2:] = ["    state = {}"]
         for stack in self.stacks:
-            lines += [f"    for i in range({f'{stack.first}, ' if stack.first else ''}{stack.count}):", f'        w = under(weights, f"{stack.under}.{{i}}")']
+            lines += [
+                f"    for i in range({f'{stack.first}, ' if stack.first else ''}{stack.count}):",
+                f'        w = under(weights, f"{stack.under}.{{i}}")',
+            ]
             lines += ["        state |= {", *(f"            {entry}," for entry in stack.entries), "        }"]
         lines += ["    call = bind(module, fitted(module, state))", ""]
         lines += [f"    def forward({FORWARD[self.component]}):", *(f"        {line}" for line in self._forward())]
@@ -97,7 +103,9 @@ class LayerText:
         if self.longest:
             long = " or ".join(f"{name}.shape[1] > {self.longest}" for name in INPUTS[self.component])
             lines += [f"if {long}:", f'    raise NotImplementedError("more than {self.longest} tokens")']
-        keywords = [part.removesuffix("=None") for part in FORWARD[self.component].partition("*, ")[2].split(", ") if part]
+        keywords = [
+            part.removesuffix("=None") for part in FORWARD[self.component].partition("*, ")[2].split(", ") if part
+        ]
         taken = {ATTENDS[self.component][m.which][2] for m in self.masks.values()}
         taken |= {"attn_mask"} if any(m.which == "self" and not m.keys_only for m in self.masks.values()) else set()
         for keyword in keywords:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
@@ -57,7 +56,9 @@ def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[
     trace = Trace()
     leaves = {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
     watch = _Watch({id(x): name for name, x in leaves.items()}, trace)
-    hooks = [part.register_forward_hook(_keeper(name, trace), with_kwargs=True) for name, part in module.named_modules()]
+    hooks = [
+        part.register_forward_hook(_keeper(name, trace), with_kwargs=True) for name, part in module.named_modules()
+    ]
     try:
         with watch:
             call(leaves)
@@ -66,7 +67,7 @@ def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[
             hook.remove()
     trace.used = set(watch.first)
     trace.order = _with_unused(list(parameters), watch.first)
-    trace.eps += [float(part.eps) for part in module.modules() if isinstance(getattr(part, "eps", None), float)]
+    trace.eps += [eps for part in module.modules() if isinstance(eps := getattr(part, "eps", None), float)]
     return trace
 
 

@@ -83,10 +83,9 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     for name in _together(order, kinds):
         kind = kinds[name]
         if kind in open_:
-            if last != kind:
-                close(kind)
-                found.kinds.append(kind)
-            elif open_[kind] and _is_matrix(shapes[name], widths) and _full(kind, open_[kind], shapes, widths):
+            if last != kind or (
+                open_[kind] and _is_matrix(shapes[name], widths) and _full(kind, open_[kind], shapes, widths)
+            ):
                 close(kind)
                 found.kinds.append(kind)
             open_[kind].append(name)
@@ -198,6 +197,7 @@ def network_entries(
     E, F = widths.embed, widths.hidden
     matrices = [name for name in unit.names if prod(shapes[name]) in (E * F, 2 * E * F)]
     fused = [name for name in matrices if prod(shapes[name]) == 2 * E * F]
+    roles: list[tuple[tuple[str, ...], ...]]
     if fused:
         roles = [(("gate", "up"), ("down",)), (("up", "gate"), ("down",))]
     elif len(matrices) >= 3:
@@ -231,4 +231,4 @@ def _bias_of(
     owner = matrix.rpartition(".")[0]
     near = [n for n in fits if n.rpartition(".")[0] == owner]
     later = [n for n in near if unit.names.index(n) > unit.names.index(matrix)]
-    return (later or near or [None])[0]
+    return next(iter(later or near), None)

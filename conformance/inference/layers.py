@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -42,15 +43,15 @@ _SIZES: Mapping[str, tuple[str, ...]] = {
     "dtype": ("next(iter(weights.values())).dtype",),
     "config": (),
 }
+_BOTH = {"layers": ("config.num_encoder_layers",), "decoder_layers": ("config.num_decoder_layers",)}
 _COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "encoder": {"layers": ("config.num_layers",)},
     "decoder": {"layers": ("config.num_layers",), "decoder_layers": ("config.num_layers",)},
-    "encoder_decoder": {"layers": ("config.num_encoder_layers",), "decoder_layers": ("config.num_decoder_layers",)},
-}
-_COUNTS = {**_COUNTS, "transformer": {
-    **_COUNTS["encoder_decoder"], "vocab": ("config.vocab_size",), "max_len": ("config.max_len", "256"),
-    "padding": ("-1", "None"),
-}}  # fmt: skip
+    "encoder_decoder": _BOTH,
+    "transformer": {
+        **_BOTH, "vocab": ("config.vocab_size",), "max_len": ("config.max_len", "256"), "padding": ("-1", "None"),
+    },
+}  # fmt: skip
 _TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
            "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
            "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
@@ -116,8 +117,8 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
         config = request(place.component, declares, FIRST, False, (2, 2)).config
         space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
         try:
-            whole = attempt(lambda made=made, space=space: filled(made, table, place.module, space))
-            module = attempt(lambda whole=whole, space=space: run(whole, space))
+            whole = attempt(partial(filled, made, table, place.module, space))
+            module = attempt(partial(run, whole, space))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
@@ -167,13 +168,13 @@ def _called(
 def woken(module: nn.Module, form: Any) -> None:
     """Call a module with lazy layers once. Raises Failed."""
     token = torch.zeros(1, 1, FIRST.H * FIRST.E, dtype=torch.float64)
-    given = [token if slot.role in ("x", "memory", "source", "target") else None for slot in form.slots if slot.required]
+    given = [
+        token if slot.role in ("x", "memory", "source", "target") else None for slot in form.slots if slot.required
+    ]
     attempt(lambda: module(*given))
 
 
-def _sized(
-    component: str, module: nn.Module, config: Any, made: Construction
-) -> tuple[Widths, dict[str, str]] | None:
+def _sized(component: str, module: nn.Module, config: Any, made: Construction) -> tuple[Widths, dict[str, str]] | None:
     """Return the widths of a module, and how its hidden width depends on the model's where that cannot be chosen."""
     embed = FIRST.H * FIRST.E
     if component == "token_attention":
@@ -195,7 +196,9 @@ def _refusing(text: LayerText, state: State) -> LayerText:
         found.append(("config.dropout and config.training", "dropout"))
     ratio = state.declares.get("hidden-ratio")
     if ratio:
-        found.append((f"config.hidden_dim != {ratio} * config.embed_dim", f"a hidden width other than {ratio} times the model's"))
+        found.append(
+            (f"config.hidden_dim != {ratio} * config.embed_dim", f"a hidden width other than {ratio} times the model's")
+        )
     if text.component in ("encoder_decoder", "transformer") and not {"layers", "decoder_layers"} <= given:
         found.append(("config.num_encoder_layers != config.num_decoder_layers", "different numbers of layers"))
     if text.component in ("encoder", "encoder_layer", "token_attention") and text.causal_always:
@@ -241,15 +244,15 @@ def trials(
 def _eps_refusal(declares: Mapping[str, str]) -> list[tuple[str, str]]:
     if "eps" not in declares:
         return []
-    return [(f"config.eps != {float(declares['eps'])}", f"another ε than {float(declares['eps'])}, which is in its code")]
+    return [
+        (f"config.eps != {float(declares['eps'])}", f"another ε than {float(declares['eps'])}, which is in its code")
+    ]
 
 
-def variants(
-    place: Place, text: LayerText, state: State, trace: Trace
-) -> Iterator[tuple[dict[str, str], bool]]:
+def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Iterator[tuple[dict[str, str], bool]]:
     """Yield the conventions in which a text may be, those first that what was seen speaks for."""
     fixed = dict(state.declares)
-    if text.causal_always and not text.decodes or _says_causal(place, text):
+    if (text.causal_always and not text.decodes) or _says_causal(place, text):
         fixed["causality"] = "always"
     if place.component == "token_attention":
         for scale, layout in product(("none", "sqrt"), ("interleaved", "halves", "halves-cos-first")):
@@ -269,7 +272,9 @@ def variants(
     if place.component == "transformer":
         axes.append([{"transformer-scale": s} for s in ("sqrt", "none")])
         axes.append([{"sinusoidal-layout": s} for s in ("interleaved", "halves", "halves-cos-first")])
-    ranked = sorted(product(*(range(len(axis)) for axis in axes)), key=lambda picked: (sum(map(bool, picked)), sum(picked)))
+    ranked = sorted(
+        product(*(range(len(axis)) for axis in axes)), key=lambda picked: (sum(map(bool, picked)), sum(picked))
+    )
     for picked in ranked[:AT_MOST]:
         declares = dict(fixed)
         for axis, i in zip(axes, picked, strict=True):

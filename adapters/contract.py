@@ -479,9 +479,10 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "causal-alignment": ("top-left", "bottom-right"),
     "returned-weights": ("per-head", "averaged", "none"),
     "value-width": ("free", "key"),  # key: values must be as wide as keys
-    "inputs": ("cross", "self"),  # self: query, key and value must be one tensor
+    "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
+    "masks": ("any", "keys"),  # keys: what is hidden is hidden from all queries
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),

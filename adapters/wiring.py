@@ -24,8 +24,18 @@ def definitions(path: str) -> ModuleType:
     return read(Path(path)).module
 
 
-def settle(module: nn.Module, config: Any, weights: Any = None) -> nn.Module:
-    """Return a module in the mode, in the dtype and on the device that a configuration and its weights say."""
+def settle(module: Any, config: Any, weights: Any = None) -> nn.Module:
+    """Return a module in the mode, in the dtype and on the device that a configuration and its weights say.
+
+    Given what builds it, it is built with the same random numbers each time: some of its parameters may be its own.
+    """
+    if not isinstance(module, nn.Module):
+        state = torch.get_rng_state()
+        torch.default_generator.manual_seed(0)  # torch.manual_seed formats the stack, for devices that are not there
+        try:
+            module = module()
+        finally:
+            torch.set_rng_state(state)
     like = next(iter((weights or {}).values()), None)
     device = config.device if like is None and hasattr(config, "device") else getattr(like, "device", None)
     dtype = config.dtype if like is None and hasattr(config, "dtype") else getattr(like, "dtype", None)

@@ -158,8 +158,9 @@ def the_output_lies_between_the_values(subject: Subject, case: Case) -> Evidence
 
 @requirement("ATT-SINGLE-1", "distinct")
 def a_single_key_hands_over_its_value(subject: Subject, case: Case) -> Evidence:
-    k, v = case.k[:, :, :1], case.v[:, :, :1].float().to(case.dtype)  # exact where code computes in float32, too
-    yield identical(subject.attend(case.q, k, v).out, v.expand(-1, -1, case.L, -1).contiguous(), "out with one key")
+    # exact where code computes in float32, too, and where what is fed in is added to the output and taken off again
+    q, k, v = (x.float().to(case.dtype) for x in (case.q, case.k[:, :, :1], case.v[:, :, :1]))
+    yield identical(subject.attend(q, k, v).out, v.expand(-1, -1, case.L, -1).contiguous(), "out with one key")
 
 
 @requirement("ATT-DUPL-1")
@@ -234,8 +235,13 @@ def the_key_that_fits_best_wins(subject: Subject, case: Case) -> Evidence:
 def large_scores_overflow_nothing(subject: Subject, case: Case) -> Evidence:
     k = torch.eye(case.S, case.E, dtype=case.dtype, device=case.device).expand(case.B, case.H, -1, -1)
     wanted = torch.arange(case.L) % case.S
-    out = subject.attend(1e4 * math.sqrt(case.E) * k[:, :, wanted], k, case.v).out
+    q = 1e4 * math.sqrt(case.E) * k[:, :, wanted]
+    out = subject.attend(q, k, case.v).out
     yield close(out, case.v[:, :, wanted], "out where scores reach 1e4, against the value of the best key,")
+    out = subject.attend(torch.cat([0 * q[:, :, :1], q[:, :, 1:]], dim=2), k, case.v).out[:, :, 0]
+    yield close(
+        out, case.v.mean(dim=2), "out of a query with scores of 0 beside others that reach 1e4, against the mean,"
+    )
     ones = torch.ones_like(case.q)
     out = subject.attend(-1e4 / math.sqrt(case.E) * ones, torch.ones_like(case.k), case.v).out
     yield close(

@@ -16,11 +16,13 @@ from attnconf.adapters.contract import COMPONENTS
 
 # Calls that cost nothing and read nothing from elsewhere, by the last part of their name.
 _PLAIN = {
-    "abs", "abspath", "array", "bool", "cache", "compile", "cpu_count", "deque", "device", "dict", "dirname",
-    "Enum", "enumerate", "exists", "exp", "field", "float", "format", "frozenset", "getenv", "getLogger", "int",
-    "is_available", "is_built", "isinstance", "hasattr", "getattr", "jit", "join", "len", "list", "log", "lru_cache", "max",
-    "min", "namedtuple", "NamedTuple", "NewType", "ParamSpec", "partial", "Path", "pow", "range", "round", "script",
-    "set", "SimpleNamespace", "sqrt", "str", "tensor", "tuple", "type", "TypeVar", "vmap", "wraps", "zip",
+    "abs", "abspath", "array", "bool", "cache", "compile", "Counter", "cpu_count", "defaultdict", "deque",
+    "device", "dict", "dirname", "Enum", "enumerate", "exists", "exp", "field", "float", "format", "frozenset",
+    "get_logger", "getattr", "getenv", "getLogger", "hasattr", "int", "is_available", "is_built", "isinstance",
+    "jit", "join", "len", "list", "log", "lru_cache", "max", "min", "NamedTuple", "namedtuple", "NewType",
+    "object", "OrderedDict", "ParamSpec", "partial", "Path", "pow", "range", "round", "script", "set",
+    "SimpleNamespace", "sqrt", "str", "tensor", "tuple", "type", "TypeVar", "TypeVarTuple", "vmap", "wraps",
+    "zip",
 }  # fmt: skip
 # Calls that set something up for what follows.
 _SETTINGS = {
@@ -31,7 +33,7 @@ _SETTINGS = {
 _FETCHES = {
     "from_pretrained", "load_dataset", "hf_hub_download", "snapshot_download", "download", "download_url", "urlopen",
     "urlretrieve", "wget", "input", "raw_input", "system", "check_call", "check_output", "Popen",
-    "load_state_dict_from_url", "load_data", "clone_from",
+    "load_state_dict_from_url", "pipeline", "load_data", "clone_from",
 }  # fmt: skip
 _TRAINS = {"backward", "zero_grad", "fit", "fit_transform", "step", "train"}
 _PLOTS = {"savefig", "imshow", "subplots", "heatmap", "figure", "matshow", "show"}
@@ -50,6 +52,19 @@ class Statement:
     reads: frozenset[str] = frozenset()  # globals it needs
     barred: bool = False  # it fetches or trains: not run even if something needs it
     drives: bool = False  # a definition that trains, plots or fetches: what it calls is not needed
+
+    @property
+    def name(self) -> str | None:
+        """Return the name of a definition; none where several stand in an ``if`` or ``try``."""
+        return next(iter(self.binds)) if self.kind == "definition" and len(self.binds) == 1 else None
+
+    @property
+    def is_layer(self) -> bool:
+        """Return whether this is a class that can be called."""
+        if not isinstance(self.node, ast.ClassDef):
+            return False
+        methods = {n.name for n in self.node.body if isinstance(n, ast.FunctionDef)}
+        return bool(methods & {"forward", "call", "__call__"})
 
     @property
     def words(self) -> str:
@@ -79,22 +94,33 @@ def is_adapter(tree: ast.Module) -> bool:
 
 def statements(tree: ast.Module) -> list[Statement]:
     """Return the top level, statement by statement."""
-    definitions = (n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
-    drivers = {node.name for node in definitions if _drives(node)}
+    drivers = _drivers(tree)
     return [_statement(node, drivers) for node in tree.body]
 
 
-def has_work(found: Sequence[Statement]) -> bool:
-    """Return whether there is more than imports, definitions, constants and settings, and something to keep of it."""
-    defines = any(s.kind == "definition" or isinstance(getattr(s.node, "value", None), ast.Lambda) for s in found)
-    return defines and any(s.kind in ("assignment", "work") for s in found)
+def _drivers(tree: ast.Module) -> set[str]:
+    """Return the names of functions that train, plot or fetch, or call one that does, and of classes that train."""
+    definitions = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+    functions = {n.name: _called(n) for n in definitions if not isinstance(n, ast.ClassDef)}
+    drivers = {n.name for n in definitions if _drives(n)}
+    while more := {name for name, called in functions.items() if called & drivers} - drivers:
+        drivers |= more
+    return drivers
 
 
-def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> tuple[set[int], set[str]]:
-    """Return which statements to run, by their place in the list, and the names that definitions need.
+def has_work(found: Sequence[Statement], notebook: bool) -> bool:
+    """Return whether there is more than imports, definitions, constants and settings.
 
-    ``wanted`` are names that somebody asked for.
+    A file that defines nothing is run all the same where that ends, to see whether it raises or exits.
     """
+    work = [s for s in found if s.kind in ("assignment", "work")]
+    defines = any(s.kind == "definition" for s in found)
+    short = all(isinstance(s.node, ast.Raise) or not (s.barred or isinstance(s.node, ast.For)) for s in work)
+    return bool(work) and (defines or notebook or not short)
+
+
+def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> set[int]:
+    """Return which statements to run, by their place in the list; ``wanted`` are names that somebody asked for."""
     always = {i for i, s in enumerate(found) if s.kind in ("import", "definition", "nothing")}
     imported = {name for s in found if s.kind == "import" for name in s.binds}
     needed = {name for s in found if s.kind == "definition" for name in s.reads} | set(wanted)
@@ -109,7 +135,7 @@ def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> tuple[set[
             break
         run |= more
         needed |= {name for i in more for name in found[i].reads}
-    return run | always | _free(found, run | always), needed
+    return run | always | _free(found, run | always)
 
 
 def _free(found: Sequence[Statement], run: set[int]) -> set[int]:
@@ -117,7 +143,8 @@ def _free(found: Sequence[Statement], run: set[int]) -> set[int]:
     known = {name for i in run for name in found[i].binds} | set(vars(builtins)) | {"__name__", "__file__", "__doc__"}
     free: set[int] = set()
     for i, s in enumerate(found):
-        if s.kind in ("constant", "setting") and s.reads - s.binds <= known:
+        within = s.binds if isinstance(s.node, ast.If | ast.Try) else set()  # what is bound and read in it
+        if s.kind in ("constant", "setting") and s.reads - within <= known:
             free.add(i)
             known |= s.binds
     return free
@@ -125,7 +152,7 @@ def _free(found: Sequence[Statement], run: set[int]) -> set[int]:
 
 def _statement(node: ast.stmt, drivers: set[str]) -> Statement:
     kind = _kind(node)
-    drives = kind == "definition" and _drives(node)
+    drives = kind == "definition" and getattr(node, "name", None) in drivers
     barred = kind in ("assignment", "work") and (_barred(node) or bool(_called(node) & drivers))
     return Statement(node, kind, frozenset(_bound(node)), frozenset(_read(node, drives)), barred, drives)
 
@@ -138,8 +165,12 @@ def _kind(node: ast.stmt) -> str:
             return "definition"
         case ast.Pass() | ast.Global() | ast.Expr(value=ast.Constant()):
             return "nothing"
+        case ast.Assign(value=ast.Lambda()) | ast.AnnAssign(value=ast.Lambda()):
+            return "definition"
         case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-            return "constant" if node.value is None or _is_plain(node.value) else "assignment"
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            parts = [*targets, *([node.value] if node.value else [])]
+            return "constant" if all(_is_plain(part) for part in parts) else "assignment"
         case ast.Expr(value=ast.Call(func=function)):
             return "setting" if _last(function) in _SETTINGS or _on_path(function) else "work"
         case ast.If(test=test) if _is_main(test):
@@ -221,7 +252,8 @@ def _drives(node: ast.stmt) -> bool:
         return not layer and bool(_called(node) & {"backward", "zero_grad"})
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    return bool(_called(node) & ({"backward", "zero_grad", "fit"} | _PLOTS | _FETCHES))
+    foreign = any(isinstance(n, ast.Name) and n.id in _MODULES for n in ast.walk(node))
+    return foreign or bool(_called(node) & ({"backward", "zero_grad", "fit"} | _PLOTS | _FETCHES))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -257,7 +289,8 @@ def _read(node: ast.stmt, drives: bool) -> set[str]:
         top = symtable.symtable(ast.unparse(node), "<statement>", "exec")
     except SyntaxError:  # an await at the top of a notebook
         return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return set(_globals(top, drives))
+    changed = {node.target.id} if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) else set()
+    return set(_globals(top, drives)) | changed
 
 
 def _globals(table: symtable.SymbolTable, shallow: bool) -> Iterator[str]:

@@ -4,10 +4,11 @@ What leaves this module as Failure is the implementation's fault, as Unsupported
 exception is the harness's own fault. Requests and replies are data, so that another transport can carry them.
 """
 
+import contextlib
 import re
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import FORWARD, RETURNS, Component, positional
-from attnconf.conformance import written
+from attnconf.conformance import blind_spots, sources, written
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
@@ -36,6 +37,7 @@ class Implementation:
     binding: str = "adapter"
     told: tuple[str, ...] = ()  # an inferred binding, in words
     established: bool = True  # an inferred binding: it is certified by the reference or by a known mistake
+    written: str = ""  # the file in which an inferred binding's text stands
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""
@@ -57,7 +59,7 @@ class Request:
     mode: str = "plain"  # plain, tracked (everything requires grad), no_grad, inference_mode
     cotangent: Tensor | None = None  # with it, gradients with respect to ``wrt`` come back
     wrt: tuple[str, ...] = ()
-    same: bool = False  # query, key and value are one object
+    same: bool = False  # query, key and value are one object; without "value" in the inputs the key is the value
     layout: str = "contiguous"
     before: tuple[Mapping[str, Any], ...] = ()  # calls the same callable has seen before
     seed: int | None = None
@@ -81,7 +83,13 @@ def call(implementation: Implementation, request: Request) -> Reply:
         {name: hand_over(x, request, name, "contiguous") for name, x in given.items()} for given in request.before
     ]
     default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
-    with _grad_mode(request.mode), warnings.catch_warnings(action="ignore"):  # its warnings are its own affair
+    printed = _Nowhere() if implementation.binding == "inferred" else None  # homework prints shapes at every step
+    with (
+        _grad_mode(request.mode),
+        warnings.catch_warnings(action="ignore"),  # its warnings are its own affair
+        _printing_to(printed),
+        blind_spots.looking(implementation.source),
+    ):
         try:
             returned = _enter(implementation, request, weights, inputs, before)
         finally:
@@ -127,6 +135,25 @@ def _modified(given: Any, taken: Any) -> bool:
     return isinstance(given, list) and not written.same_items(given, taken)
 
 
+class _Nowhere:
+    """Takes what is printed, and keeps none of it."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing was kept."""
+
+
+@contextlib.contextmanager
+def _printing_to(where: Any) -> Iterator[None]:
+    if where is None:
+        yield
+        return
+    with contextlib.redirect_stdout(where), contextlib.redirect_stderr(where):
+        yield
+
+
 def _grad_mode(mode: str) -> Any:
     if mode == "no_grad":
         return torch.no_grad()
@@ -168,7 +195,12 @@ def _enter(
 
 
 def _positional(inputs: Mapping[str, Any], request: Request) -> list[Any]:
-    return [inputs["query"]] * 3 if request.same else [inputs[name] for name in positional(request.component)]
+    if request.same:
+        return [inputs["query"]] * 3
+    names = positional(request.component)
+    if "key" in inputs and "value" not in inputs:  # one object is both
+        return [inputs["key" if name == "value" else name] for name in names]
+    return [inputs[name] for name in names]
 
 
 def _named(inputs: Mapping[str, Any], request: Request) -> dict[str, Any]:
@@ -194,7 +226,7 @@ def _refused_keyword(error: BaseException, signature: str) -> bool:
 def _place(error: BaseException, source: str) -> str:
     """Return the line of the implementation's own file that an exception came through last, as "homework.py:12"."""
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == source]
-    return f"{Path(source).name}:{lines[-1]}" if lines else ""
+    return sources.where(source, lines[-1]) if lines else ""
 
 
 def _first_line(error: BaseException) -> str:
@@ -210,16 +242,16 @@ def _not_implemented(implementation: Implementation, error: NotImplementedError)
     if not words:
         want = 'NotImplementedError("what is not supported, in words")'
         raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
-    if implementation.binding == "adapter" or _by_binding(error):
+    if implementation.binding == "adapter" or _by_binding(error, implementation.written):
         raise Unsupported(words) from None
     raise Failure("raised", f"raised NotImplementedError: {words}") from None
 
 
-def _by_binding(error: NotImplementedError) -> bool:
+def _by_binding(error: NotImplementedError, written: str) -> bool:
     """Return whether an inferred binding itself says what it has no way to ask for."""
     frames = list(traceback.walk_tb(error.__traceback__))
     name = frames[-1][0].f_code.co_filename if frames else ""
-    return name == INFERRED or Path(name).name == "wiring.py"
+    return name == written or Path(name).name == "wiring.py"
 
 
 def _kind(x: Any) -> str:

@@ -191,7 +191,8 @@ def compare_all(subject: Subject, case: Case, block: Block, encode: Formula, wha
 
     want, grads = case.once(name, lambda: with_gradients(compute, block, cotangent))
     reply = run(subject, block, cotangent=cotangent, wrt=tuple(grads))
-    yield close(reply.out[keep], want[keep], f"{what}: out")
+    real = torch.where(keep[..., None], reply.out, want)  # not reply.out[keep]: so the place is one in the output
+    yield close(real, want, f"{what}: out", unit=float(want[keep].abs().max()))
     unit = max(float(g.abs().max()) for g in grads.values())  # that of k.bias is 0
     for name, grad in grads.items():
         text = f"{what}: gradient of {name}"

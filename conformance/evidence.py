@@ -72,11 +72,23 @@ def _worst(got: Tensor, want: Tensor, difference: Tensor, what: str, limit: floa
     where = ", ".join(str(int(i)) for i in np.unravel_index(at, got.shape))
     off = 100.0 * float((~(difference <= limit)).double().mean())
     error = float(difference.flatten()[at])
-    reason = "value" if torch.isfinite(got.flatten()[at]) else "nonfinite"
     index = f" at [{where}]" if " " in what else f"[{where}]"  # "out[0, 1]", "out of sample 0 alone at [0, 1]"
     place = what.removesuffix(",") + (index if where else "")
+    if not torch.isfinite(got.flatten()[at]):
+        message = _not_finite(got, want, at, place)
+        blind = not torch.isfinite(want.flatten()[at])  # nothing is learnt from a comparison of NaN with NaN
+        return Failure("nonfinite", message, error=error, bound=limit, source=source, off=off, blind=blind)
     message = f"{place}: got {got.flatten()[at]:.6g}, want {want.flatten()[at]:.6g}"
-    return Failure(reason, message, error=error, bound=limit, source=source, off=off)
+    return Failure("value", message, error=error, bound=limit, source=source, off=off)
+
+
+def _not_finite(got: Tensor, want: Tensor, at: int, place: str) -> str:
+    """Return how much is not finite, of which kinds, and what is wanted there; if that is neither, say so."""
+    bad = got[~torch.isfinite(got)]
+    kinds = " and ".join(sorted({f"{x:.6g}" for x in bad.unique().tolist()}))
+    wanted = want.flatten()[at]
+    other = f"want {wanted:.6g}" if torch.isfinite(wanted) else f"and so is what it is compared with, {wanted:.6g}"
+    return f"{place}: got {got.flatten()[at]:.6g}, not finite, as {len(bad)} of {got.numel()} are ({kinds}); {other}"
 
 
 def identical(got: Tensor, want: Tensor, what: str = "out") -> Measure:

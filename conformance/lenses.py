@@ -7,7 +7,7 @@ lens cannot express it does not offer, and a requirement that needs it is not ap
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -62,6 +62,8 @@ def place_direct(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Placed:
     """The component is scaled dot-product attention already."""
+    if _apart(extra, options, declares):
+        return _each_query_apart(place_direct, q, k, v, extra, options, declares)
     config = AttentionConfig(options.scale, options.causal, options.dropout, options.training)
     rows = (*q.shape[:-1], k.shape[-2])
     inputs = {"query": q, "key": k, "value": v, **extra}
@@ -72,6 +74,8 @@ def place_heads(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Placed:
     """Multi-head attention with identity projections: embed_dim = H·E, head h reads its own slice."""
+    if _apart(extra, options, declares):
+        return _each_query_apart(place_heads, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     width = H * E
     config = MultiHeadAttentionConfig(
@@ -129,6 +133,55 @@ def place_self(
     )
 
 
+def _apart(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> bool:
+    """Return whether queries have to be asked one by one: masks hide keys from all queries, and these differ."""
+    return declares.get("masks") == "keys" and "attn_mask" in extra and not options.causal
+
+
+def _each_query_apart(
+    place: Callable[..., Placed], q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options,
+    declares: Mapping[str, str],
+) -> Placed:  # fmt: skip
+    """Every query gets a sample of its own."""
+    B, H, L, E = q.shape
+    rows = q.transpose(1, 2).reshape(B * L, H, 1, E)
+    k, v = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
+    apart = {name: x if name == "key_mask" else x.expand(B, H, L, k.shape[2]) for name, x in extra.items()}
+    apart = {
+        name: x.repeat_interleave(L, dim=0) if name == "key_mask" else x.transpose(1, 2).flatten(0, 1)[:, :, None]
+        for name, x in apart.items()
+    }
+    placed = place(rows, k, v, apart, options, {**declares, "masks": "any"})
+
+    def together(x: Tensor) -> Tensor:
+        return x[:, :, 0].unflatten(0, (B, L)).transpose(1, 2)
+
+    return replace(placed, read=lambda out: together(placed.read(out)),
+                   read_weights=lambda attention: together(placed.read_weights(attention)))  # fmt: skip
+
+
+def place_memory(
+    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
+) -> Placed:
+    """Multi-head attention to one other sequence: a token of it carries key and value; each head is twice as wide."""
+    if _apart(extra, options, declares):
+        return _each_query_apart(place_memory, q, k, v, extra, options, declares)
+    B, H, L, E = q.shape
+    S, width = k.shape[2], 2 * H * E
+    config = MultiHeadAttentionConfig(
+        width, H, 2 * E, width, width, width, False, options.causal, options.dropout, options.training
+    )
+    parts = {"q": 0, "k": 0, "v": 1}
+    weights = {f"{name}.weight": _pick(part, H, E, q, 2, turned=name == "q") for name, part in parts.items()}
+    weights["out.weight"] = torch.eye(width, dtype=q.dtype, device=q.device)
+    query = _side_by_side(torch.cat([q, torch.zeros_like(q)], dim=-1))
+    memory = _side_by_side(torch.cat([k, v], dim=-1))
+    return Placed(
+        config, weights, {"query": query, "key": memory, **extra}, (B, L, width), (B, H, L, S),
+        lambda out: out.unflatten(-1, (H, 2 * E))[..., :E].transpose(1, 2), _as_it_is,
+    )  # fmt: skip
+
+
 def _in_rows(name: str, x: Tensor, B: int, H: int, L: int, S: int) -> Tensor:
     """Return a mask or bias for the samples of ``place_self``, one for each query."""
     if name == "key_mask":
@@ -137,13 +190,14 @@ def _in_rows(name: str, x: Tensor, B: int, H: int, L: int, S: int) -> Tensor:
     return rows.expand(-1, -1, S, -1)
 
 
-def _pick(part: int, H: int, E: int, like: Tensor) -> Tensor:
-    """Return the projection that moves part 0 (query), 1 (key) or 2 (value) of each head's slice to its front.
+def _pick(part: int, H: int, E: int, like: Tensor, parts: int = 3, turned: bool | None = None) -> Tensor:
+    """Return the projection that moves one part of each head's slice to its front.
 
     A head is 3E wide here, so 1/√(3E) is what a right scale is; √3 in the queries makes it 1/√E.
     """
-    block = torch.zeros(3 * E, 3 * E, dtype=like.dtype, device=like.device)
-    block[:E, part * E : (part + 1) * E] = torch.eye(E, dtype=like.dtype) * (math.sqrt(3) if part == 0 else 1.0)
+    block = torch.zeros(parts * E, parts * E, dtype=like.dtype, device=like.device)
+    query = part == 0 if turned is None else turned
+    block[:E, part * E : (part + 1) * E] = torch.eye(E, dtype=like.dtype) * (math.sqrt(parts) if query else 1.0)
     return torch.block_diag(*[block] * H)
 
 
@@ -188,11 +242,15 @@ LENSES = {
     ("attention", "direct"): Lens("direct", "attention", _ALL | {"scale", "value-width"}, place_direct),
     ("multi_head_attention", "heads"): Lens("heads", "multi_head_attention", _ALL, place_heads),
     ("multi_head_attention", "self"): Lens("self", "multi_head_attention", _ALL - {"cross"}, place_self),
+    ("multi_head_attention", "memory"): Lens("memory", "multi_head_attention", _ALL, place_memory),
     ("multi_head_attention", "direct"): Lens(
         "direct", "multi_head_attention", _ALL | _BIASES | {"value-width", "free-width"}, place_heads
     ),
     ("multi_head_attention", "direct-self"): Lens(
         "direct-self", "multi_head_attention", (_ALL - {"cross"}) | _BIASES | {"value-width"}, place_self
+    ),
+    ("multi_head_attention", "direct-memory"): Lens(
+        "direct-memory", "multi_head_attention", (_ALL - {"cross"}) | _BIASES | {"value-width"}, place_self
     ),
     **{
         (component, "direct"): Lens("direct", component, _OFFERS.get(component, frozenset()), place_nothing)

@@ -77,18 +77,41 @@ def load(typed: str) -> list[Implementation | Unjudgeable]:
         if point.name == name.target:
             return _adapter(name, _import(point.value))
     name, found = _find(name)
-    if isinstance(found, Unjudgeable):
-        return [replace(found, name=typed)]
+    return [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found)
+
+
+def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:
+    """Return what a module stands for that is there already. Raises LoadError if it has no such component."""
+    return _of_source(Name(module.__name__, module.__name__, None, component), Source(module))
+
+
+def _of_source(name: Name, found: Source) -> list[Implementation | Unjudgeable]:
     variants = getattr(found.module, "variants", None)
     is_variant = name.chosen is None or (isinstance(variants, dict) and name.chosen in variants)
     is_there = name.chosen is not None and callable(getattr(found.module, name.chosen, None))
     if _adapts(found) and (is_variant or not is_there):
         return _adapter(name, found)
     if name.chosen is not None and not is_there:
-        return [Unjudgeable(typed, _source(found.module), _no_such(found, name.chosen))]
+        return [Unjudgeable(name.typed, _source(found.module), _no_such(found, name.chosen))]
     from attnconf.conformance.inference import infer  # it needs this module
 
-    return infer(found, typed, name.chosen, name.component)
+    inferred = infer(found, name.typed, name.chosen, name.component)
+    judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
+    if name.chosen is None and found.lost:  # what is lost is not forgotten because others can be judged
+        source, names = _source(found.module), found.lost if judged else found.lost[:1]
+        lost = [Unjudgeable(f"{name.typed}:{n}" if judged else name.typed, source, found.absent[n]) for n in names]
+        return [*judged, *lost]
+    return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
+
+
+def source_of(typed: str) -> tuple[Name, Source]:
+    """Return what a name stands for, read but not bound. Raises LoadError, also where it cannot be judged."""
+    name, found = _find(Name.of(typed))
+    if isinstance(found, Unjudgeable):
+        raise LoadError(f"{typed}: {found.reason}")
+    if name.chosen is not None and not callable(getattr(found.module, name.chosen, None)):
+        raise LoadError(f"{typed}: {_no_such(found, name.chosen)}")
+    return name, found
 
 
 def _adapter(name: Name, found: Source | Unjudgeable) -> list[Implementation | Unjudgeable]:
@@ -149,8 +172,9 @@ def _no_such(found: Source, wanted: str) -> str:
         return f"{wanted} is of type {kind}, want a class or a function"
     if wanted in found.absent:
         return f"{wanted} has no value: {found.absent[wanted]}"
-    names = found.names()
-    close = difflib.get_close_matches(wanted, names, n=1)
+    public = [n for n, v in vars(found.module).items() if inspect.isclass(v) or inspect.isroutine(v)]
+    close = difflib.get_close_matches(wanted, public, n=1)
+    names = found.names() if found.path and found.path.name != "__init__.py" else sorted(public)
     has = f"it has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}" if names else "it defines none"
     return f"it has no class or function {wanted!r}: {has}" + (f"; nearest: {close[0]}" if close else "")
 
@@ -283,7 +307,12 @@ def _describe(name: str, module: ModuleType, functions: dict[str, Any]) -> Imple
     if problem:
         return Unjudgeable(name, source, problem)
     version = getattr(module, "__version__", None)
-    return Implementation(name, components, dict(declares), profile, source, None if version is None else str(version))
+    inferred = getattr(module, "binding", "adapter") == "inferred"  # written by `attnconf bind`
+    established = bool(functions.get("established", getattr(module, "established", True)))
+    return Implementation(
+        name, components, dict(declares), profile, source, None if version is None else str(version),
+        "inferred" if inferred else "adapter", (), established, source if inferred else ""
+    )  # fmt: skip
 
 
 def _misspelt(functions: dict[str, Any]) -> str | None:

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
@@ -56,10 +56,13 @@ def apply(mutants: Iterable[Mutant]) -> Implementation:
         for original, other in mutant.replace.items():
             _fits(mutant, original, other, replaced)
             replaced[original] = other
-    module = _rebuild(replaced)
+    for mutant in mutants if len(mutants) > 1 else ():
+        beside = {f: other for f, other in replaced.items() if f not in mutant.replace}
+        replaced |= _among(beside, mutant.replace)
+    adapter, rebuilt = _modules()[-1], _rebuild(replaced)[1]
     name = "+".join(mutant.id for mutant in mutants)
-    components = {c: module[c] for c in COMPONENTS}
-    return Implementation(name, components, declares=module["declares"])
+    components = {c: rebuilt.get(getattr(adapter, c), getattr(adapter, c)) for c in COMPONENTS}
+    return Implementation(name, components, declares=adapter.declares)
 
 
 def _fits(mutant: Mutant, original: Any, other: Any, replaced: Mapping[Any, Any]) -> None:
@@ -72,8 +75,9 @@ def _fits(mutant: Mutant, original: Any, other: Any, replaced: Mapping[Any, Any]
         raise ValueError(f"{mutant.id} replaces {original.__name__}({', '.join(want)}) by one of ({', '.join(got)})")
 
 
-def _modules() -> list[ModuleType]:
-    return [importlib.import_module(f"attnconf.{name}") for name in _MODULES]
+@cache
+def _modules() -> tuple[ModuleType, ...]:
+    return tuple(importlib.import_module(f"attnconf.{name}") for name in _MODULES)
 
 
 @cache
@@ -94,6 +98,11 @@ def reaches(component: str, mutant: Mutant) -> bool:
     return bool(_reached(getattr(_modules()[-1], component)) & set(mutant.replace))
 
 
+def size(component: str) -> int:
+    """Return how many functions of the reference a component of its adapter is made of."""
+    return len(_reached(getattr(_modules()[-1], component)))
+
+
 @cache
 def _reached(function: FunctionType) -> frozenset[Any]:
     """Return the function and all functions of the reference that its code names, directly or not."""
@@ -108,21 +117,51 @@ def _reached(function: FunctionType) -> frozenset[Any]:
     return frozenset(found)
 
 
-def _rebuild(replaced: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the globals of the reference's adapter, all functions rebuilt around the replaced ones."""
-    rebuilt: dict[Any, Any] = dict(replaced)
-    spaces = []
-    for module in _modules():
-        space = dict(vars(module))
-        spaces.append(space)
-        for value in vars(module).values():
-            if isinstance(value, FunctionType) and value.__module__ == module.__name__ and value not in rebuilt:
-                rebuilt[value] = _with_globals(value, space)
-    for space in spaces:
-        for name, value in space.items():
-            if isinstance(value, FunctionType) and value in rebuilt:
-                space[name] = rebuilt[value]
-    return spaces[-1]
+def _among(beside: Mapping[Any, Any], replace: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return the functions of one mutant as they are where what they call is replaced by the other mutants.
+
+    Otherwise a mutant that replaces a whole layer would hide those of the layer's parts.
+    """
+    spaces, rebuilt = _rebuild(beside)
+    seen = {name: SimpleNamespace(**space) for name, space in spaces.items()}
+    found = {}
+    for original, other in replace.items():
+        if isinstance(other, FunctionType):
+            space = dict(other.__globals__)
+            found[original] = _with_globals(other, space)
+            for name, value in other.__globals__.items():
+                if isinstance(value, ModuleType) and value.__name__ in seen:
+                    space[name] = seen[value.__name__]
+                elif isinstance(value, FunctionType):
+                    own = value.__module__ == other.__module__
+                    space[name] = _with_globals(value, space) if own else rebuilt.get(value, value)
+    return found
+
+
+def _rebuild(replaced: Mapping[Any, Any]) -> tuple[dict[str, dict[str, Any]], dict[Any, Any]]:
+    """Return the globals of the modules that change, by name, and the functions in them, rebuilt, by the original."""
+    changed = {function for original in replaced for function in _callers(original)}
+    spaces = {name: dict(vars(importlib.import_module(name))) for name in {f.__module__ for f in changed}}
+    rebuilt = {f: replaced[f] if f in replaced else _with_globals(f, spaces[f.__module__]) for f in changed}
+    for module, space in spaces.items():
+        space |= {name: rebuilt[f] for name, f in _functions(module) if f in rebuilt}
+    return spaces, rebuilt
+
+
+@cache
+def _callers(original: Any) -> frozenset[Any]:
+    """Return the function and all functions of the reference that call it, directly or not."""
+    return frozenset(f for f in _originals() if original in _reached(f))
+
+
+@cache
+def _functions(module: str) -> tuple[tuple[str, Any], ...]:
+    """Return the names of a module that stand for functions of the reference."""
+    return tuple((name, value) for name, value in vars(importlib.import_module(module)).items() if _original(value))
+
+
+def _original(value: Any) -> bool:
+    return isinstance(value, FunctionType) and value in _originals()
 
 
 def _with_globals(function: FunctionType, space: dict[str, Any]) -> FunctionType:

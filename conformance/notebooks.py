@@ -96,12 +96,12 @@ def _plain(source: str) -> list[str]:
     if _error(lines) is None:  # a line that begins with % may go on with the one before
         return lines
     plain: list[str] = []
-    shell = False  # the line before is the shell's, and goes on
+    goes_on = False  # the line before is the shell's, and goes on
     for line in lines:
-        shell = shell or bool(_MAGIC.match(line) and not _goes_on(plain))
+        shell = bool(_MAGIC.match(line)) and not goes_on and not _goes_on(plain)
         indent = line[: len(line) - len(line.lstrip())]
-        plain.append(f"{indent}pass" if shell else line)
-        shell = shell and line.rstrip().endswith("\\")
+        plain.append("" if goes_on else f"{indent}pass" if shell else line)
+        goes_on = (shell or goes_on) and line.rstrip().endswith("\\")
     return plain
 
 

@@ -20,11 +20,14 @@ SESSION: pytest.StashKey["Run"] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("attnconf", "conformance of attention implementations")
     group.addoption("--impl", action="append", default=[], metavar="NAME", help=(
-        "what to judge, may be given several times: an adapter's name, an entry point, a dotted module or a "
-        "path to a .py file, each optionally with :variant"))  # fmt: skip
+        "what to judge, may be given several times: an adapter's name or an entry point, optionally with :variant; a "
+        "path to a .py file or notebook, or a dotted module, optionally with :ClassOrFunction; each optionally with "
+        "@component"))  # fmt: skip
     group.addoption("--results", type=Path, metavar="FILE.json", help="write everything to this file")
     group.addoption("--profile", metavar="NAME", help=f"what a verdict requires (default: {profiles.DEFAULT})")
     group.addoption("--thorough", action="store_true", help="also explore around the scored cases; never scored")
+    group.addoption("--blind-spots", action="store_true", help=(
+        "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
     group.addoption("--seed", type=int, default=0, metavar="N", help="draw other numbers for the cases (default: 0)")
     group.addoption("--device", default="cpu", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
 
@@ -113,13 +116,15 @@ def _session(config: pytest.Config) -> "Session":
 
     import torch
 
-    from attnconf.conformance import deviations, loading
+    from attnconf.conformance import blind_spots, deviations, loading
     from attnconf.conformance.session import Session, Settings
 
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     gc.freeze()  # a collection would walk all of torch
     device = config.getoption("--device")
     _check_device(device)
+    if config.getoption("--blind-spots") and not blind_spots.available():
+        raise pytest.UsageError(f"--blind-spots: {blind_spots.MISSING}")
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
         found = [i for name in config.getoption("--impl") for i in loading.load(name)]
@@ -127,6 +132,7 @@ def _session(config: pytest.Config) -> "Session":
         settings = Settings(
             config.getoption("--profile"), config.getoption("--seed"), device,
             bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
+            config.getoption("--blind-spots"),
         )  # fmt: skip
         session = Session(list({i.name: i for i in found}.values()), settings)
         session.make_plan()
@@ -151,7 +157,7 @@ def pytest_report_header(config: pytest.Config) -> list[str] | None:
     from attnconf.conformance.results import record
     from attnconf.reports.terminal import header
 
-    return header(record(run.session))
+    return [*header(record(run.session)), *run.session.remarks]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -175,22 +181,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 
 def _select(run: Run, config: pytest.Config) -> None:
     """Let ``-k`` choose by requirement and by case: an item runs with those of its cases that fit."""
-    from _pytest.mark.expression import Expression
+    from attnconf.conformance.selecting import by_expression
 
     try:
-        expression = Expression.compile(config.option.keyword)
-    except SyntaxError as error:
-        raise pytest.UsageError(f"-k {config.option.keyword!r}: {error}") from None
-
-    def keep(planned: "Planned", case: str) -> bool:
-        entry = planned.entry
-        whole = {word.lower() for word in (planned.implementation.name, entry.component, entry.lens, case)}
-
-        def fits(name: str, /, **_: object) -> bool:
-            return name.lower() in entry.requirement.lower() or name.lower() in whole
-
-        return expression.evaluate(fits)
-
+        keep = by_expression(config.option.keyword)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
     run.session.select(keep)
     if not run.session.plan and not run.unjudgeable:
         raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing")
@@ -239,8 +235,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     if run is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
     from attnconf.conformance.results import record
-    from attnconf.reports.terminal import explored, failures, table, verdicts
+    from attnconf.reports.terminal import page
 
-    content = record(run.session)
-    for line in [*failures(content), *explored(content), *table(content), *verdicts(content), *run.findings]:
+    for line in [*page(record(run.session)), *run.findings]:
         terminalreporter.write_line(line)

@@ -4,21 +4,27 @@ import math
 import os
 import platform
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import attnconf
+from attnconf.conformance import texts
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.judge import CaseResult
 from attnconf.conformance.loading import Unjudgeable
+from attnconf.conformance.locating import place
+from attnconf.conformance.mutation import Mutant
 from attnconf.conformance.session import Planned, Session
 from attnconf.reports.record import SCHEMA
-from attnconf.spec import profiles
+from attnconf.spec import profiles, registry
 
 
 def record(session: Session) -> dict[str, Any]:
     """Return everything there is to say of a run, as plain data without NaN or infinity."""
     results = [_result(session, planned) for planned in session.plan if planned.id in session.outcomes]
+    if session.complete:
+        _add_reference(results)
     return {
         "schema": SCHEMA,
         "suite": {
@@ -37,6 +43,14 @@ def record(session: Session) -> dict[str, Any]:
         "verdicts": [v for i in session.implementations for v in _verdicts(session, i, results)],
         "complete": session.complete,
     }
+
+
+def _add_reference(results: list[dict[str, Any]]) -> None:
+    """Say what to read of the reference, for the failure to begin with."""
+    roots = [r for r in results if r["outcome"] == "fail" and not r["follows_from"] and not r["deviation"]]
+    for r in sorted(roots, key=lambda r: r["strength"] != "MUST")[:1]:
+        functions = texts.references(registry.get(r["requirement"]))
+        r["reference"] = [f"reference/{f.chapter}.py:{f.line} {f.name}" for f in functions[:2]]
 
 
 def environment(device: str) -> dict[str, Any]:
@@ -74,12 +88,13 @@ def _implementation(session: Session, i: Implementation | Unjudgeable) -> dict[s
     if isinstance(i, Unjudgeable):
         return {
             "name": i.name, "source": i.source, "version": None, "binding": "adapter", "components": [],
-            "conventions": {}, "profile": None, "isolation": [],
+            "conventions": {}, "profile": None, "isolation": [], "bound": [], "blind_spots": None,
         }  # fmt: skip
     return {
         "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
         "components": list(i.components), "conventions": _conventions(session, i),
-        "profile": session.profile_of(i).name, "isolation": [],
+        "profile": session.profile_of(i).name, "isolation": [], "bound": list(i.told),
+        "blind_spots": session.watch.spots(i.source) if session.watch and session.complete else None,
     }  # fmt: skip
 
 
@@ -114,6 +129,8 @@ def _result(session: Session, planned: Planned) -> dict[str, Any]:
         "strength": requirement.strength,
         "sentence": requirement.sentence,
         "spec": requirement.anchor,
+        "topic": requirement.topic,
+        "reference": [],
         "optional": planned.entry.optional,
         "check": judged.check,
         "outcome": judged.outcome,
@@ -125,6 +142,7 @@ def _result(session: Session, planned: Planned) -> dict[str, Any]:
         "cases": [_case(case) for case in judged.cases],
         "explored": _case(judged.explored) if judged.explored else None,
         "diagnosis": _diagnosis(session, planned),
+        **_pictures(session, planned),
         "seconds": round(judged.seconds, 6),
     }
 
@@ -146,15 +164,26 @@ def _diagnosis(session: Session, planned: Planned) -> list[dict[str, Any]]:
     found = session.diagnoses.get(planned.id)
     if found is None:
         return []
-    return [
-        {
-            "mutants": [m.id for m in found.mutants],
-            "story": "; or ".join(m.story for m in found.mutants),
-            "hint": "; or ".join(m.hint for m in found.mutants),
-            "spec": f"spec/{found.mutants[0].chapter}.md#common-mistakes",
-            "cases": found.cases,
-        }
-    ]
+    return [_mistake(planned, mistake, found.cases) for mistake in found.mistakes]
+
+
+def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[str, Any]:
+    names = [m.id for m in mistake]
+    line, code = place(planned.implementation, planned.entry.component, names) or (None, None)
+    return {
+        "mutants": names,
+        "story": "; or ".join(m.story for m in mistake),
+        "hint": "; or ".join(m.hint for m in mistake),
+        "spec": f"spec/{mistake[0].chapter}.md#common-mistakes",
+        "cases": cases,
+        "line": line,
+        "code": code,
+    }
+
+
+def _pictures(session: Session, planned: Planned) -> dict[str, Any]:
+    drawn = session.pictures.get(planned.id)
+    return {"example": drawn and drawn.example, "leaks": drawn and drawn.leaks}
 
 
 def _verdicts(session: Session, i: Implementation | Unjudgeable, results: list[dict[str, Any]]) -> list[dict[str, Any]]:

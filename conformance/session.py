@@ -4,12 +4,15 @@ The one generator of (implementation, component, lens, requirement) behind pytes
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from attnconf.conformance import deviations
+from attnconf.conformance import blind_spots, deviations
+from attnconf.conformance.blind_spots import Watch
 from attnconf.conformance.checks import Checked, all_checks
-from attnconf.conformance.diagnosis import Diagnosis, Shared, diagnose
+from attnconf.conformance.diagnosis import Diagnosis, explain
 from attnconf.conformance.door import Implementation
+from attnconf.conformance.illustration import Budget, Pictures, illustrate
 from attnconf.conformance.judge import Judged, judge
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.subject import Subject
@@ -41,6 +44,7 @@ class Settings:
     device: str = "cpu"
     strict: bool = False
     thorough: bool = False
+    blind_spots: bool = False  # look for lines that no check executes; a full profile does so in any case
 
 
 @dataclass
@@ -53,7 +57,10 @@ class Session:
     selected: bool = False  # by -k: a verdict is then at most "incomplete"
     outcomes: dict[str, Judged] = field(default_factory=dict)
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
+    pictures: dict[str, Pictures] = field(default_factory=dict)
     known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
+    watch: Watch | None = None
+    remarks: list[str] = field(default_factory=list)  # what was asked for and is not done
     _case: Callable[[str], Callable[[str], bool] | None] = field(default=lambda item: None)
 
     def profile_of(self, implementation: Implementation) -> profiles.Profile:
@@ -83,6 +90,18 @@ class Session:
                 if entry.requirement not in checks:
                     raise registry.SpecError(f"{entry.requirement} has no check")
                 self.plan.append(Planned(implementation, entry, checks[entry.requirement]))
+        self._make_watch()
+
+    def _make_watch(self) -> None:
+        """Watch the files of those whose blind spots are asked for, or that are judged by a full profile."""
+        those = [i for i in self.implementations if isinstance(i, Implementation)]
+        wanted = [i for i in those if self.settings.blind_spots or self.profile_of(i).name.startswith("full-")]
+        if wanted and not blind_spots.available():
+            self.remarks.append(blind_spots.MISSING)
+        elif wanted:
+            self.watch = watch = Watch([i.source for i in wanted])
+            unseen = [i.name for i in wanted if watch.coverage(i.source) is None and self.settings.blind_spots]
+            self.remarks += [f"no blind spots of {name}: it is no .py file of your own" for name in unseen]
 
     def cases(self, planned: Planned) -> list[str]:
         """Return the names of the cases of a planned check."""
@@ -100,6 +119,10 @@ class Session:
 
     def run(self, planned: Planned) -> Judged:
         """Judge one planned check."""
+        with self.watch or nullcontext():
+            return self._judge(planned)
+
+    def _judge(self, planned: Planned) -> Judged:
         subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
         judged = judge(subject, planned.checked, self.settings.seed, self.settings.device, self._case(planned.id))
         if judged.outcome not in ("fail", "pass"):
@@ -111,10 +134,17 @@ class Session:
         return judged
 
     def follows_from(self, planned: Planned) -> list[str]:
-        """Return the failures at the root of this one: failed presuppositions that have none of their own."""
-        failed = {p.entry.requirement for p, judged in self._group(planned) if judged.outcome == "fail"}
-        causes = registry.ancestors(planned.entry.requirement) & failed
-        return sorted(c for c in causes if not registry.ancestors(c) & failed)
+        """Return the failures at the root of this one: failed presuppositions that have none of their own.
+
+        Where NaN was compared with NaN, that is the first of such failures.
+        """
+        failed = {p.entry.requirement: judged for p, judged in self._group(planned) if judged.outcome == "fail"}
+        roots = [name for name in failed if not registry.ancestors(name) & set(failed)]
+        blind = [name for name in roots if _blind(failed[name])]
+        causes = set(roots) & registry.ancestors(planned.entry.requirement)
+        if planned.entry.requirement in blind[1:]:
+            causes.add(blind[0])
+        return sorted({blind[0] if cause in blind else cause for cause in causes})
 
     def deviation(self, planned: Planned) -> deviations.Deviation | None:
         """Return the known deviation that accounts for this failure, itself or by what it follows from."""
@@ -136,18 +166,37 @@ class Session:
 
     def explain(self) -> None:
         """Look for the mistake behind every failure that follows from no other."""
-        shared: dict[tuple[str, str], Shared] = {}
+        explained: set[str] = set()
         for planned in self.plan:
-            judged = self.outcomes.get(planned.id)
-            if judged is None or judged.outcome != "fail" or self.follows_from(planned) or self.deviation(planned):
+            if planned.id in explained or not self._unexplained(planned):
                 continue
-            others = [j for p, j in self._group(planned) if j.outcome == "fail" and p is not planned]
-            passed = [j for _, j in self._group(planned) if j.outcome == "pass"]
+            group = list(self._group(planned))
+            roots = [(p, j) for p, j in group if self._unexplained(p)]
+            others = [j for p, j in group if j.outcome == "fail" and not self._unexplained(p)]
+            passed = [j for _, j in group if j.outcome == "pass"]
             declares = planned.implementation.declared(planned.entry.component)
-            key = (planned.implementation.name, planned.entry.component)
-            diagnosis = diagnose(judged, others, passed, declares, shared.setdefault(key, Shared()))
-            if diagnosis:
-                self.diagnoses[planned.id] = diagnosis
+            found = explain([j for _, j in roots], others, passed, declares)
+            explained |= {p.id for p, _ in roots}
+            self.diagnoses |= {p.id: d for (p, _), d in zip(roots, found, strict=True) if d}
+        self.illustrate()
+
+    def _unexplained(self, planned: Planned) -> bool:
+        """Return whether a failure follows from no other and is not a known deviation."""
+        judged = self.outcomes.get(planned.id)
+        failed = judged is not None and judged.outcome == "fail"
+        return failed and not self.follows_from(planned) and not self.deviation(planned)
+
+    def illustrate(self) -> None:
+        """Draw the smallest example, and who depends on whom, for the first failures at the root of a MUST."""
+        budget = Budget()
+        for planned in self.plan:
+            if not self._unexplained(planned):
+                continue
+            judged = self.outcomes[planned.id]
+            if judged.requirement.strength == "MUST" or self.settings.strict:
+                subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
+                cases = planned.checked.cases(subject, self.settings.seed, self.settings.device)
+                self.pictures[planned.id] = illustrate(subject, planned.checked, judged, cases, budget)
 
     def stale(self) -> list[str]:
         """Return a line for every known deviation that was judged and did not fail."""
@@ -168,3 +217,8 @@ class Session:
     @property
     def complete(self) -> bool:
         return all(p.id in self.outcomes for p in self.plan)
+
+
+def _blind(judged: Judged) -> bool:
+    """Return whether a failure says no more than that what came out is not finite."""
+    return bool(judged.failing and judged.failing.failure and judged.failing.failure.details.get("blind"))

@@ -7,10 +7,13 @@ to read from standard input, and the settings of the process are as before when 
 """
 
 import ast
+import builtins
 import contextlib
 import importlib
 import importlib.machinery
+import inspect
 import io
+import itertools
 import linecache
 import os
 import sys
@@ -49,6 +52,7 @@ class Source:
     partial: bool = False  # only imports, definitions and what these need were run
     left_out: tuple[str, ...] = ()  # the statements that were not run: "line 12, `train(model)`"
     absent: Mapping[str, str] = field(default_factory=dict)  # names that have no value, and why
+    lost: tuple[str, ...] = ()  # of these, layers, and definitions that failed
     cells: notebooks.Cells | None = None
 
     def place(self, line: int) -> str:
@@ -57,12 +61,12 @@ class Source:
 
     def names(self) -> list[str]:
         """Return the classes and functions that the file itself defines, in its order."""
-        own = [name for name, value in vars(self.module).items() if _is_own(value, self.module)]
-        return [name for name in own if not name.startswith("__")]
+        defined = {n: v for n, v in vars(self.module).items() if inspect.isclass(v) or inspect.isroutine(v)}
+        return [name for name, value in defined.items() if value.__module__ == self.module.__name__]
 
-
-def _is_own(value: object, module: ModuleType) -> bool:
-    return (isinstance(value, type) or callable(value)) and getattr(value, "__module__", None) == module.__name__
+    def untried(self) -> str:
+        """Return what was not run, in words to be put behind a reason; nothing where all was."""
+        return _not_run(self.left_out)
 
 
 _read: dict[str, Source] = {}  # by the name of the file in tracebacks
@@ -86,21 +90,36 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     text, cells = _text(path, raw)
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     tree = _parsed(text, filename, cells)
-    module = _new_module(path.stem, filename)
+    module = _new_module(f"_{path.stem}" if _in_package(path.absolute()) else path.stem, filename)
     outline = definitions.statements(tree)
-    whole = definitions.is_adapter(tree) or not (definitions.has_work(outline) or (cells and cells.broken))
+    work = definitions.has_work(outline, notebook=cells is not None) or (cells is not None and bool(cells.broken))
+    adapter = definitions.is_adapter(tree)
+    whole = adapter or (cells is None and not work)
+    if cells:
+        vars(module)["display"] = lambda *shown, **options: None  # a notebook has it
     run = _Run(module, outline, filename, cells)
-    with _importable(path.absolute(), tree, module), quiet(path) as printed:
+    with quiet(path) as printed, _importable(path.absolute(), tree, module):
         sys.modules[module.__name__] = module
         try:
             if whole:
                 run.everything(tree)
             else:
                 run.some(wanted)
+                run.remove_unusable()
         except BaseException:
             sys.modules.pop(module.__name__, None)
             raise
-    source = Source(module, path, text, printed(), not whole, tuple(run.left_out), run.absent, cells)
+    source = Source(
+        module,
+        path.absolute(),
+        text,
+        printed(),
+        work and not adapter,
+        tuple(run.left_out),
+        run.absent,
+        run.lost(),
+        cells,
+    )
     _read[filename] = source
     return source
 
@@ -186,7 +205,10 @@ class _Run:
     filename: str
     cells: notebooks.Cells | None
     left_out: list[str] = field(default_factory=list)
-    absent: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)  # names without a value, and why
+    lacking: dict[str, str] = field(default_factory=dict)  # of these, names whose import failed
+    unusable: dict[str, str] = field(default_factory=dict)  # definitions that cannot work, and why
+    failed: set[str] = field(default_factory=set)  # of these, what raised
 
     def everything(self, tree: ast.Module) -> None:
         try:
@@ -197,14 +219,14 @@ class _Run:
             raise NotLoaded(f"importing it {self._said(error)}") from None
 
     def some(self, wanted: Sequence[str]) -> None:
-        """Run the definitions and what they need, and note what was not run. Raises NotLoaded."""
-        run, needed = definitions.chosen(self.outline, wanted)
+        """Run the definitions and what they need, and note what was not run."""
+        run = definitions.chosen(self.outline, wanted)
         future = self._future()
         for place, why in self.cells.broken if self.cells else ():
             self.left_out.append(f"{place}: {why}")
         for i, statement in enumerate(self.outline):
             if i not in run:
-                self._not_run(statement)
+                self._skip(statement)
                 continue
             code = compile(ast.Module([statement.node], []), self.filename, "exec", future, dont_inherit=True)
             try:
@@ -212,10 +234,38 @@ class _Run:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                self._failed(statement, error, needed)
+                self._failed(statement, error)
             else:
-                for name in statement.binds:
-                    self.absent.pop(name, None)
+                for known in (self.absent, self.lacking, self.unusable):
+                    for name in statement.binds:
+                        known.pop(name, None)
+
+    def remove_unusable(self) -> None:
+        """Take out the definitions that cannot work without what failed. Raises NotLoaded where no other is left."""
+        last = {s.name: s for s in self.outline if s.kind == "definition" and s.name and not s.drives}
+        bound = {name for s in self.outline for name in s.binds} | set(vars(builtins))
+        while True:
+            before = len(self.unusable)
+            for name, s in last.items():
+                lost = [n for n in sorted(s.reads) if n in self.lacking or n in self.unusable]
+                lost += ["*"] if "*" in self.lacking and s.reads - bound - set(vars(self.module)) else []
+                if name not in self.unusable and lost:
+                    why = self.lacking.get(lost[0])
+                    needs = f"{why}; {name} ({self._at(s.node.lineno)}) needs it"
+                    self.unusable[name] = needs if why else self.unusable[lost[0]]
+            if len(self.unusable) == before:
+                break
+        ordered = [name for name in last if name in self.unusable]
+        if ordered and len(ordered) == len(last):
+            raise NotLoaded(self.unusable[ordered[0]])
+        for name in ordered:
+            vars(self.module).pop(name, None)
+            self.absent[name] = self.unusable[name]
+
+    def lost(self) -> tuple[str, ...]:
+        """Return the definitions whose loss is to be told, whatever else can be judged."""
+        names = {s.name: s.is_layer for s in self.outline if s.name is not None and s.name in self.unusable}
+        return tuple(name for name, layer in names.items() if layer or name in self.failed)
 
     def _future(self) -> int:
         """Return what ``from __future__ import …`` asks of the compiler."""
@@ -225,7 +275,7 @@ class _Run:
         flags = [getattr(__future__, alias.name).compiler_flag for node in nodes for alias in node.names]
         return sum(set(flags))
 
-    def _not_run(self, statement: Statement) -> None:
+    def _skip(self, statement: Statement) -> None:
         if statement.kind == "guard":
             return
         what = f"{self._place(statement)}, `{statement.words}`"
@@ -233,32 +283,25 @@ class _Run:
         for name in statement.binds - set(vars(self.module)):
             self.absent[name] = f"{what}, was not run: of this file only definitions and what they need are"
 
-    def _failed(self, statement: Statement, error: BaseException, needed: set[str]) -> None:
-        """Note a statement that failed. Raises NotLoaded where it defines something, or imports what is needed."""
+    def _failed(self, statement: Statement, error: BaseException) -> None:
+        """Note a statement that failed, and what cannot be used without it."""
         what = f"{self._place(statement)}, `{statement.words}`"
         said = self._said(error, statement.node.lineno)
-        if statement.kind == "definition" and not statement.drives:
-            raise NotLoaded(f"reading its definitions, {what} {said}{self._explained(error)}{self._tried()}")
-        if isinstance(error, ImportError) and (statement.binds & needed or "*" in statement.binds):
-            raise NotLoaded(f"{what} {said}{self._needed_by(statement.binds)}")
-        self.left_out.append(f"{what}, which {said}")
         for name in statement.binds - set(vars(self.module)):
             self.absent[name] = f"{what}, {said}"
-
-    def _needed_by(self, names: frozenset[str]) -> str:
-        for s in self.outline:
-            if s.kind == "definition" and s.reads & names:
-                return f"; {getattr(s.node, 'name', s.words)} ({self._place(s)}) needs it"
-        return ""
+            if isinstance(error, ImportError):
+                self.lacking[name] = f"{what}, {said}"
+        if statement.kind == "definition" and statement.name and not statement.drives:
+            why = f"reading its definitions, {what}, {said}{self._explained(error) or _not_run(self.left_out)}"
+            starred = "*" in self.lacking and isinstance(error, NameError)
+            if not starred and not statement.reads & set(self.lacking):  # a missing import is the better reason
+                self.unusable[statement.name] = why
+                self.failed.add(statement.name)
+        self.left_out.append(f"{what}, which {said}")
 
     def _explained(self, error: BaseException) -> str:
         why = self.absent.get(error.name) if isinstance(error, NameError) and error.name else None
         return f"; {why}" if why else ""
-
-    def _tried(self) -> str:
-        if not self.left_out:
-            return ""
-        return f" (not run: {'; '.join(self.left_out[:3])}{'; …' if len(self.left_out) > 3 else ''})"
 
     def _place(self, statement: Statement) -> str:
         return self._at(statement.node.lineno)
@@ -271,6 +314,12 @@ class _Run:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.filename]
         place = f" ({self._at(lines[-1])})" if lines and lines[-1] and lines[-1] != at else ""
         return f"{describe(error)}{place}"
+
+
+def _not_run(left_out: Sequence[str]) -> str:
+    if not left_out:
+        return ""
+    return f" (not run: {'; '.join(left_out[:3])}{f' and {len(left_out) - 3} more' if len(left_out) > 3 else ''})"
 
 
 def describe(error: BaseException) -> str:
@@ -303,44 +352,66 @@ def _free_name(stem: str) -> str:
 @contextlib.contextmanager
 def _importable(path: Path, tree: ast.Module, module: ModuleType) -> Iterator[None]:
     """Let a file import what lies beside it, and not what lay beside the file that was read before."""
-    folder, before, known = path.parent, list(sys.path), set(sys.modules)
+    folder, before = path.parent, list(sys.path)
     for name in [name for name, other in _siblings.items() if other != folder]:
         sys.modules.pop(name, None)
         _siblings.pop(name)
-    sys.path[:] = [str(folder), *(p for p in before if p not in _folders), *_above(folder)]
-    _give_package(folder, tree, module)
+    known = set(sys.modules)
+    above = _above(folder)
+    own = [*above, str(folder)] if _in_package(path) else [str(folder)]
+    sys.path[:] = [*own, *(p for p in before if p not in _folders), *above]
     importlib.invalidate_caches()
     try:
+        _give_package(folder, tree, module)
         yield
     finally:
         sys.path[:] = before
         if str(folder) not in before:  # for what it imports when it is called
             sys.path.append(str(folder))
             _folders.add(str(folder))
+        roots = {folder, *(Path(root) for root in above)}
         for name in set(sys.modules) - known:
-            file = getattr(sys.modules[name], "__file__", None)
-            if isinstance(file, str) and folder in Path(file).parents and "site-packages" not in file:
+            file = str(getattr(sys.modules[name], "__file__", None))
+            installed = name.partition(".")[0] == "attnconf" or "site-packages" in file
+            if not installed and roots & set(Path(file).parents):
                 _siblings[name] = folder
+
+
+def _in_package(path: Path) -> bool:
+    """Return whether a file lies in a package of its own name, which is then what that name means to its imports."""
+    return path.stem == path.parent.name and (path.parent / "__init__.py").exists()
 
 
 def _above(folder: Path) -> list[str]:
     """Return the folders from which a file of a project is imported when the project runs it."""
-    found = []
+    found: list[str] = []
     for above in (folder, *folder.parents):
         found.append(str(above))
         if any((above / mark).exists() for mark in (".git", "pyproject.toml", "setup.py", "requirements.txt")):
             return found[1:]
-    packages = [above for above in folder.parents if (above / "__init__.py").exists()]
-    return [str(p.parent) for p in packages[-1:]] or ([str(folder.parent)] if (folder / "__init__.py").exists() else [])
+    packages = _packages(folder)
+    return [str(packages[-1].parent)] if packages else []
+
+
+def _packages(folder: Path) -> list[Path]:
+    """Return a folder and those above it as long as they are packages."""
+    return list(itertools.takewhile(lambda above: (above / "__init__.py").exists(), (folder, *folder.parents)))
 
 
 def _give_package(folder: Path, tree: ast.Module, module: ModuleType) -> None:
-    """Let relative imports find the modules around a file, without running the packages that they are in."""
+    """Let relative imports find the modules around a file: in its package, or where that does not import, without."""
     depth = max((n.level for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)), default=0)
     if not depth:
         return
+    packages = _packages(folder)
+    if len(packages) >= depth:
+        name = ".".join(above.name for above in reversed(packages))
+        with contextlib.suppress(Exception, SystemExit):
+            if str(folder) in list(importlib.import_module(name).__path__):
+                module.__package__ = name
+                return
     name = ""
-    for above in [*reversed((folder, *folder.parents)[:depth])]:
+    for above in reversed((folder, *folder.parents)[:depth]):
         name = f"{name}.{above.name}" if name else f"{_free_name('package')}_{above.name}"
         package = ModuleType(name)
         package.__path__ = [str(above)]
@@ -348,8 +419,13 @@ def _give_package(folder: Path, tree: ast.Module, module: ModuleType) -> None:
     module.__package__ = name
 
 
-class _Kept(io.BytesIO):
-    def close(self) -> None:  # what it printed is read afterwards
+class _Kept(io.TextIOWrapper):
+    """A standard output that keeps what is written, whatever is done with it."""
+
+    def close(self) -> None:
+        pass
+
+    def reconfigure(self, **options: object) -> None:
         pass
 
 
@@ -369,8 +445,8 @@ class _Nothing(io.StringIO):
 @contextlib.contextmanager
 def quiet(path: Path = Path()) -> Iterator["_Printed"]:
     """Keep what is printed, and leave the settings of the process as they are."""
-    raw = _Kept()
-    out = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
+    raw = io.BytesIO()
+    out = _Kept(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
     printed = _Printed(raw)
     arguments, stdin, folder, backend = sys.argv, sys.stdin, os.getcwd(), os.environ.get("MPLBACKEND")
     default, grad = torch.get_default_dtype(), torch.is_grad_enabled()

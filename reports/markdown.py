@@ -6,7 +6,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from attnconf.reports import terminal
+from attnconf.reports import examples, terminal
 
 Record = dict[str, Any]
 Result = dict[str, Any]
@@ -14,10 +14,11 @@ Result = dict[str, Any]
 OUTCOMES = ("pass", "fail", "unsupported", "not-applicable", "not-run", "error")
 
 
-def page(records: Sequence[tuple[str, Record]], root: str | None = None) -> str:
+def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder: str | None = None) -> str:
     """Return the report on records, each with the name of its file.
 
     ``root``: the way from the report to the folder that holds spec/, for links; None: name the place without a link.
+    ``folder``: the way to the folder that holds what ``pictures`` returns; None: there are no pictures.
     """
     merged = merge(records)
     sections = [
@@ -26,11 +27,12 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None) -> str:
         _section("Verdicts", _verdicts(merged)),
         _section("Requirements", _requirements(merged, root)),
         _section("Conventions", _conventions(merged)),
-        _section("Failures", _failures(merged, root)),
+        _section("Failures", _failures(merged, root, folder)),
         _section("Known deviations", _known(merged)),
         _section("Recommendations not followed", _recommendations(merged, root)),
         _section("Not supported", _unsupported(merged)),
         _section("Faults of the suite", _faults(merged)),
+        _section("Not exercised", _blind_spots(merged)),
         _section("Environment", _environment(records)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -151,18 +153,23 @@ def _conventions(record: Record) -> list[str]:
     )
 
 
-def _failures(record: Record, root: str | None) -> list[str]:
+def pictures(records: Sequence[tuple[str, Record]]) -> dict[str, str]:
+    """Return the pictures of the report on these records, SVG by the names of their files."""
+    return {examples.name(r): examples.svg(r) for r in _drawn(merge(records)) if r.get("leaks")}
+
+
+def _drawn(record: Record) -> Iterable[Result]:
+    """Yield every MUST that fails at the root and is not known."""
+    return (r for r in _roots(record) if r["strength"] == "MUST" and not r["deviation"])
+
+
+def _failures(record: Record, root: str | None, folder: str | None) -> list[str]:
     """Return every MUST that fails at the root and is not known, with what explains it."""
     lines = []
-    for r in _roots(record):
-        if r["strength"] == "MUST" and not r["deviation"]:
-            lines += ["", f"### {r['requirement']}: {_text(r['implementation'])} ({r['component']})", ""]
-            lines += [
-                f"> {_text(r['sentence'])}",
-                "",
-                *_bullets(r, record),
-                f"* Specification: {_place(r['spec'], root)}",
-            ]
+    for r in _drawn(record):
+        lines += ["", f"### {r['requirement']}: {_text(r['implementation'])} ({r['component']})", ""]
+        lines += [f"> {_text(r['sentence'])}", "", *_bullets(r, record), f"* Specification: {_place(r['spec'], root)}"]
+        lines += examples.markdown(r, folder)
     return lines[1:]
 
 
@@ -175,6 +182,8 @@ def _bullets(r: Result, record: Record) -> Iterable[str]:
             yield f"* Error: {cases[0]['error']:.3g} > {cases[0]['bound']:.2g} ({_text(cases[0]['source'])})"
     for found in r["diagnosis"]:
         yield f"* Likely mistake: {_text(found['story'])} ({', '.join(found['mutants'])})"
+        if found["line"]:
+            yield f"* Where: line {found['line']}: {_text(found['code'])}"
         yield f"* Hint: {_text(found['hint'])}"
     follow = terminal.consequences(record, r)
     if follow:
@@ -219,6 +228,16 @@ def _faults(record: Record) -> list[str]:
         if r["outcome"] == "error"
     ]
     return table(("implementation", "component", "requirement", "fault"), rows)
+
+
+def _blind_spots(record: Record) -> list[str]:
+    """Return what no check executed of the users' own files, where that was looked for."""
+    rows = [
+        (i["name"], f"{s['file']}:{s['first']}-{s['last']}", s["kind"], s["code"])
+        for i in record["implementations"]
+        for s in i.get("blind_spots") or []
+    ]
+    return table(("implementation", "lines", "kind", "code"), rows)
 
 
 def _environment(records: Sequence[tuple[str, Record]]) -> list[str]:

@@ -4,6 +4,9 @@ import shutil
 from collections.abc import Iterable
 from typing import Any
 
+from attnconf.reports import examples
+from attnconf.reports.summary import blind_spots, summary
+
 Record = dict[str, Any]
 Result = dict[str, Any]
 
@@ -15,6 +18,12 @@ LEGEND = "FAIL: at the root; follows: a consequence of it; known: listed beside 
 _WORST_FIRST = ("error", "fail", "unsupported", "not-run", "pass", "not-applicable")
 
 
+def page(record: Record) -> list[str]:
+    """Return all that is printed at the end of a run."""
+    parts = (failures, explored, table, blind_spots, verdicts, summary)
+    return [line for part in parts for line in part(record)]
+
+
 def header(record: Record) -> list[str]:
     """Return what was judged with what: versions, device, profile, seed, bindings."""
     suite, env = record["suite"], record["environment"]
@@ -24,20 +33,31 @@ def header(record: Record) -> list[str]:
         f"{env['threads']} thread(s), seed {suite['seed']}"
     ]
     for i in record["implementations"]:
-        components = ", ".join(i["components"]) or "nothing that can be judged"
-        lines.append(f"{i['name']}: {components} ({i['binding']}; profile {i['profile']})")
+        binding = f"{', '.join(i['components'])} ({i['binding']}; profile {i['profile']})"
+        lines.append(f"{i['name']}: {binding if i['components'] else 'nothing that can be judged'}")
+        lines += [f"    {line}" for line in i.get("bound", [])]
     return lines
 
 
 def failures(record: Record) -> list[str]:
     """Return a block for every failure that follows from no other, its consequences folded under it; MUST first."""
-    lines = []
-    for result in sorted(record["results"], key=lambda r: r["strength"] != "MUST"):
-        if result["outcome"] == "error":
-            lines += ["", f"{result['requirement']} on {result['implementation']}: {result['message']}"]
-        elif result["outcome"] == "fail" and not result["follows_from"]:
-            lines += ["", *block(result, consequences(record, result), _options(record))]
-    return lines
+    return [line for lines in blocks(record) for line in ["", *lines]]
+
+
+def blocks(record: Record) -> list[list[str]]:
+    """Return the lines of every fault of the suite and of every failure at the root."""
+    faults = [
+        [f"{r['requirement']} on {r['implementation']}: {r['message']}"]
+        for r in record["results"]
+        if r["outcome"] == "error"
+    ]
+    return [*faults, *(block(r, consequences(record, r), _options(record)) for r in roots(record))]
+
+
+def roots(record: Record) -> list[Result]:
+    """Return the failures that follow from no other, MUST first."""
+    found = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
+    return sorted(found, key=lambda r: r["strength"] != "MUST")
 
 
 def explored(record: Record) -> list[str]:
@@ -80,6 +100,8 @@ def block(result: Result, consequences: list[str], options: str = "") -> list[st
         ("error", _error(case)),
         ("smallest", result["explored"] and f"{result['explored']['described']}: {result['explored']['message']}"),
         ("likely", _likely(result)),
+        ("example", examples.below(examples.example(result))),
+        ("leaks", examples.below(examples.leaks(result))),
         ("known", result["deviation"] and f"{result['deviation']['reason']} ({result['deviation']['link']})"),
         ("breaks", ", ".join(consequences) and f"{', '.join(consequences)} (consequences)"),
         ("spec", result["spec"]),
@@ -100,11 +122,25 @@ def _error(case: dict[str, Any]) -> str | None:
 
 
 def _likely(result: Result) -> str | None:
-    if not result["diagnosis"]:
+    """Return the mistakes that were made together, each with its place and its hint, as the rest of a block."""
+    found = result["diagnosis"]
+    if not found:
         return None
-    found = result["diagnosis"][0]
-    fits = f"reproduces your output on {found['cases']} of {found['cases']} cases"
-    return f"{found['story']}  ({fits})\n  {'hint':<9} {found['hint']}"
+    rows = []
+    for index, mistake in enumerate(found):
+        together = "together they reproduce" if len(found) > 1 else "reproduces"
+        fits = f"{together} your output on {mistake['cases']} of {mistake['cases']} cases"
+        rows.append(("and" if index else "likely", mistake["story"] + ("" if index else f"  ({fits})")))
+        if mistake["line"]:
+            rows.append(("where", f"{_file(result)}{mistake['line']}  {mistake['code']}"))
+        rows.append(("hint", mistake["hint"]))
+    return "\n".join(f"  {name:<9} {text}" for name, text in rows)[12:]
+
+
+def _file(result: Result) -> str:
+    """Return "homework.py:" of an implementation that is a file, with or without a class or component; else "line "."""
+    name = result["implementation"].replace("\\", "/").split("/")[-1].split(":")[0].split("@")[0]
+    return f"{name}:" if name.endswith((".py", ".ipynb")) else "line "
 
 
 def cell(results: Iterable[Result]) -> str:
@@ -156,15 +192,15 @@ def _shorter(text: str) -> str:
     return text.replace("multi_head_attention", "mha").replace("unsupported", "unsup.")
 
 
-def _counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
+def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
     """Return the counts of a verdict, failures of a SHOULD apart from those of a MUST."""
     mine = (verdict["implementation"], verdict["component"])
     lax = sum(
         r["outcome"] == "fail" and r["strength"] != "MUST" and (r["implementation"], r["component"]) == mine
         for r in record["results"]
     )
-    counts = {**verdict["counts"], "fail": verdict["counts"].get("fail", 0) - lax, "recommended but not so": lax}
-    return {outcome: n for outcome, n in counts.items() if n}
+    found = {**verdict["counts"], "fail": verdict["counts"].get("fail", 0) - lax, "recommended but not so": lax}
+    return {outcome: n for outcome, n in found.items() if n}
 
 
 def _observed(record: Record, verdict: Record) -> dict[str, str]:
@@ -184,8 +220,8 @@ def verdicts(record: Record) -> list[str]:
         claimed = profiles.get(v["implementation"])
         against = f" by {claimed}" if claimed not in (None, record["suite"]["profile"]) else ""
         what = v["implementation"] + (f" {v['component']}" if v["component"] else "")
-        counts = ", ".join(f"{n} {outcome}" for outcome, n in _counts(record, v).items())
-        text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({counts})" if counts else "")
+        found = ", ".join(f"{n} {outcome}" for outcome, n in counts(record, v).items())
+        text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({found})" if found else "")
         lines.append(text + (f"; {v['reason']}" if v["reason"] else ""))
         seen = _observed(record, v)
         if seen:

@@ -9,7 +9,7 @@ A requirement on a page is a heading of level four, one normative sentence, and 
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -54,6 +54,7 @@ class Requirement:
     presupposes: tuple[str, ...]
     needs: frozenset[str]
     line: int
+    topic: str = ""  # the heading of the section it stands in
 
     @property
     def anchor(self) -> str:
@@ -84,12 +85,15 @@ def parse(page: Path, chapter: str) -> list[Requirement]:
     """Return the requirements of one page."""
     lines = page.read_text(encoding="utf-8").splitlines()
     found = []
+    topic = ""
     for at, line in enumerate(lines):
+        if line.startswith("## "):
+            topic = line.removeprefix("## ").strip()
         if line.startswith("#### "):
             name = line.removeprefix("#### ").strip()
             if not _ID.fullmatch(name) or CHAPTERS.get(name.split("-")[0]) != chapter:
                 raise SpecError(f"{page.name}:{at + 1}: {name!r} is not an id of the chapter {chapter}")
-            found.append(_parse_one(name, chapter, lines[at + 1 : at + 3], at + 1, page.name))
+            found.append(replace(_parse_one(name, chapter, lines[at + 1 : at + 3], at + 1, page.name), topic=topic))
     return found
 
 

@@ -1,14 +1,18 @@
 """The verbs that read files only, the doctor, and where `attnconf run` may be started."""
 
+import ast
 import json
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from command_line import attnconf
 
-from attnconf import cli, doctor
-from attnconf.conformance import names
+from attnconf import adapters, cli, doctor
+from attnconf.adapters import contract
+from attnconf.conformance import names, texts
 from attnconf.conformance.mutation import all_mutants
 from attnconf.spec import profiles, registry
 
@@ -86,8 +90,87 @@ def test_explain_a_mutant(ask):
     assert "file         conformance/mutants/attention.py:" in out
 
 
+def test_explain_shows_the_reference_beside_what_is_asked(ask):
+    lines = ask("explain", "ATT-SCALE-1")[1].splitlines()
+    at = next(n for n, line in enumerate(lines) if "# reference/attention.py:" in line)
+    assert [line.partition(" | ")[2] for line in lines[at + 1 : at + 3]] == [
+        "def default_scale(q: Tensor) -> float:",
+        "    return float(q.shape[-1] ** -0.5)",
+    ]
+    assert lines[at].startswith("  When no scale is given, an implementation")
+    assert "  example      spec/attention.md:" in "\n".join(lines)
+
+
+def test_explain_leaves_the_sentence_out_where_there_is_no_room_beside_the_code(ask, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert "\n   | def default_scale(q: Tensor) -> float:\n" in ask("explain", "ATT-SCALE-1")[1]
+
+
+def test_explain_a_component_that_is_a_chapter_too(ask):
+    _, out, _ = ask("explain", "Rotary")
+    for field in (
+        "rotary  (component, judged by spec/rotary.md)", "forward(x, *, positions=None)", "head_dim: int",
+        "can declare  rope-pairing: interleaved, half", "core-2: ", "rotary  (chapter ROPE: ", "ROPE-PAIR-1",
+    ):  # fmt: skip
+        assert field in out
+    assert ask("explain", "rope")[1] in out
+
+
+def test_explain_a_component_with_weights_and_conventions(ask):
+    _, out, _ = ask("explain", "multi_head_attention")
+    for field in (
+        "def multi_head_attention(config, weights):", "  weights      with W = num_heads · head_dim", "`q.weight`",
+        "num_heads: int", "fully-masked-row: zeros, nan, mean", "causality: optional, always", "self-attention-1: ",
+    ):  # fmt: skip
+        assert field in out
+    assert "gives        ids" in ask("explain", "tokenizer")[1]
+    assert "num_layers: int = 2" in ask("explain", "encoder")[1]
+
+
+def test_explain_a_convention(ask):
+    _, out, _ = ask("explain", "norm-order")
+    for field in (
+        "norm-order  (convention)", 'declares = {"norm-order": "post"}', "taken to be both", "spec/encoder.md",
+        "`post` (norm(x + f(x)))", "encoder_layer, encoder, decoder_layer",
+    ):  # fmt: skip
+        assert field in out
+
+
+def test_explain_a_profile(ask):
+    _, out, _ = ask("explain", "core-2")
+    for field in ("core-2  (profile, the default)", "rotary (direct): ", 'profile = "core-2"', "--profile core-2"):
+        assert field in out
+
+
+def test_the_reference_of_every_requirement_is_found():
+    for requirement in registry.requirements().values():
+        functions = texts.references(requirement)
+        assert functions, requirement.id
+        assert all(f.source.startswith("def ") and '"""' not in f.source for f in functions)
+
+
+def test_what_is_told_of_the_contract_is_what_it_says():
+    told = texts.component_texts()
+    assert list(told) == list(contract.COMPONENTS)
+    for name, component in told.items():
+        assert (component.config, component.signature) == (contract.COMPONENTS[name].__name__, contract.FORWARD[name])
+        assert component.returns == contract.RETURNS.get(name, "tensor")
+        assert [line.partition(":")[0] for line in component.fields] == [
+            field.name for field in fields(contract.COMPONENTS[name])
+        ]
+    assert {name: c.choices for name, c in texts.convention_texts().items()} == contract.CONVENTIONS
+
+
+def test_an_adapter_is_listed_with_the_first_line_of_its_docstring():
+    for name, line in names.adapter_texts().items():
+        source = (Path(adapters.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+        assert ast.get_docstring(ast.parse(source)).partition("\n")[0] == line
+
+
 def test_everything_can_be_explained(ask):
-    for name in (*registry.requirements(), *names.mutant_texts()):
+    there = (registry.requirements(), names.mutant_texts(), registry.CHAPTERS, registry.CHAPTERS.values(),
+             texts.component_texts(), texts.convention_texts(), profiles.names())  # fmt: skip
+    for name in (name for kind in there for name in kind):
         code, out, err = ask("explain", name)
         assert (code, err) == (0, ""), name
         assert name in out
@@ -107,8 +190,10 @@ def test_every_mutant_is_listed_as_it_is():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["explain", "ATT-SCALE-9"], "'ATT-SCALE-9' is neither a requirement nor a mutant; nearest: ATT-SCALE-"),
-        (["explain", "scale"], "'scale' is neither a requirement nor a mutant"),
+        (["explain", "ATT-SCALE-9"], "convention or profile 'ATT-SCALE-9'; nearest: ATT-SCALE-"),
+        (["explain", "scale"], "there is no requirement, mutant, chapter, component, convention or profile 'scale'"),
+        (["explain", "rotery"], "nearest: rotary"),
+        (["explain", "norm-ordre"], "nearest: norm-order"),
         (["explain", "ATT-unscalde"], "nearest: ATT-unscaled"),
         (["explain", "qqqq"], "attnconf list shows all"),
         (["lst"], "invalid choice: 'lst'"),
@@ -131,7 +216,8 @@ def test_a_mistake_is_answered_in_one_line(ask, arguments, message):
 def test_nothing_heavy_is_imported_to_read_files():
     code = (
         "import sys\nfrom attnconf.cli import main\n"
-        "for verb in (['--help'], ['--version'], ['list'], ['explain', 'ATT-SCALE-1'], ['explain', 'x'], ['run']):\n"
+        "explained = (['explain', name] for name in ('ATT-SCALE-1', 'rotary', 'norm-order', 'core-2', 'x'))\n"
+        "for verb in (['--help'], ['--version'], ['list'], *explained, ['run']):\n"
         "    main(verb)\n"
         "print(sorted({'torch', 'numpy', 'pytest', 'hypothesis', 'tabulate'} & set(sys.modules)))\n"
     )

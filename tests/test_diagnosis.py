@@ -10,7 +10,7 @@ from attnconf.conformance.cases import FAMILIES, family
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
 from attnconf.conformance.session import Session, Settings
-from attnconf.reference import attention
+from attnconf.reference import attention, feed_forward
 from attnconf.spec import profiles
 
 torch.set_num_threads(1)
@@ -176,3 +176,79 @@ def test_judging_leaves_the_cases_as_they_were():
     for name in FAMILIES:
         for case in family(name, 0, "cpu", True):
             assert torch.equal(case.q, case.but().q), case.name
+
+
+def both(first, second):
+    return apply([all_mutants()[first], all_mutants()[second]])
+
+
+# Two mistakes, where they are made, and what has to be named for some failure at the root.
+PAIRS = [
+    ("multi_head_attention", "ATT-scaled-by-E", "MHA-no-output-projection"),
+    ("multi_head_attention", "ATT-softmax-over-queries", "MHA-merge-without-transpose"),
+    ("multi_head_attention", "MASK-inverted", "ATT-unscaled"),
+    ("attention", "MASK-fill-1e4", "ATT-unscaled"),
+    ("sinusoidal", "SIN-double-step", "SIN-from-one"),
+    ("sinusoidal", "SIN-base-1000", "SIN-multiplied"),  # what lies beneath: the base shows in consequences only
+    ("rotary", "ROPE-base-1000", "ROPE-from-one"),
+    ("layer_norm", "LN-gain-forgotten", "LN-unbiased"),
+    ("feed_forward", "FF-no-activation", "FF-second-bias-missing"),
+    ("encoder_layer", "ENC-one-norm", "LN-unbiased"),  # one of them of another chapter
+    ("encoder_layer", "ATT-unscaled", "LN-unbiased"),  # both
+    ("learned", "LRN-from-one", "LRN-input-doubled"),
+]
+
+
+@pytest.mark.parametrize(("component", "first", "second"), PAIRS)
+def test_two_mistakes_are_both_named(component, first, second):
+    session = explained(both(first, second), component)
+    found = [session.diagnoses[p.id] for p in roots(session)]
+    assert {first, second} <= {m.id for diagnosis in found for m in diagnosis.mutants}
+    for diagnosis in found:
+        assert all({first, second} & {m.id for m in mistake} for mistake in diagnosis.mistakes), diagnosis
+
+
+def test_one_mistake_is_not_named_as_two():
+    for name in ("ATT-scaled-by-E", "ATT-softmax-over-heads", "MASK-scores-multiplied"):
+        assert all(len(d.mistakes) == 1 for d in explained_mutant(name).diagnoses.values()), name
+
+
+def test_a_mutant_that_replaces_a_whole_layer_does_not_hide_another_of_its_parts():
+    alone, pair = apply([all_mutants()["ENC-one-norm"]]), both("ENC-one-norm", "LN-unbiased")
+    replies = []
+    for implementation in (alone, pair):
+        session = explained(implementation, "encoder_layer")
+        (planned,) = roots(session)
+        replies.append(session.outcomes[planned.id].message)
+    assert replies[0] != replies[1]
+
+
+def test_a_setting_that_is_written_into_the_code_is_named():
+    activate = feed_forward.activate
+
+    def always_silu(x, activation):
+        return activate(x, "silu")
+
+    session = explained(apply([Mutant("FF-x", "", set(), "", {activate: always_silu})]), "encoder_layer")
+    stories = {m.story for d in session.diagnoses.values() for m in d.mutants}
+    assert stories == {"the activation is silu, whatever the configuration says"}
+
+
+def nowhere_finite():
+    def build(config, weights):
+        def forward(query, key, value, *, need_weights=False, **masks):
+            out = query.new_full((*query.shape[:-1], value.shape[-1]), torch.nan)
+            rows = query.new_full((*query.shape[:-1], key.shape[-2]), torch.nan)
+            return (out, rows) if need_weights else out
+
+        return forward
+
+    return Implementation("nan", {"attention": build})
+
+
+def test_nan_everywhere_is_one_failure_and_says_so():
+    session = explained(nowhere_finite())
+    messages = [session.outcomes[p.id].message for p in roots(session)]
+    assert sum("not finite" in message for message in messages) == 1
+    assert not session.diagnoses
+    assert "264 of 264" in messages[0]

@@ -33,11 +33,13 @@ MAY = {
     "conformance/inference": {"reference", "adapters.contract", "conformance"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},
     "conformance/names": {"spec", "adapters", "conformance"},
+    "conformance/texts": {"spec", "adapters", "conformance", "reference"},
     "conformance/attnconf": {
         "spec",
         "adapters",
         "conformance",
         "reports",
+        "checking",
         "cli",
         "listing",
         "explaining",
@@ -56,11 +58,13 @@ WITHOUT_TORCH = [
     "attnconf.spec.profiles",
     "attnconf.adapters",
     "attnconf.conformance.names",
+    "attnconf.conformance.texts",
     "attnconf.conformance.plugin",
     "attnconf.cli",
     "attnconf.explaining",
     "attnconf.reports.terminal",
     "attnconf.reports.markdown",
+    "attnconf.reports.notebook",
     "attnconf.reports.kill_matrix",
 ]
 
@@ -120,7 +124,7 @@ def test_only_the_door_calls_foreign_code():
 def test_only_subjects_and_the_diagnosis_go_through_the_door():
     assert {name for name in MODULES if "conformance.door.call" in imported(name)} == {
         "conformance/subject",
-        "conformance/diagnosis",
+        "conformance/replaying",
     }
 
 

@@ -15,6 +15,8 @@ MISTAKE = {
     "hint": "divide them",
     "spec": "spec/attention.md#common-mistakes",
     "cases": 1,
+    "line": 12,
+    "code": "scores = q @ k.mT",
 }
 
 

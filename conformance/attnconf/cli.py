@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | doctor | report | show | demo``.
+"""The command line: ``attnconf run | list | explain | bind | doctor | report | show | demo``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -71,9 +71,14 @@ def parser() -> Parser:
     verb = verbs.add_parser("list", help="what there is: " + ", ".join(KINDS), allow_abbrev=False)
     verb.add_argument("kind", nargs="?", choices=KINDS, help="only these (default: all)")
     verb.set_defaults(act=_list)
-    verb = verbs.add_parser("explain", help="a requirement or a mutant, in full", allow_abbrev=False)
-    verb.add_argument("id", help="as in `attnconf list`, in any case")
+    verb = verbs.add_parser("explain", help="a requirement, mutant, component, …, in full", allow_abbrev=False)
+    verb.add_argument("id", help=(
+        "of a requirement, mutant, chapter, component, convention or profile: ATT-SCALE-1, rotary, norm-order, core-2; "
+        "in any case"))  # fmt: skip
     verb.set_defaults(act=_explain)
+    _add_bind(
+        verbs.add_parser("bind", help="how a file without an adapter is bound, as an adapter", allow_abbrev=False)
+    )
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)
     verb = verbs.add_parser("report", help="a comparison from results files, in Markdown", allow_abbrev=False)
@@ -88,18 +93,50 @@ def parser() -> Parser:
 def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.description = "Judge implementations; the same as `pytest conformance` in a checkout."
     verb.add_argument("--impl", action="append", default=[], metavar="NAME", help=(
-        "an adapter's name, an entry point, a dotted module or a path to a .py file, each optionally with :variant; "
-        "may be given several times"))  # fmt: skip
+        "an adapter's name or an entry point, optionally with :variant; a path to a .py file or notebook, or a dotted "
+        "module, optionally with :ClassOrFunction; each optionally with @component; may be given several times"
+    ))  # fmt: skip
     verb.add_argument("--results", metavar="FILE.json", help="write everything to this file")
     verb.add_argument("--profile", metavar="NAME", help="what a verdict requires")
     verb.add_argument("--strict", action="store_true", help="let a SHOULD count like a MUST")
     verb.add_argument("--thorough", action="store_true", help="also explore around the scored cases; never scored")
+    verb.add_argument("--blind-spots", action="store_true", help=(
+        "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
     verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
     verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')
     verb.add_argument("-q", action="store_true", help="less output")
     verb.add_argument("-x", action="store_true", help="stop at the first failure")
     verb.set_defaults(act=_run)
+
+
+def _add_bind(verb: argparse.ArgumentParser) -> None:
+    verb.description = "Print the binding that is inferred for a file, a notebook or a class, as an adapter to edit."
+    verb.add_argument("what", metavar="FILE", help=(
+        "a .py file, a notebook or a dotted module, optionally with :ClassOrFunction and @component"))  # fmt: skip
+    verb.add_argument("-o", "--output", type=Path, metavar="FILE.py", help="write there instead of printing")
+    verb.set_defaults(act=_bind)
+
+
+def _bind(given: argparse.Namespace) -> int:
+    _user_folder_last()
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # before torch is imported
+        os.environ.setdefault(variable, "1")
+    from attnconf.conformance.inference import writing
+    from attnconf.conformance.loading import LoadError
+    from attnconf.reports.record import write_text
+
+    try:
+        text = writing.adapter(given.what)
+        if given.output is None:
+            print(text, end="")
+        else:
+            write_text(given.output, text)
+    except LoadError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"cannot write {str(given.output)!r}: {error.strerror or error}") from None
+    return OK
 
 
 def _add_demo(verb: argparse.ArgumentParser) -> None:
@@ -152,7 +189,7 @@ def pytest_arguments(given: argparse.Namespace) -> list[str]:
     ]
     valued = [(f"--{name}", getattr(given, name)) for name in ("results", "profile", "seed", "device")]
     options = [f"{option}={value}" for option, value in valued if value is not None]
-    flags = [f"--{name}" for name in ("strict", "thorough") if getattr(given, name)]
+    flags = [f"--{name}" for name in ("strict", "thorough", "blind-spots") if getattr(given, name.replace("-", "_"))]
     flags += [f"-{name}" for name in ("q", "x") if getattr(given, name)]
     select = ["-k", given.k] if given.k is not None else []
     return [*fixed, *(f"--impl={name}" for name in given.impl), *options, *flags, *select]
@@ -196,11 +233,14 @@ def _report(given: argparse.Namespace) -> int:
         raise UsageError(f"-o {given.output} is one of the results files that are read")
     try:
         records = [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
-        page = markdown.page(records, given.output and _way_to_spec(given.output))
         if given.output is None:
-            print(page, end="")
-        else:
-            record.write_text(given.output, page)
+            print(markdown.page(records), end="")
+            return OK
+        pictures, folder = markdown.pictures(records), given.output.with_suffix(".pictures")
+        record.write_text(given.output, markdown.page(records, _way_to_spec(given.output), folder.name))
+        for name, picture in pictures.items():
+            folder.mkdir(exist_ok=True)
+            record.write_text(folder / name, picture)
     except ValueError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

@@ -1,10 +1,13 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from attnconf.conformance.door import Implementation
+from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import Candidate, candidates
 from attnconf.conformance.inference.parts import part_of
@@ -29,6 +32,20 @@ def infer(source: Source, label: str, chosen: str | None, component: str | None)
     ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by.
     """
     where = str(source.path or source.module.__name__)
+    bound, refused = bindings(source, chosen, component)
+    several = chosen is None and len(bound) + len(refused) > 1
+    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
+    if implementations:
+        return implementations
+    if refused:
+        return [Unjudgeable(label, where, f"{c.name}: {reason}") for c, reason in refused[:1]]
+    return [Unjudgeable(label, where, nothing_in(source))]
+
+
+def bindings(
+    source: Source, chosen: str | None, component: str | None
+) -> tuple[list[Bound], list[tuple[Candidate, str]]]:
+    """Return the bindings of what is to be judged, and what looked like a component but cannot be bound, and why."""
     found = candidates(source.module, chosen, component)
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
@@ -40,14 +57,8 @@ def infer(source: Source, label: str, chosen: str | None, component: str | None)
             refused.append((candidate, outcome.reason))
     bound = _without_helpers(bound, {c.name: c for c in found})
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
-    refused = [(c, reason) for c, reason in refused if c.name not in used]
-    several = chosen is None and len(bound) + len(refused) > 1
-    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
-    if implementations:
-        return implementations
-    if refused:
-        return [Unjudgeable(label, where, f"{c.name}: {reason}") for c, reason in refused[:1]]
-    return [Unjudgeable(label, where, _nothing(source, chosen))]
+    used |= {name for c in found for name in c.uses if c.name != name}
+    return bound, [(c, reason) for c, reason in refused if c.name not in used]
 
 
 def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
@@ -83,11 +94,21 @@ def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list
 def _implementation(b: Bound, name: str, where: str) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     return Implementation(
-        name, made.components, b.draft.declares, b.profile, where, None, "inferred", b.told, b.certified is not None
+        name,
+        made.components,
+        b.draft.declares,
+        b.profile,
+        where,
+        None,
+        "inferred",
+        b.told,
+        b.certified is not None,
+        INFERRED,
     )
 
 
-def _nothing(source: Source, chosen: str | None) -> str:
+def nothing_in(source: Source) -> str:
+    """Return what is said of a file in which nothing looks like a component."""
     there = [
         n
         for n, v in vars(source.module).items()
@@ -95,3 +116,15 @@ def _nothing(source: Source, chosen: str | None) -> str:
     ]
     listed = f" ({', '.join(there)})" if there else ""
     return f"nothing in it looks like a component{listed}: name one, FILE:Name, and what it is, @component"
+
+
+def infer_object(thing: Any, component: str | None = None) -> Implementation | Unjudgeable:
+    """Return an implementation for a class or function at hand, defined in a module, a notebook or at the prompt."""
+    name = getattr(thing, "__name__", type(thing).__name__)
+    module = sys.modules.get(getattr(thing, "__module__", None) or "", ModuleType("defined_here"))
+    if getattr(module, name, None) is not thing:
+        module = ModuleType(module.__name__)
+        setattr(module, name, thing)
+    path = getattr(module, "__file__", None)
+    source = Source(module, Path(path) if path else None)
+    return infer(source, name, name, component)[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnconf.adapters.contract import AttentionConfig
 from attnconf.conformance.door import Reply, Request
@@ -15,8 +15,9 @@ from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText, refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters
-from attnconf.conformance.inference.construction import Construction, constructions
-from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.construction import Construction, constructions, run, space_for
+from attnconf.conformance.inference.masking import mask_forms, with_masks
+from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
@@ -84,7 +85,7 @@ class FunctionText(AttentionText):
         if self.weights is None:
             lines += refuse("need_weights", "returned weights")
         lines += list(self.made.before)
-        call = self.made.text if not self.made.text.endswith(")") else f"settle({self.made.text}, config)"
+        call = self.made.text if not self.made.text.endswith(")") else f"settle(lambda: {self.made.text}, config)"
         arguments = self.form.text(self._argument)
         lines.append(
             f"result = each_apart({call}, {arguments})" if self.layout == "(L, E)" else f"result = {call}({arguments})"
@@ -142,16 +143,28 @@ def texts(place: Place) -> Iterator[FunctionText]:
     if isinstance(place.thing, type):
         makings = constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
     for made in makings:
+        if isinstance(place.thing, type) and _has_parameters(made, place):
+            return
         for form in _forms(place.thing):
             for layout in LAYOUTS:
                 for out in ("result", "result[0]", "result[1]"):
-                    for needs_mask in (False, True):
-                        if needs_mask and "mask" not in form.roles:
-                            continue
-                        base = FunctionText(made, form, out=out, layout=layout, needs_mask=needs_mask)
+                    bare = FunctionText(made, form, out=out, layout=layout)
+                    name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
+                    needing = [bare.but(masks={name: m}, needs_mask=True) for m in mask_forms(bare)] if name else []
+                    for base in (bare, *needing):
                         yield base
                         yield base.but(value_width=False)  # type: ignore[misc]  # of the same class
                         yield base.but(causal_always=True)  # type: ignore[misc]
+
+
+def _has_parameters(made: Construction, place: Place) -> bool:
+    """Return whether what is built is more than a function of its inputs."""
+    space = space_for(AttentionConfig(), place.module, query=torch.zeros(1, 2, 3, 4))
+    try:
+        module = attempt(lambda: run(made, space))
+    except Failed:
+        return False
+    return isinstance(module, nn.Module) and any(True for _ in module.parameters())
 
 
 def _forms(thing: Any) -> Iterator[Form]:
@@ -179,13 +192,15 @@ def request(
     _, H, L0, S0, E, F = size
     B, L, S = (B or size[0]), (L or L0), (S or S0)
     F = F if text.value_width else E
-    config = AttentionConfig(causal=text.causal_always)
+    config = AttentionConfig(causal=options.pop("causal", False) or text.causal_always)
     inputs = {"query": drawn("q", B, H, L, E) * 1.5, "key": drawn("k", B, H, S, E), "value": drawn("v", B, H, S, F)}
     return Request(COMPONENT, config, {}, {**inputs, **masks}, (B, H, L, F), **options)
 
 
 def declared(text: AttentionText) -> dict[str, str]:
     found = {"returned-weights": "none"} if text.weights is None else {}
+    if text.masks and all(mask.keys_only for mask in text.masks.values()):
+        found["masks"] = "keys"
     if text.causal_always:
         found["causality"] = "always"
     if isinstance(text, FunctionText) and not text.value_width:

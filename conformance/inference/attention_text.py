@@ -35,9 +35,13 @@ class AttentionText:
     residual: bool = False  # the input is added inside, and subtracted again
     out: str = "result"
     weights: str | None = None  # an expression of ``result``
+    averaged: bool = False  # over the heads
+    lazy: bool = False  # its parameters are made by the first call
+    exclusive: bool = False  # a mask and the flag for causal attention are not taken together
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
     needs_mask: bool = False  # None is not taken
     causal_always: bool = False
+    longest: int = 0  # tokens, where there is a limit
     bias_too: bool = False  # boolean masks and additive ones are both taken
 
     def but(self, **changes: Any) -> "AttentionText":
@@ -54,10 +58,14 @@ class AttentionText:
         if self.lacking:
             lines.append(f"    lacking(weights, {', '.join(map(repr, self.lacking))})")
         lines += [f"    {statement}" for statement in self.made.before]
-        module = f"settle({self.made.text}, config, weights)"
+        module = f"settle(lambda: {self.made.text}, config, weights)"
         if self.stripped:
             module = f"without({module}, {', '.join(map(repr, self.stripped))})"
-        lines += [f"    module = {module}", "    weights = full(weights)", *self._bound()]
+        lines += [f"    module = {module}"]
+        if self.lazy:
+            lines += ["    query = key = value = torch.zeros(1, 2, config.embed_dim, dtype=weights[\"q.weight\"].dtype)",
+                      f"    module({self.form.text(self._first_argument)})  # makes its parameters"]  # fmt: skip
+        lines += ["    weights = full(weights)", *self._bound()]
         lines += [
             "",
             "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",
@@ -103,6 +111,9 @@ class AttentionText:
             lines += refuse("not query is key is value", "attention to another sequence")
         elif "value" not in self.form.roles:
             lines += refuse("key is not value", "values that are not the keys")
+        if self.longest:
+            condition = f"max(query.shape[1], key.shape[1]) > {self.longest}"
+            lines += refuse(condition, f"sequences of more than {self.longest} tokens")
         lines += self._masks()
         if self.weights is None:
             lines += refuse("need_weights", "returned weights")
@@ -123,12 +134,12 @@ class AttentionText:
         keys = {n: m for n, m in self.masks.items() if m.keys_only}
         if not self.masks:
             lines += refuse("key_mask is not None or attn_mask is not None", "an argument for masks")
-        elif not general:
-            lines += refuse("attn_mask is not None", "masks that differ between queries")
         if not general and not by_flag:
             lines += refuse("config.causal", "causal masks")
         if not any(m.additive for m in self.masks.values()) and not self.bias_too:
             lines += refuse("attn_bias is not None", "a bias on the scores")
+        if self.exclusive:
+            lines += refuse("config.causal and (key_mask is not None or attn_mask is not None)", "masks of both kinds")
         for name, mask in self.masks.items():
             lines += self._one_mask(name, mask, by_flag, apart=bool(general and keys))
         return lines
@@ -142,6 +153,11 @@ class AttentionText:
             needed = "seen is None" if self.needs_mask else "seen is None and attn_bias is not None"
             lines += [f"if {needed}:", f"    seen = {EVERYWHERE}"]
         return [*lines, f"{name} = None if seen is None else {mask.text}"]
+
+    def _first_argument(self, slot: Slot) -> str | None:
+        return None if slot.role in ("want_weights", "causal") and not slot.required else \
+            "None" if slot.name in self.masks and slot.required else \
+            None if slot.name in self.masks else self._argument(slot)  # fmt: skip
 
     def _argument(self, slot: Slot) -> str | None:
         tensors = {"query": "query", "x": "query", "key": "key", "memory": "key", "value": "value"}

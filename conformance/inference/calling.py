@@ -1,6 +1,7 @@
 """How a callable is called: its inputs matched to ours by name where a name is unambiguous, else by trial."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -19,6 +20,7 @@ class Slot:
     role: str  # query, key, value, x, memory, mask, lengths, want_weights, average, causal, none
     positional: bool = False
     required: bool = True
+    by_name: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Form:
             if given is None:
                 named = named or not slot.required
                 continue
-            positional = slot.positional or (slot.required and not named and slot.role in (*THREE, "x", "memory"))
+            leading = slot.required and not named and not slot.by_name and slot.role in (*THREE, "x", "memory")
+            positional = slot.positional or leading
             named = named or not positional
             parts.append(given if positional else f"{slot.name}={given}")
         return ", ".join(parts)
@@ -77,7 +80,7 @@ def attention_forms(thing: Any) -> Iterator[Form]:
 
 
 def _slot(p: inspect.Parameter, role: str) -> Slot:
-    return Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty)
+    return Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty, p.kind == p.KEYWORD_ONLY)
 
 
 def _option(p: inspect.Parameter) -> Slot | None:
@@ -96,8 +99,11 @@ def _left_alone(p: inspect.Parameter) -> bool:
     """Return whether a parameter may stay at its default: it is no input, or one of many that are not needed."""
     if p.default is p.empty:
         return False
-    inputs = {*THREE, "x", "memory"} & set(meanings(p.name, INPUTS))
-    return not inputs or isinstance(p.default, bool | int | float | str)
+    found = meanings(p.name, INPUTS)
+    if re.search(r"past|cache|position|kwargs|layer|state_dict|index|rotary|freq", p.name.lower()):
+        return True
+    inputs = {*THREE, "x", "memory"} & set(found)
+    return not (inputs or (p.default is None and not found)) or isinstance(p.default, bool | int | float | str)
 
 
 def _attention_roles(inputs: Sequence[inspect.Parameter]) -> Iterator[tuple[str, ...]]:

@@ -32,7 +32,7 @@ NAMES = (
         "encoder_layer",
         r"(enc(oder)?|transformer|attention|residual|gpt|vit|self_?attn)_?(layer|block|cell|unit)|^block|^layer$|block$",
     ),
-    ("multi_head_attention", r"att(entio)?n|mha|^head|heads$|msa$|mhsa"),
+    ("multi_head_attention", r"att(entio)?n|att$|mha|head|msa$|mhsa|causal"),
     ("sinusoidal", r"pos(ition)?(al)?_?(enc|emb)|^pe$|positional"),
     ("learned", r"pos(ition)?(al)?_?emb"),
     ("token_embedding", r"embed"),
@@ -71,7 +71,7 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
 
 def looks_like(name: str, thing: Any) -> Iterator[str]:
     """Yield the components that a class or function may be."""
-    if isinstance(thing, type) and not callable(getattr(thing, "forward", getattr(thing, "__call__", None))):
+    if isinstance(thing, type) and not any({"forward", "__call__"} & set(vars(kind)) for kind in thing.__mro__[:-1]):
         return
     plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]

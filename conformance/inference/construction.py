@@ -5,6 +5,7 @@ into an adapter there.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import islice, product
@@ -38,7 +39,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     except (TypeError, ValueError):
         parameters = []
     choices = [_choices(p, table, module, part) for p in parameters]
-    before, globals_given = _globals(thing, table, module, {m for c in choices for _, m in c})
+    before, globals_given = _globals(thing, table, module)
     ranked = islice(_by_rank(choices), AT_MOST)
     for chosen in ranked:
         arguments = [
@@ -46,8 +47,19 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             for p, (text, _) in zip(parameters, chosen, strict=True)
             if text
         ]
-        given = frozenset(meaning for _, meaning in chosen if meaning) | globals_given
-        yield Construction(f"{name}({', '.join(arguments)})", before, given)
+        arguments = arguments if "hidden" in table else _one_dropout(arguments)  # a layer has one for all its parts
+        given = {m for m, texts in table.items() for text, _ in chosen if texts and text == texts[0]} | globals_given
+        given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
+        yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
+
+
+def _one_dropout(arguments: list[str]) -> list[str]:
+    """Return the arguments with one dropout, that of the attention weights where one is called so; the others are 0."""
+    drops = [a for a in arguments if a.endswith("=config.dropout")]
+    if len(drops) < 2:
+        return arguments
+    kept = next((a for a in drops if "att" in a.lower()), drops[0])
+    return [a if a == kept or a not in drops else a.replace("config.dropout", "0.0") for a in arguments]
 
 
 def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, str], ...]]:
@@ -69,11 +81,10 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
     known = meanings(p.name)
     optional = p.default is not p.empty
-    whole: list[tuple[str, str]] = []
-    if "config" in known and "config" in table and _is_configuration(p, module):
+    if "config" in table and _is_configuration(p, module, named="config" in known):
         whole = [(text, "config") for text in _configuration(p, table, module)]
-        if len(known) == 1:
-            return whole
+        sizes = [(table[m][0], m) for m in known if m in _SIZES and m in table]
+        return [*whole, *sizes] if p.default is p.empty else whole
     parts = [(text, "part") for text in part(p.name, p)]
     found = [(text, meaning) for meaning in known if meaning in table for text in table[meaning]]
     if optional and isinstance(p.default, bool):
@@ -85,8 +96,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         first = [] if not parts else [("", "")]
         short = type(p.default) is int and len(p.name) <= 2
         others = [g for g in _guesses(p, table, False) if short and g not in found]
-        return [*first, *found, *([("", "")] if not parts else parts), *others, *whole]
-    return [*parts, *found, *whole, *_guesses(p, table, bool(parts or found or whole))] or [("None", "")]
+        return [*first, *found, *(parts or [("", "")]), *others]
+    return [*parts, *found, *_guesses(p, table, bool(parts or found))] or [("None", "")]
 
 
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
@@ -107,10 +118,15 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 # -- configuration objects
 
 
-def _is_configuration(p: inspect.Parameter, module: ModuleType) -> bool:
-    if isinstance(p.default, SimpleNamespace | Mapping) or is_dataclass(p.default) or hasattr(p.default, "_fields"):
-        return True
-    return p.default is p.empty or p.default is None or (isinstance(p.annotation, type) and is_dataclass(p.annotation))
+def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
+    """Return whether a parameter is an object that holds sizes: it is called so, or its default or annotation is one."""
+    if named:
+        plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
+        return p.default is p.empty or not plain
+    plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
+    annotated = p.annotation is not p.empty and isinstance(p.annotation, type) and is_dataclass(p.annotation)
+    filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
+    return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))
 
 
 class Recorder(dict[str, Any]):
@@ -144,23 +160,47 @@ class Recorder(dict[str, Any]):
 
 
 def _configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> list[str]:
-    """Return expressions for a configuration object: the file's own class, and a namespace or dict to be filled."""
+    """Return expressions for a configuration object: a class that the file has for it, and one to be filled."""
     found = []
-    own = p.annotation if isinstance(p.annotation, type) else getattr(module, str(p.annotation), None)
-    candidates = [own] if own is not None else list(vars(module).values())
-    for kind in candidates:
-        if isinstance(kind, type) and kind.__module__ == module.__name__ and (names := _entries(kind)):
-            given = entry_texts(names, table)
-            words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
-            found.append(f"theirs.{kind.__name__}({words})")
+    annotated = isinstance(p.annotation, type) and p.annotation is not p.empty
+    own = p.annotation if annotated else getattr(module, str(p.annotation), None)
+    there = [own] if isinstance(own, type) else [v for v in vars(module).values() if isinstance(v, type)]
+    for kind in there:
+        entries = _entries_of(kind, module)
+        given = entry_texts(list(entries), table)
+        if any(given.values()):
+            found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, entries)]
     return [*found, "<namespace>"]
 
 
-def _entries(kind: type) -> list[str]:
-    """Return the names of the entries of a dataclass or a named tuple, of no other class any."""
+def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
+    """Return the entries of a class of configurations by name, with their types or values; none where it is none."""
     if is_dataclass(kind):
-        return [f.name for f in fields(kind)]
-    return list(getattr(kind, "_fields", ()))
+        own = kind.__module__ == module.__name__ or "config" in kind.__name__.lower()
+        return {f.name: f.type for f in fields(kind) if f.init} if own else {}
+    if hasattr(kind, "_fields"):
+        return {name: int for name in kind._fields}
+    if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
+        return {}
+    try:
+        return {name: value for name, value in vars(kind()).items() if not name.startswith("_")}
+    except Exception:  # a class of that name that wants arguments
+        return {}
+
+
+def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the arguments for a configuration's class; one whose name says nothing may be the size of the model."""
+    words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
+    if "embed" in table and table["embed"][0] not in given.values():
+        for name, kind in types.items():
+            if given[name] is None and kind in (int, "int"):
+                yield ", ".join(filter(None, [words, f"{name}={table['embed'][0]}"]))
+    yield words
+
+
+def _said_by(text: str, table: Meanings) -> set[str]:
+    """Return what an expression for a configuration object says, by what is in it."""
+    return {meaning for meaning, texts in table.items() if any(f"={t}" in text for t in texts)}
 
 
 def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
@@ -196,24 +236,21 @@ def entry_default(name: str, module: ModuleType) -> str:
 # -- sizes in globals of the module
 
 
-def _globals(
-    thing: Any, table: Meanings, module: ModuleType, given: set[str]
-) -> tuple[tuple[str, ...], frozenset[str]]:
+def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return statements that set the sizes that the code of ``thing`` reads from its module."""
     statements, found, unknown = list[str](), set[str](), list[str]()
-    for name in sorted(names_read(thing)):
-        value = vars(module).get(name)
+    read = {name: vars(module).get(name) for name in sorted(names_read(thing))}
+    for name, value in read.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        known = [m for m in meanings(name) if m in table and m != "max_len"]
-        meaning = next((m for m in known if m not in given), known[0] if known and known[0] in _SIZES else None)
+        meaning = next((m for m in meanings(name) if m in table and m != "max_len"), None)
         if meaning:
             statements.append(f"theirs.{name} = {table[meaning][0]}")
             found.add(meaning)
         elif not meanings(name) and isinstance(value, int):
             unknown.append(name)
-    left = [m for m in _SIZES if m in table and m not in given | found]
-    if len(unknown) == 1 and left:  # what is left for it to be
+    left = [m for m in _SIZES if m in table and m not in found]
+    if found and len(unknown) == 1 and left:  # what is left for it to be
         statements.append(f"theirs.{unknown[0]} = {table[left[0]][0]}")
         found.add(left[0])
     return tuple(statements), frozenset(found)
@@ -272,14 +309,14 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
 
     for _ in range(3):  # until no name is asked for that was not known
         recorder = Recorder(value)
-        inside = {**space, "recorder": recorder}
         failure: Exception | None = None
         try:
+            inside = {**space, "recorder": recorder}
             run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
         except Exception as error:
             failure = error
-        given_texts = entry_texts(list(recorder.asked), table)
-        before, texts = texts, {n: text or entry_default(n, module) for n, text in given_texts.items()}
+        known = entry_texts(list(recorder.asked), table)
+        before, texts = texts, {name: text or entry_default(name, module) for name, text in known.items()}
         if texts == before:
             break
     if failure is not None:

@@ -1,6 +1,8 @@
 """How an argument takes a mask: its shape, its dtype and what True or 1 means in it, found by trial."""
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -11,14 +13,16 @@ from attnconf.conformance.inference.attention_text import AttentionText, MaskFor
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
 
+TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
 ONE = "one_for_all_heads(seen)"
+ADDED = "additive(seen, attn_bias, query)"
 KEYS = f"one_for_all_queries({ONE})"
 # (in words, expression of seen, whether it says something of keys alone), the widest first
 SHAPES = (
     ("(B, 1, L, S)", f"{ONE}[:, None]", False),
     ("(B, L, S)", ONE, False),
-    ("(L, S)", f"one_for_all_samples({ONE})", False),
     ("(B·H, L, S)", "for_each_head(seen, {heads})", False),
+    ("(L, S)", f"one_for_all_samples({ONE})", False),
     ("(B, S)", KEYS, True),
     ("(B, 1, 1, S)", f"{KEYS}[:, None, None]", True),
     ("(B, 1, S)", f"{KEYS}[:, None]", True),
@@ -27,7 +31,7 @@ SHAPES = (
 KINDS = (
     ("true-keeps", "{m}"),
     ("true-drops", "~{m}"),
-    ("additive", "additive({m}, attn_bias, query)"),
+    ("additive", ""),
     ("1-keeps, integers", "{m}.long()"),
     ("1-keeps", "{m}.to(query.dtype)"),
     ("1-drops, integers", "(~{m}).long()"),
@@ -37,59 +41,111 @@ Requests = Callable[..., Any]
 Declared = Callable[[AttentionText], dict[str, str]]
 
 
-def with_masks(place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared) -> AttentionText:
-    """Return the text with what its arguments for masks want, and with the weights that come back."""
-    names = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
-    for name in names:
-        found = _argument(place, text, name, sizes, request, declared)
-        if found is not None:
-            text = text.but(masks={**text.masks, name: found})
+@dataclass(frozen=True)
+class Trial:
+    """One form for one argument, tried."""
+
+    form: MaskForm
+    distance: float
+    given: list[Any]
+    certificate: Certificate
+    declares: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What the search for masks needs of a class: where it stands, and how calls of it are made up."""
+
+    place: Place
+    sizes: Any
+    request: Requests
+    declared: Declared
+    mistake: str = ""  # the mutant that the class is known to be
+
+    def tried(self, text: AttentionText, name: str, form: MaskForm, requests: list[Any]) -> Trial:
+        """Return how far a class is from the textbook when an argument is given masks in one form."""
+        needed = {slot.name for slot in text.form.slots if slot.required}
+        others = {n: m for n, m in text.masks.items() if n in needed}  # one that is not given hides nothing
+        candidate = text.but(masks={**others, name: form})
+        draft = Draft(text.component, candidate.body(), self.declared(candidate))
+        certificate = Certificate(text.component, requests)
+        given = certificate.replies(draft.implementation(self.place.module))
+        distance = certificate.distance(given, draft.declares, self.mistake)
+        return Trial(form, distance, given, certificate, dict(draft.declares))
+
+
+def with_masks(
+    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, mistake: str = ""
+) -> AttentionText:
+    """Return the text with what its arguments for masks want, and with the weights that come back.
+
+    ``mistake``: the known mistake that certified the rest, which the masks have to go with.
+    """
+    search = Search(place, sizes, request, declared, mistake)
+    named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
+    for name in sorted(named, key=lambda n: not re.fullmatch(r"(attn|attention|src|self)?_?mask", n)):
+        found, certain = _with_argument(search, text, name)
+        if certain or not text.masks:
+            text = found
     return _with_weights(place, text, sizes, request, declared)
 
 
-def _argument(
-    place: Place, text: AttentionText, name: str, sizes: Any, request: Requests, declared: Declared
-) -> MaskForm | None:
-    """Return how one argument takes masks; what the textbook, else a known mistake, certifies; else what runs."""
-    ran: list[tuple[MaskForm, float, Certificate, list[Any], Draft]] = []
-    for form in _forms(text):
-        if ran and any(form.told.rpartition(" ")[0] == r[0].told.rpartition(" ")[0] for r in ran if r[1] <= ROUNDING):
-            continue
-        candidate = text.but(masks={**text.masks, name: form})
-        certificate = Certificate(text.component, _requests(text, form, sizes, request))
-        draft = Draft(text.component, candidate.body(), declared(candidate))
-        given = certificate.replies(draft.implementation(place.module))
-        distance = certificate.distance(given, draft.declares)
-        if distance <= ROUNDING:
-            form = _widened(place, candidate, form, name, sizes, request, declared)
-            return _biased(place, text, form, name, sizes, request, declared)
-        if distance < FAILED:
-            ran.append((form, distance, certificate, given, draft))
-    for form, _, certificate, given, draft in ran:
-        if certificate.mistakes(given, draft.declares):
-            return form
-    return min(ran, key=lambda r: r[1])[0] if ran else None
+def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[AttentionText, bool]:
+    """Return the text with how one argument takes masks, and whether the textbook certifies it.
+
+    Else it is what a known mistake certifies, else what runs. Where a flag makes attention causal, first what is right
+    together with the flag.
+    """
+    ran: list[Trial] = []
+    flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
+    for form in mask_forms(text):
+        trial = search.tried(text, name, form, _requests(text, form, search.sizes, search.request))
+        if trial.distance <= ROUNDING:
+            form = _biased(search, text, name, _widened(search, text, name, form))
+            if not flagged:
+                return text.but(masks={**text.masks, name: form}), True
+            both = search.tried(text, name, form, _requests(text, form, search.sizes, search.request, causal=True))
+            if both.distance <= ROUNDING:
+                return text.but(masks={**text.masks, name: form}), True
+            exclusive = isinstance(both.given[-1], Failure) and both.given[-1].reason == "raised"
+            ran.insert(0, replace(trial, form=form, certificate=both.certificate if exclusive else trial.certificate))
+            if exclusive:
+                text = text.but(exclusive=True)
+        elif trial.distance < FAILED:
+            ran.append(trial)
+    certain = [t for t in ran if t.distance <= ROUNDING]
+    nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
+    certain = certain or [t for t in nearest if t.certificate.mistakes(t.given, t.declares)]
+    chosen = (certain or nearest or [None])[0]
+    found = text.but(masks={**text.masks, name: chosen.form}) if chosen else text
+    return found, chosen is not None and chosen.distance <= ROUNDING
 
 
-def _forms(text: AttentionText) -> Iterator[MaskForm]:
+def mask_forms(text: AttentionText) -> Iterator[MaskForm]:
+    """Yield the forms in which an argument may take a mask, the widest first."""
     for shape, pattern_of_shape, keys_only in SHAPES:
         expression = pattern_of_shape.replace("{heads}", text.heads)
         if shape.startswith("lengths"):
             yield MaskForm(expression, shape, True)
             continue
         for kind, pattern in KINDS:
-            yield MaskForm(pattern.format(m=f"{expression}"), f"{shape} {kind}", keys_only, kind == "additive")
+            if kind == "additive":
+                yield MaskForm(expression.replace("seen", ADDED), f"{shape} {kind}", keys_only, True)
+            else:
+                yield MaskForm(pattern.format(m=expression), f"{shape} {kind}", keys_only)
 
 
-def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests) -> list[Any]:
+def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests, causal: bool = False) -> list[Any]:
     """Return calls with masks as general as the form can be."""
     requests = []
     for i, size in enumerate(sizes):
         B, L, S = ((2, 3, 7), (3, 4, 5))[i]
+        if i == 1:
+            B = 7  # more samples than anything else has
         S = L if text.self_only else S
-        B, S, L = (B, S + 3, L + 3) if text.self_only else (B, S, L)
+        S, L = (S + 3, L + 3) if text.self_only and i == 0 else (S, L)
         masks = _masks(form, B, L, S)
-        requests.append(request(text, size, B, L, S, masks))
+        requests.append(request(text, size, B, L, S, masks, **({"causal": True} if causal else {})))
     return requests
 
 
@@ -112,41 +168,31 @@ def _masks(form: MaskForm, B: int, L: int, S: int) -> dict[str, Tensor]:
     return {"attn_mask": mask}
 
 
-def _widened(
-    place: Place, text: AttentionText, form: MaskForm, name: str, sizes: Any, request: Requests, declared: Declared
-) -> MaskForm:
+def _widened(search: Search, text: AttentionText, name: str, form: MaskForm) -> MaskForm:
     """Return the form for masks that differ between heads, where the argument takes these too."""
-    if ONE + "[:, None]" not in form.text or (text.component != "attention" and "heads" not in text.made.given):
+    one = form.text.replace(ADDED, "seen")
+    if ONE + "[:, None]" not in one or (text.component != "attention" and "heads" not in text.made.given):
         return form
-    wide = MaskForm(
-        form.text.replace(ONE + "[:, None]", "seen"), form.told.replace("(B, 1,", "(B, H,"), False, form.additive
-    )
-    size = sizes[0]
-    B, L, S = 2, 6, 6
+    seen = ADDED if form.additive else "seen"
+    wide = MaskForm(one.replace(ONE + "[:, None]", seen), form.told.replace("(B, 1,", "(B, H,"), False, form.additive)
+    size = search.sizes[0]
+    B, L, S = 6, 4, 4  # fewer queries and keys than heads
     mask = (torch.arange(B * size[1] * L * S).reshape(B, size[1], L, S) * 7919 % 13) > 4
     mask |= torch.eye(L, S, dtype=torch.bool)
-    certificate = Certificate(text.component, [request(text, size, B, L, S, {"attn_mask": mask})])
-    candidate = text.but(masks={**text.masks, name: wide})
-    draft = Draft(text.component, candidate.body(), declared(candidate))
-    given = certificate.replies(draft.implementation(place.module))
-    return wide if certificate.distance(given, draft.declares) <= ROUNDING else form
+    asked = [search.request(text, size, B, L, S, {"attn_mask": mask})]
+    return wide if search.tried(text, name, wide, asked).distance <= ROUNDING else form
 
 
-def _biased(
-    place: Place, text: AttentionText, form: MaskForm, name: str, sizes: Any, request: Requests, declared: Declared
-) -> MaskForm:
+def _biased(search: Search, text: AttentionText, name: str, form: MaskForm) -> MaskForm:
     """Return the form for boolean masks and for biases on the scores, where the argument takes both."""
-    if form.additive or form.keys_only or "integers" in form.told or "1-" in form.told:
+    if form.additive or form.keys_only or "1-" in form.told:
         return form
-    both = f"{form.text} if attn_bias is None else additive({form.text}, attn_bias, query)"
+    plain = form.text.removeprefix("~")
+    both = f"{form.text} if attn_bias is None else {plain.replace('seen', ADDED)}"
     wide = MaskForm(both, f"{form.told}, or additive", False, True)
     B, L, S = 2, 6, 6
-    bias = drawn("bias", B, 1, L, S)
-    certificate = Certificate(text.component, [request(text, sizes[0], B, L, S, {"attn_bias": bias})])
-    candidate = text.but(masks={**text.masks, name: wide})
-    draft = Draft(text.component, candidate.body(), declared(candidate))
-    given = certificate.replies(draft.implementation(place.module))
-    return wide if certificate.distance(given, draft.declares) <= ROUNDING else form
+    asked = [search.request(text, search.sizes[0], B, L, S, {"attn_bias": drawn("bias", 1, 1, L, S)})]
+    return wide if search.tried(text, name, wide, asked).distance <= ROUNDING else form
 
 
 # -- returned weights
@@ -178,8 +224,6 @@ def _with_weights(
 
 
 def _asking(one: Any, rows: tuple[int, ...]) -> Any:
-    from dataclasses import replace
-
     return replace(one, weights_shape=rows, averaged_shape=(rows[0], *rows[2:]))
 
 
@@ -189,9 +233,10 @@ def _averaged(
     """Return the text for weights that are averaged over the heads, or wrong; without weights where none come back."""
     asked = Certificate(text.component, [_asking(one, rows)])
     for place_of in others:
-        candidate = text.but(out=out, weights=place_of)
-        draft = Draft(text.component, candidate.body(), declared(candidate))
-        given = asked.replies(draft.implementation(place.module))
-        if given and not isinstance(given[0], Failure) and given[0].weights is not None:
-            return candidate
+        for averaged in (True, False):
+            candidate = text.but(out=out, weights=place_of, averaged=averaged)
+            draft = Draft(text.component, candidate.body(), declared(candidate))
+            given = asked.replies(draft.implementation(place.module))
+            if given and not isinstance(given[0], Failure) and given[0].weights is not None:
+                return candidate
     return text

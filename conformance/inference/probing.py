@@ -46,7 +46,9 @@ def numbers(module: nn.Module) -> dict[str, Tensor]:
     return found
 
 
-def call_module(module: nn.Module, form: Form, what: Callable[[Any], Any], parameters: Mapping[str, Tensor]) -> Any:
+def call_module(
+    module: nn.Module, form: Form, what: Callable[[Any], Any], parameters: Mapping[str, Tensor] | None
+) -> Any:
     """Return what a module gives for the slots of a form; a slot that gets an object of no kind stays out."""
     values = {slot.name: what(slot) for slot in form.slots}
     args: list[Any] = []
@@ -55,10 +57,12 @@ def call_module(module: nn.Module, form: Form, what: Callable[[Any], Any], param
         value = values[slot.name]
         if type(value) is object:
             continue
-        if slot.positional or (slot.required and not kwargs):
+        if slot.positional or (slot.required and not kwargs and not slot.by_name):
             args.append(value)
         else:
             kwargs[slot.name] = value
+    if parameters is None:
+        return attempt(lambda: module(*args, **kwargs))
     return attempt(lambda: functional_call(module, dict(parameters), tuple(args), kwargs))
 
 

@@ -222,7 +222,9 @@ def _single(role: str, kind: str, per_head: bool) -> Iterator[Layout]:
 def fitting(known: Tensor, candidates: Iterator[Layout], kind: str, sizes: Sizes, head: int | None) -> list[Layout]:
     """Return the layouts that agree with all that is known of a parameter."""
     numbered = indices(sizes)
-    free = torch.cat([numbered[f"{n}.{kind}"].flatten() for n in ("q", "k")])
+    free = torch.zeros(sum(x.numel() for x in numbered.values()), dtype=torch.bool)  # what could not be read
+    for name in ("q", "k"):
+        free[numbered[f"{name}.{kind}"]] = True
     found = []
     for layout in candidates:
         given = {role: numbered[f"{role}.{kind}"] for role in layout.roles}
@@ -235,6 +237,6 @@ def fitting(known: Tensor, candidates: Iterator[Layout], kind: str, sizes: Sizes
             continue
         if there.shape != known.shape:
             continue
-        if bool(((there == known) | ((known == NOWHERE) & torch.isin(there, free))).all()):
+        if bool(((there == known) | ((known == NOWHERE) & free[there])).all()):
             found.append(layout)
     return found

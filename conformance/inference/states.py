@@ -8,6 +8,7 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
+from attnconf.conformance.inference.naming import by_name, roles_of
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.reading import NOWHERE, Layout, Read, Sizes, fitting, indices, layouts, read
 
@@ -54,18 +55,20 @@ class Group:
 
     @property
     def owner(self) -> str:
-        return (
-            self.key.rpartition(".")[0]
-            if self.key.endswith(("weight", "bias"))
-            else re.sub(r"_?b(ias)?_?", "", self.key)
-        )
+        """The name without what tells a weight from a bias: they belong together."""
+        words = [w for w in re.split(r"[._]", self.key.lower()) if w not in ("w", "b", "weight", "bias", "weights")]
+        return ".".join(re.sub(r"^[wb](?=[qkvo]$)", "", w) for w in words)
 
 
 def weighings(
     output: Callable[[Mapping[str, Tensor]], Tensor], parameters: Mapping[str, Tensor], x: Tensor, sizes: Sizes,
     one_head: bool,
 ) -> Iterator[Weighing]:  # fmt: skip
-    """Yield what the parameters may be, the likeliest first."""
+    """Yield what the parameters may be, the likeliest first: what their names say, then what is read."""
+    named = by_name(parameters, sizes)
+    if named:
+        there = {role for name in parameters if parameters[name].ndim == 1 for role in roles_of(name)}
+        yield Weighing(tuple(f'"{name}": {text}' for name, text in named.items()), _without(there))
     try:
         found = read(output, parameters, x, sizes)
     except (Failed, RuntimeError, IndexError, ValueError):
@@ -231,6 +234,11 @@ def _lacking(chosen: Sequence[tuple[Group, Layout]], absorbed: bool) -> tuple[st
     there = {role for group, layout in chosen if group.kind == "bias" for role in layout.roles}
     if absorbed and "v" in there:
         there.add("out")
+    return _without(there)
+
+
+def _without(there: set[str]) -> tuple[str, ...]:
+    """Return the biases that are not there."""
     if {"q", "v"} <= there:
         there.add("k")  # whoever leaves it out is right: it has no effect
     return tuple(f"{n}.bias" for n in CANONICAL if n not in there)

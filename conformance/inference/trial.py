@@ -3,8 +3,6 @@
 What certifies it is equality, up to rounding, with the reference in some conventions, or with one known mistake.
 """
 
-import contextlib
-import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +15,7 @@ from torch import Tensor, nn
 from attnconf.adapters import binding as adapter_binding
 from attnconf.adapters import wiring
 from attnconf.conformance.conventions import in_conventions
-from attnconf.conformance.diagnosis import alike
+from attnconf.conformance.replaying import alike
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
@@ -38,7 +36,9 @@ class Draft:
         """Return the implementation that the text defines, over the user's module."""
         space = names(module)
         exec(compile(self.body, INFERRED, "exec"), space)
-        return Implementation(name, {self.component: space[self.component]}, dict(self.declares), binding="inferred")
+        return Implementation(
+            name, {self.component: space[self.component]}, dict(self.declares), binding="inferred", written=INFERRED
+        )
 
 
 def names(module: ModuleType) -> dict[str, Any]:
@@ -50,13 +50,12 @@ def names(module: ModuleType) -> dict[str, Any]:
 
 def reply(implementation: Implementation, request: Request) -> Reply | Failure:
     """Return what an implementation replies, or why it does not; what it prints is dropped."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        try:
-            return call(implementation, request)
-        except Failure as failure:
-            return failure
-        except Unsupported as words:
-            return Failure("unsupported", str(words))
+    try:
+        return call(implementation, request)
+    except Failure as failure:
+        return failure
+    except Unsupported as words:
+        return Failure("unsupported", str(words))
 
 
 def gap(got: Reply | Failure, want: Reply | Failure) -> float:

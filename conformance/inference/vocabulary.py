@@ -14,7 +14,7 @@ SIZES: Mapping[str, str] = {
     r"input_?dim|d_?in|in_?dim|dim_?in|n_?state|nx|d|c|channels|latent_?dim|size|d_?emb|input_?size|units|model_?size|"
     r"in_?channels|e|embedding|d_?embed|d_?x|query_?dim|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
-    r"model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|embeddings?_?dims?|embed_?dims",
+    r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|embeddings?_?dims?|embed_?dims",
     "out": r"d_?out|out_?dim|output_?dim|out_?features|dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|num_?attention_?heads|nheads|n_?h|head_?count|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|encoder_?attention_?heads",
@@ -27,7 +27,7 @@ SIZES: Mapping[str, str] = {
     r"max_?position_?embeddings|max_?positions|sequence_?length|max_?seq_?length|max_?sequence_?length|length|t|window|"
     r"num_?positions|n_?positions|seq_?length|max_?context|maxlen|context_?size|context|len|max_?tokens|context_?len|"
     r"max_?context_?length|max_?pos|max_?size|end|n_?tokens|num_?tokens|tokens|sequence_?len|max_?t|l|max_?time|"
-    r"max_?num_?positions|src_?len|max_?target_?length|max_?position|num_?embeddings|positions",
+    r"max_?num_?positions|src_?len|max_?target_?length|t_?max|max_?ctx|n_?max|max_?position|num_?embeddings|positions",
     "dropout": r".*drop.*|p|p_?drop",
     "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",

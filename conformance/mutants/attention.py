@@ -347,6 +347,21 @@ no_maximum = Mutant(
 )
 
 
+def weigh_by_one_maximum(scores):
+    empty = torch.isneginf(scores).all(dim=-1, keepdim=True)
+    e = torch.exp(scores - scores.masked_fill(empty, 0.0).max())
+    return e / e.sum(dim=-1, keepdim=True).masked_fill(empty, 1.0)
+
+
+one_maximum = Mutant(
+    "ATT-one-maximum",
+    story="the largest of all scores is subtracted, instead of the row's: rows far below it become 0 / 0",
+    breaks={"ATT-STABLE-1"},
+    hint="subtract scores.amax(dim=-1, keepdim=True), the maximum of each row",
+    replace={attention.weigh: weigh_by_one_maximum},
+)
+
+
 def weigh_largest_eight(scores):
     largest = scores.topk(min(8, scores.shape[-1]), dim=-1).values[..., -1:]
     return attention.weigh(scores.masked_fill(scores < largest, float("-inf")))

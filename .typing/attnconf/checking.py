@@ -1,0 +1,1 @@
+../../conformance/attnconf/checking.py

@@ -1,0 +1,91 @@
+"""Reading somebody's source: its nodes with what stands around them, and what expressions mean, as far as one sees."""
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+TRANSPOSING = {"transpose", "permute", "swapaxes", "movedim", "moveaxis", "t", "T", "mT", "rearrange", "swapdims"}
+ACTIVATIONS = {"relu", "gelu", "silu", "sigmoid", "tanh", "leaky_relu", "relu6", "elu", "selu", "swish", "softplus"}
+MODULES = {"torch", "nn", "F", "functional", "np", "numpy", "math", "jnp"}
+Nodes = list[ast.AST]
+
+
+@dataclass
+class Code:
+    """What is searched: statements, with what stands around each node of theirs."""
+
+    body: list[ast.stmt]
+
+    def __post_init__(self) -> None:
+        self.nodes = [node for statement in self.body for node in ast.walk(statement)]
+        self.above = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    @property
+    def functions(self) -> list[ast.FunctionDef]:
+        return [node for node in self.nodes if isinstance(node, ast.FunctionDef)]
+
+    def calls(self, *names: str) -> list[ast.Call]:
+        """Return the calls of functions or methods of these names, small letters or not."""
+        return [n for n in self.nodes if isinstance(n, ast.Call) and last_name(n.func).lower() in names]
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield the expressions that a node is part of, the nearest first."""
+        while (node := self.above.get(node)) is not None and not isinstance(node, ast.stmt):  # type: ignore[assignment]
+            yield node
+
+    def class_of(self, node: ast.AST) -> ast.AST | None:
+        while (node := self.above.get(node)) is not None:  # type: ignore[assignment]
+            if isinstance(node, ast.ClassDef):
+                return node
+        return None
+
+    def statement(self, node: ast.AST) -> ast.AST:
+        while not isinstance(node, ast.stmt) and node in self.above:
+            node = self.above[node]
+        return node
+
+
+Find = Callable[[Code], Nodes]
+
+
+# -- reading expressions
+
+
+def last_name(node: ast.AST) -> str:
+    """Return "softmax" of torch.softmax and of x.softmax, and "x" of x."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def mentions(node: ast.AST, *words: str) -> bool:
+    """Return whether a name in an expression contains one of the words."""
+    names = [last_name(part).lower() for part in ast.walk(node)]
+    return any(word in name for name in names for word in words)
+
+
+def number(node: ast.AST | None) -> float | None:
+    """Return the value of a literal number, with a sign or as float("-inf")."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = number(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return float(node.value)
+    if isinstance(node, ast.Call) and last_name(node.func) == "float" and node.args:
+        word = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+        return float(word) if isinstance(word, str) and word.strip("+-") == "inf" else None
+    return float("inf") if node is not None and last_name(node) == "inf" else None
+
+
+def argument(call: ast.Call, name: str, place: int) -> ast.AST | None:
+    """Return an argument by name or place; one place earlier in a method, whose first is the tensor itself."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    function = call.func
+    method = isinstance(function, ast.Attribute) and last_name(function.value) not in MODULES
+    place -= method or last_name(function)[:1].isupper()
+    return call.args[place] if 0 <= place < len(call.args) else None
+
+
+def is_call(node: ast.AST, *words: str) -> bool:
+    """Return whether a node is a call of something whose name contains one of the words."""
+    return isinstance(node, ast.Call) and any(word in last_name(node.func).lower() for word in words)

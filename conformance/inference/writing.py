@@ -1,0 +1,91 @@
+"""An inferred binding written out as an adapter, to be read, edited and kept."""
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+from attnconf.adapters import wiring
+from attnconf.conformance.inference import bindings, nothing_in
+from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.loading import LoadError, source_of
+from attnconf.conformance.sources import Source
+
+
+def adapter(typed: str) -> str:
+    """Return the adapter for what a name stands for. Raises LoadError where nothing in it can be bound."""
+    name, source = source_of(typed)
+    bound, refused = bindings(source, name.chosen, name.component)
+    if not bound:
+        why = "; ".join(f"{c.name}: {reason}" for c, reason in refused) or nothing_in(source)
+        raise LoadError(f"{typed}: {why}")
+    return adapter_text(bound, source)
+
+
+def adapter_text(bound: Sequence[Bound], source: Source) -> str:
+    """Return the module that gives what running the file itself gives; one of several classes has variants."""
+    bodies = [_alone(bound[0])] if len(bound) == 1 else [_variant(b) for b in bound]
+    body = "\n\n".join(bodies)
+    head = [_docstring(bound, source), "", *_imports(body, source), "", _theirs(source), 'binding = "inferred"']
+    if len(bound) > 1:
+        head.append("variants = {}")
+    return "\n".join([*head, body]).rstrip() + "\n"
+
+
+def _docstring(bound: Sequence[Bound], source: Source) -> str:
+    what = ", ".join(f"{b.place.name} as {b.draft.component}" for b in bound)
+    lines = [f'"""{_called(source)}: {what}. Inferred by `attnconf bind`; edit it freely.', ""]
+    for b in bound:
+        lines += [f"{b.place.name}, {_standing(b)}:", *(f"    {_wrapped(line)}" for line in b.told)]
+    return "\n".join([*lines, '"""'])
+
+
+def _standing(b: Bound) -> str:
+    if b.certified == "reference":
+        return "equal to the textbook on fresh weights"
+    return f"equal to the mistake {b.certified}" if b.certified else "a guess: nothing confirmed it"
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(line, 112, subsequent_indent=" " * 17, break_long_words=False, break_on_hyphens=False)
+
+
+def _called(source: Source) -> str:
+    return source.path.name if source.path is not None else source.module.__name__
+
+
+def _imports(body: str, source: Source) -> list[str]:
+    """Return the imports that the text needs."""
+    standard = ["import math"] if re.search(r"\bmath\.", body) else []
+    standard += ["from types import SimpleNamespace"] if "SimpleNamespace(" in body else []
+    theirs = ["import torch"] if re.search(r"\btorch\.", body) else []
+    theirs += ["from torch import nn"] if re.search(r"\bnn\.", body) else []
+    ours = ["from attnconf.adapters import bind"] if re.search(r"\bbind\(", body) else []
+    helpers = sorted(name for name in wiring.__all__ if re.search(rf"\b{name}\(", body))
+    helpers += ["definitions"] if source.path is not None else []
+    names = ", ".join(sorted(set(helpers)))
+    ours += [f"from attnconf.adapters.wiring import {names}"] if names else []
+    if len(ours) and len(ours[-1]) > 110:
+        listed = textwrap.fill(names, 112, initial_indent="    ", subsequent_indent="    ")
+        ours[-1] = f"from attnconf.adapters.wiring import (\n{listed},\n)"
+    groups = [g for g in (standard, theirs, ours) if g]
+    return [line for i, group in enumerate(groups) for line in ([""] if i else []) + group]
+
+
+def _theirs(source: Source) -> str:
+    if source.path is not None:
+        return f"theirs = definitions({str(source.path)!r})"
+    return f"import {source.module.__name__} as theirs  # noqa: E402"
+
+
+def _alone(b: Bound) -> str:
+    lines = [f"declares = {dict(b.draft.declares)!r}"] if b.draft.declares else []
+    lines += [f"profile = {b.profile!r}"] if b.profile else []
+    lines += ["established = False  # nothing confirmed it"] if b.certified is None else []
+    return "\n".join([*lines, "", "", b.draft.body])
+
+
+def _variant(b: Bound) -> str:
+    entries = [f'"{b.draft.component}": {b.draft.component}', f'"declares": {dict(b.draft.declares)!r}']
+    entries += [f'"profile": {b.profile!r}'] if b.profile else []
+    entries += ['"established": False'] if b.certified is None else []
+    return f'\n\n{b.draft.body}\n\nvariants["{b.place.name}"] = {{{", ".join(entries)}}}'

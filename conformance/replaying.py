@@ -1,0 +1,123 @@
+"""What a known mistake replies to the calls that an implementation has answered, and whether that is the same."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.conventions import in_conventions
+from attnconf.conformance.door import Implementation, Reply, Request, call
+from attnconf.conformance.evidence import Failure, Unsupported
+from attnconf.conformance.fixing import fixing
+from attnconf.conformance.mutation import all_mutants, apply, size
+
+Log = Sequence[tuple[Request, Reply | Failure]]
+Spoken = frozenset[tuple[str, str]]  # conventions
+ROUNDING = 1e-6  # of what is largest in a reply
+LIMIT = 30_000  # functions called: 2 to 3 s
+FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
+
+
+class Shared:
+    """Replies that all diagnoses of one component of one implementation share, as each takes milliseconds."""
+
+    def __init__(self, component: str, declares: Mapping[str, str] | None = None) -> None:
+        self.spent = 0
+        self._size = 10 + size(component)  # what every call takes, and what its functions take
+        self.spoken: Spoken = frozenset((declares or {}).items())
+        self._replies: dict[tuple[str, Spoken, int], tuple[Request, Reply | Failure]] = {}
+
+    @property
+    def affordable(self) -> bool:
+        """Whether there is time for more; the same on every machine."""
+        return self.spent < LIMIT
+
+    def reply(self, name: str, spoken: Spoken, request: Request) -> Reply | Failure:
+        """Return what the mutant replies, or several joined by "+"; the reference, where the name is empty.
+
+        The name may be that of a setting that is fixed, too: "eps=1e-06".
+        """
+        key = (name, spoken, id(request))  # the request is kept, so that no other gets its id
+        if key not in self._replies:
+            self.spent += self._size * (1 if request.cotangent is None else 2)
+            self._replies[key] = (request, _reply(name, spoken, request))
+        return self._replies[key][1]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Replies of an implementation against a mutant's, in the same conventions."""
+
+    spoken: Spoken
+    rounding: float
+    shared: Shared
+
+    def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
+        """Return whether the mutant, or the reference where the name is empty, gives this reply."""
+        return alike(reply, self.shared.reply(name, self.spoken, request), self.rounding)
+
+    def silent(self, name: str, request: Request) -> bool:
+        """Return whether the mutant replies to a call as the reference does."""
+        return self.same(name, request, self.shared.reply("", self.spoken, request))
+
+    def fits(self, name: str, log: Log) -> bool:
+        """Return whether the mutant gives all replies."""
+        return all(self.same(name, request, reply) for request, reply in log)
+
+    def telling(self, log: Log) -> Log:
+        """Return the calls on which the reference replies otherwise, the cheapest first."""
+        other = [(request, reply) for request, reply in log if not self.same("", request, reply)]
+        return sorted(other, key=lambda call: cost(call[0]))
+
+
+def cost(request: Request) -> int:
+    """Return about how long a call takes, in numbers that go in; twice as much with gradients."""
+    given = (*request.inputs.values(), *request.weights.values())
+    size = sum(x.numel() for x in given if isinstance(x, Tensor))
+    return size * (1 + len(request.before)) * (1 if request.cotangent is None else 3)
+
+
+def _mutated(name: str, spoken: Spoken) -> Implementation:
+    if "=" in name:
+        return in_conventions(fixing(apply([]), name), dict(spoken))
+    names = name.split("+") if name else []
+    return in_conventions(apply([all_mutants()[one] for one in names]), dict(spoken))
+
+
+_single = cache(_mutated)
+_several = lru_cache(maxsize=8)(_mutated)  # thousands are tried, and each takes 0.2 MB
+
+
+def _reply(name: str, spoken: Spoken, request: Request) -> Reply | Failure:
+    try:
+        return call((_several if "+" in name else _single)(name, spoken), request)
+    except Failure as failure:
+        return failure
+    except Unsupported as words:
+        return Failure("unsupported", str(words))
+
+
+def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDING) -> bool:
+    """Return whether two replies are the same up to rounding, or both failed in the same words."""
+    if isinstance(one, Failure) or isinstance(other, Failure):
+        return isinstance(one, Failure) and isinstance(other, Failure) and one.message == other.message
+    if set(one.grads) != set(other.grads) or (one.weights is None) != (other.weights is None):
+        return False
+    pairs = [(one.out, other.out), *((one.grads[name], other.grads[name]) for name in one.grads)]
+    if one.weights is not None and other.weights is not None:
+        pairs.append((one.weights, other.weights))
+    return one.changed == other.changed and all(_equal(a, b, rounding) for a, b in pairs)
+
+
+def _equal(a: Tensor, b: Tensor, rounding: float) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    rounding = 1e-2 if a.dtype in (torch.float16, torch.bfloat16) else rounding
+    a, b = a.detach().double(), b.detach().double()
+    if not a.numel():
+        return True
+    gap = (a - b).abs().nan_to_num(nan=0.0, posinf=0.0)
+    same_specials = torch.equal(a.isnan(), b.isnan()) and torch.equal(a.isinf(), b.isinf())
+    return same_specials and bool(gap.max() <= rounding * b.abs().nan_to_num(posinf=0.0).max())

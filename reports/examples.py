@@ -1,0 +1,142 @@
+"""The pictures under a failure, as text and as SVG: the smallest example, and who depends on whom."""
+
+import re
+import textwrap
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+Result = dict[str, Any]
+LEGEND = "o allowed  . none  X forbidden  ! missing"
+WIDTH = 100  # characters: what is longer stands on lines of its own
+SIDE = 22  # pixels: of one cell
+COLOURS = {".": "#ffffff", "o": "#9ecae1", "X": "#d62728", "!": "#ff9f1c"}
+
+
+def example(result: Result) -> list[str]:
+    """Return the lines of the smallest example, or none."""
+    found = result.get("example")
+    if not found:
+        return []
+    given = [f"{x['name']} = {_text(x['value'])}" for x in found["inputs"]]
+    lines = _side_by_side(given)
+    if found["notes"]:
+        lines.append(f"({'; '.join(found['notes'])})")
+    wide = max(len(step["name"]) for step in found["steps"])
+    seen = any(step["yours"] is not None for step in found["steps"][:-1])
+    for step in found["steps"]:
+        lines += _step(step, wide, "first difference" if seen else "differs")
+    return lines
+
+
+def _side_by_side(texts: Iterable[str]) -> list[str]:
+    lines = [""]
+    for text in texts:
+        joined = f"{lines[-1]}   {text}".strip()
+        if len(joined) <= WIDTH:
+            lines[-1] = joined
+        else:
+            lines.append(text)
+    return [line for line in lines if line]
+
+
+def _step(step: dict[str, Any], wide: int, mark: str) -> list[str]:
+    head, got = f"{step['name']:<{wide}}  reference {_text(step['reference'])}", step["yours"]
+    if got is None:
+        return [head]
+    yours = f"yours {_text(got)}" if step["differs"] else "yours the same"
+    yours += f"   <- {mark}" if step["first"] else ""
+    whole = f"{head}   {yours}"
+    return [whole] if len(whole) <= WIDTH else [head, f"{'':<{wide}}  {yours}"]
+
+
+def _text(x: Any) -> str:
+    """Return numbers with three digits, in brackets as they are nested."""
+    if isinstance(x, list):
+        return f"[{', '.join(map(_text, x))}]"
+    return x if isinstance(x, str) else f"{x:.3g}"
+
+
+def leaks(result: Result) -> list[str]:
+    """Return the lines of the map of dependences, or none."""
+    found = result.get("leaks")
+    if not found:
+        return []
+    row, columns = _word(found["rows"][0]), list(dict.fromkeys(map(_word, found["columns"])))
+    lines = [f"rows: {'output of ' * (row != 'out')}{row} i, columns: {', '.join(f'{c} j' for c in columns)}"]
+    lines[0] += f"   ({found['what']})"
+    wide = max(len(_number(name)) for name in (*found["rows"], *found["columns"]))
+    lines.append(" " * wide + _spaced([_number(name) for name in found["columns"]], found["columns"], wide))
+    for name, cells in zip(found["rows"], found["cells"], strict=True):
+        lines.append(f"{_number(name):>{wide}}" + _spaced(cells, found["columns"], wide))
+    return [*lines, LEGEND]
+
+
+def _spaced(cells: Iterable[str], columns: list[str], wide: int) -> str:
+    """Return the cells of a row, with a gap where another sequence begins."""
+    words = [_word(name) for name in columns]
+    gaps = ["  " if i and words[i] != words[i - 1] else "" for i in range(len(words))]
+    return " " + "".join(f"{gap} {cell:>{wide}}" for gap, cell in zip(gaps, cells, strict=True))
+
+
+def _word(name: str) -> str:
+    return name.rpartition(" ")[0]
+
+
+def _number(name: str) -> str:
+    return name.rpartition(" ")[2]
+
+
+def below(lines: list[str]) -> str:
+    """Return lines as one text of a failure block: all but the first under the first."""
+    return ("\n" + " " * 12).join(lines)
+
+
+# -- in reports
+
+
+def markdown(result: Result, folder: str | None) -> list[str]:
+    """Return both in Markdown; ``folder``: where the pictures of the report are, or None."""
+    lines = []
+    for title, text in (("Smallest example", example(result)), ("Who depends on whom", leaks(result))):
+        if text:
+            lines += ["", f"{title}:", "", "```text", *text, "```"]
+    if folder is not None and result.get("leaks"):
+        lines += ["", f"![who depends on whom]({folder}/{name(result)})"]
+    return lines
+
+
+def name(result: Result) -> str:
+    """Return the name of a result's picture."""
+    parts = (result["implementation"], result["component"], result["lens"], result["requirement"])
+    return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(parts)).strip("-.") + ".svg"
+
+
+def svg(result: Result) -> str:
+    """Return the map of dependences as a picture: a row of squares for each position of the output."""
+    found = result["leaks"]
+    across, left, top = len(found["columns"]), 90, 90
+    width, height = left + SIDE * across + 10, top + SIDE * len(found["rows"]) + 60
+    parts = [_label(left - 6, top + SIDE * i + 15, text, "end") for i, text in enumerate(found["rows"])]
+    parts += [_upright(left + SIDE * j + 15, top - 6, text) for j, text in enumerate(found["columns"])]
+    for i, cells in enumerate(found["cells"]):
+        parts += [_square(left + SIDE * j, top + SIDE * i, cell) for j, cell in enumerate(cells)]
+    for k, line in enumerate(textwrap.wrap(found["what"], max(20, width // 6))[:2]):
+        parts.append(_label(4, height - 38 + 14 * k, line, "start"))
+    parts.append(_label(4, height - 8, LEGEND, "start"))
+    size = f'width="{max(width, 300)}" height="{height}"'
+    style = 'font-family="monospace" font-size="11"'
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>', *parts, "</svg>"]) + "\n"
+
+
+def _square(x: int, y: int, cell: str) -> str:
+    shape = f'<rect x="{x}" y="{y}" width="{SIDE}" height="{SIDE}" fill="{COLOURS[cell]}" stroke="#888888"/>'
+    return shape if cell in ".o" else shape + _label(x + SIDE // 2, y + 15, cell, "middle")
+
+
+def _label(x: int, y: int, text: str, anchor: str) -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _upright(x: int, y: int, text: str) -> str:
+    return f'<text transform="translate({x} {y}) rotate(-90)">{escape(text)}</text>'

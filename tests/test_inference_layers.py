@@ -1,4 +1,4 @@
-"""Layers and models that know nothing of us: what is inferred of them, and that it is said in words where nothing is."""
+"""Layers and models that know nothing of us: what is inferred of them, and what is said where nothing is."""
 
 import textwrap
 from pathlib import Path

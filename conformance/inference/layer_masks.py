@@ -45,7 +45,7 @@ class Search:
     certified: str | None = "reference"  # or the id of a known mistake, or None where nothing is known to be alike
 
     def distance(self, text: LayerText, form: LayerMask, causal: bool, certificate: Certificate) -> float:
-        """Return how far the class is from what it is certified to be; where it is not, whether what is hidden counts."""
+        """Return how far the class is from what certified it; where nothing did, whether what is hidden counts."""
         draft = Draft(text.component, text.body(), self.declares).implementation(self.place.module)
         if self.certified is None:
             return 0.0 if self._hides(text, form, causal, draft) else FAILED
@@ -102,7 +102,7 @@ class Search:
         return found
 
     def find(self, text: LayerText, names: Sequence[str], which: str, causal: bool = False) -> tuple[LayerText, float]:
-        """Return the text with the form that fits arguments that are given the same mask; the nearest where none does."""
+        """Return the text with the form that fits arguments given one mask, else the nearest; and how near it is."""
         nearest: tuple[LayerText, float] = (text, FAILED)
         certificates: dict[str, Certificate] = {}
         ran = []

@@ -21,8 +21,8 @@ ATTENDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "encoder_layer": _ONE, "encoder": _ONE, "decoder_layer": _ONE, "decoder": _ONE, "encoder_decoder": _BOTH,
     "transformer": _BOTH, "token_attention": {"self": ("ids", "ids", "key_mask")},
 }  # fmt: skip
-WORDS = {"key_mask": "padding", "attn_mask": "masks that differ between queries", "memory_mask": "padding of the memory",
-         "source_mask": "padding of the source", "target_mask": "padding of the targets"}  # fmt: skip
+WORDS = {"key_mask": "padding", "attn_mask": "masks that differ between queries",
+         "memory_mask": "padding of the memory", "source_mask": "padding of the source", "target_mask": "padding of the targets"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _nothing(slot: Slot) -> str | None:
 
 
 def template(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
-    """Return the names of layer 0 as those of layer i, with ``{i}`` where the names of layer 1 differ; None: they do not fit."""
+    """Return the names of layer 0 as those of layer i: ``{i}`` where those of layer 1 differ. None: they do not fit."""
     found: list[str] = []
     for one, other in zip(first, second, strict=True):
         a, b = re.split(r"(\d+)", one), re.split(r"(\d+)", other)
@@ -172,7 +172,7 @@ def template(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
 
 
 def after_the_first(names: Sequence[str]) -> list[str] | None:
-    """Return the names of layer 1 as those of layer i, where the first layer is named apart: by its number in a list."""
+    """Return the names of layer 1 as those of layer i, where layer 0 is named apart: by its number in a list."""
     found = []
     for name in names:
         parts = name.split(".")

@@ -89,8 +89,8 @@ def _with_unused(defined: list[str], first: Mapping[str, int]) -> list[str]:
     return sorted(at, key=lambda name: at[name])
 
 
-ACTIVATED = {"relu": "relu", "relu_": "relu", "clamp": "relu", "clamp_min": "relu", "maximum": "relu", "gelu": "gelu",
-             "gelu-tanh": "gelu-tanh", "silu": "silu", "erf": "gelu", "tanh": "gelu-tanh", "sigmoid": "silu"}  # fmt: skip
+ACTIVATED = {"relu": "relu", "relu_": "relu", "clamp": "relu", "clamp_min": "relu", "maximum": "relu",
+             "gelu": "gelu", "gelu-tanh": "gelu-tanh", "silu": "silu", "erf": "gelu", "tanh": "gelu-tanh", "sigmoid": "silu"}  # fmt: skip
 
 
 def activations(trace: Trace) -> Iterator[str]:

@@ -180,7 +180,7 @@ def _of_vector(
 
 
 def norm_entries(unit: Unit, parameters: Mapping[str, Tensor]) -> dict[str, str]:
-    """Return, by the names of a norm's parameters, which of ours they are: a gain begins with ones, a shift with zeros."""
+    """Return which of ours a norm's parameters are, by their names: a gain begins with ones, a shift with zeros."""
     if len(unit.names) == 1:
         return {unit.names[0]: "weight"}
     one, other = unit.names

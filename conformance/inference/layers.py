@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import product
 from typing import Any
 
 import torch
@@ -14,13 +13,14 @@ from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
 from attnconf.conformance.inference.layer_parts import layer_parts
 from attnconf.conformance.inference.layer_probe import Called, Probe, claims_batch_first, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
 from attnconf.conformance.inference.layer_state import State, states
 from attnconf.conformance.inference.layer_text import LayerText
-from attnconf.conformance.inference.layer_trace import Trace, activations
+from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
@@ -55,9 +55,6 @@ _COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 _TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
            "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
            "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
-AT_MOST = 30  # sets of conventions tried for one text
-EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
-CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 
 def table_of(component: str) -> Mapping[str, tuple[str, ...]]:
@@ -99,9 +96,9 @@ def bind(place: Place) -> Bound | Refusal:
     if not tried:
         return Refusal("; ".join(attempts.failures[:4]) or f"it can be neither built nor called as {place.component}")
     for one in tried[:3]:
-        mistakes = one.certificate.mistakes(one.given, one.declares)
-        if mistakes:
-            return finish(place, one, mistakes[0].id)
+        for mistake in Certificate(place.component, one.certificate.requests[:1]).mistakes(one.given[:1], one.declares):
+            if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
+                return finish(place, one, mistake.id)
     return finish(place, tried[0], None)
 
 
@@ -151,7 +148,8 @@ def _called(
         return
     widths, ratio = sized
     text = LayerText(
-        place.component, made, form, lazy=lazy, longest=0 if "max_len" in made.given else probe.longest(), out=called.out, sequence_first=called.sequence_first,
+        place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
+        longest=0 if "max_len" in made.given else probe.longest(),
         causal_always=called.causal if place.component not in ("encoder_layer", "encoder") else called.ordered,
     )  # fmt: skip
     if called.fill != "none":
@@ -247,62 +245,6 @@ def _eps_refusal(declares: Mapping[str, str]) -> list[tuple[str, str]]:
     return [
         (f"config.eps != {float(declares['eps'])}", f"another ε than {float(declares['eps'])}, which is in its code")
     ]
-
-
-def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Iterator[tuple[dict[str, str], bool]]:
-    """Yield the conventions in which a text may be, those first that what was seen speaks for."""
-    fixed = dict(state.declares)
-    if (text.causal_always and not text.decodes) or _says_causal(place, text):
-        fixed["causality"] = "always"
-    if place.component == "token_attention":
-        for scale, layout in product(("none", "sqrt"), ("interleaved", "halves", "halves-cos-first")):
-            yield {**fixed, "embedding-scale": scale, "sinusoidal-layout": layout}, False
-        return
-    order = [state.norm_first, not state.norm_first]
-    layered = fixed.get("norm-biases") != "no" and fixed["layer-bias"] == "yes"
-    axes: list[list[dict[str, str]]] = [
-        [{"norm-order": "pre" if first else "post"} for first in order],
-        [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace))],
-        [{"activation": name} for name in activations(trace)],
-        [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
-        [{"attention-scale": scale} for scale in ("sqrt", "none")],
-    ]
-    if not layered:
-        axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
-    if place.component == "transformer":
-        axes.append([{"transformer-scale": s} for s in ("sqrt", "none")])
-        axes.append([{"sinusoidal-layout": s} for s in ("interleaved", "halves", "halves-cos-first")])
-    ranked = sorted(
-        product(*(range(len(axis)) for axis in axes)), key=lambda picked: (sum(map(bool, picked)), sum(picked))
-    )
-    for picked in ranked[:AT_MOST]:
-        declares = dict(fixed)
-        for axis, i in zip(axes, picked, strict=True):
-            declares |= axis[i]
-        if declares.get("rms-norm-weight") == "one-plus" and declares["norm-kind"] == "layer":
-            continue
-        yield _short(declares), declares["norm-order"] == "pre"
-
-
-def _short(declares: Mapping[str, str]) -> dict[str, str]:
-    """Return the conventions without those that say what is taken for granted and is no matter of a layer's kind."""
-    quiet = {"attention-scale": "sqrt", "rms-norm-weight": "plain"}
-    return {name: choice for name, choice in declares.items() if quiet.get(name) != choice}
-
-
-def _kinds(trace: Trace) -> tuple[str, ...]:
-    centred = "layer_norm" in trace.functions or "var" in trace.functions or "std" in trace.functions
-    return ("layer", "rms") if centred else ("rms", "layer")
-
-
-def _seen(trace: Trace) -> list[str]:
-    return [e for eps in trace.eps if (e := next((x for x in EPS if float(x) == eps), ""))]
-
-
-def _says_causal(place: Place, text: LayerText) -> bool:
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", place.name).lower()
-    masked = any(slot.role in ("mask", "lengths", "causal") for slot in text.form.slots)
-    return not text.decodes and not masked and re.search(CAUSAL_NAME, plain) is not None
 
 
 def plain_requests(text: LayerText, declares: Mapping[str, str], norm_first: bool, called: Called) -> list[Request]:

@@ -21,8 +21,13 @@ ATTENDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "encoder_layer": _ONE, "encoder": _ONE, "decoder_layer": _ONE, "decoder": _ONE, "encoder_decoder": _BOTH,
     "transformer": _BOTH, "token_attention": {"self": ("ids", "ids", "key_mask")},
 }  # fmt: skip
-WORDS = {"key_mask": "padding", "attn_mask": "masks that differ between queries",
-         "memory_mask": "padding of the memory", "source_mask": "padding of the source", "target_mask": "padding of the targets"}  # fmt: skip
+WORDS = {
+    "key_mask": "padding",
+    "attn_mask": "masks that differ between queries",
+    "memory_mask": "padding of the memory",
+    "source_mask": "padding of the source",
+    "target_mask": "padding of the targets",
+}
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,12 @@ def _with_unused(defined: list[str], first: Mapping[str, int]) -> list[str]:
     return sorted(at, key=lambda name: at[name])
 
 
-ACTIVATED = {"relu": "relu", "relu_": "relu", "clamp": "relu", "clamp_min": "relu", "maximum": "relu",
-             "gelu": "gelu", "gelu-tanh": "gelu-tanh", "silu": "silu", "erf": "gelu", "tanh": "gelu-tanh", "sigmoid": "silu"}  # fmt: skip
+ACTIVATED = {
+    **dict.fromkeys(("relu", "relu_", "clamp", "clamp_min", "maximum"), "relu"),
+    **dict.fromkeys(("gelu", "erf"), "gelu"),
+    **dict.fromkeys(("gelu-tanh", "tanh"), "gelu-tanh"),
+    **dict.fromkeys(("silu", "sigmoid"), "silu"),
+}
 
 
 def activations(trace: Trace) -> Iterator[str]:

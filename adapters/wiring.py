@@ -9,11 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnconf.adapters.layout import under
+
 __all__ = [
-    "additive", "allowed", "chosen", "counted", "definitions", "each_apart", "exact", "fitted", "for_each_head",
-    "full", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves", "one_for_all_heads",
-    "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "rows", "settle", "spelt", "tallied",
-    "unknown_in", "without", "written",
+    "additive", "allowed", "awake", "chosen", "counted", "definitions", "each_apart", "everywhere", "exact", "fitted",
+    "for_each_head", "full", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves",
+    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "rows", "settle",
+    "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip
 
 END = "</w>"
@@ -45,6 +47,13 @@ def settle(module: Any, config: Any, weights: Any = None) -> Any:
     device = config.device if like is None and hasattr(config, "device") else getattr(like, "device", None)
     dtype = config.dtype if like is None and hasattr(config, "dtype") else getattr(like, "dtype", None)
     return module.train(getattr(config, "training", False)).to(device, dtype)
+
+
+def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:
+    """Return the module after a first call, from which its lazy layers take their sizes."""
+    with torch.no_grad():
+        module(*args, **kwargs)
+    return module
 
 
 def without(module: nn.Module, *names: str) -> nn.Module:
@@ -81,9 +90,10 @@ def lacking(weights: Any, *names: str) -> None:
 
 def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tensor | None, causal: bool) -> Any:
     """Return where attention is allowed, (B, 1 or H, L, S), True = may attend; None where it is everywhere."""
+    L, S = (x.shape[1] if x.ndim == 2 else x.shape[-2] for x in (query, key))  # ids, or vectors
     seen = None
     if causal:
-        seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool, device=query.device).tril()
+        seen = torch.ones(L, S, dtype=torch.bool, device=query.device).tril()
     if attn_mask is not None:
         seen = attn_mask if seen is None else seen & attn_mask
     if key_mask is not None:
@@ -91,7 +101,7 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
     if seen is None:
         return None
     heads = seen.shape[-3] if seen.ndim > 2 else 1
-    return seen.expand(query.shape[0], heads, query.shape[-2], key.shape[-2])
+    return seen.expand(query.shape[0], heads, L, S)
 
 
 def everywhere(query: Tensor, key: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ class Checked:
         """Return the scored cases for a subject, with values as wide as its lens can make them."""
         width = subject.offers("value-width")
         cases = [case for name in self.families for case in family(name, seed, device, width)]
-        return [_as_declared(case, subject) for case in cases] if _changes_cases(subject) else cases
+        return [as_declared(case, subject) for case in cases] if _changes_cases(subject) else cases
 
 
 _BIASES = {"all": "qkvo", "none": "", "output": "o", "inputs": "qkv"}  # by what "biases" declares
@@ -39,13 +39,15 @@ def _changes_cases(subject: Subject) -> bool:
     return any(name in subject.declares and subject.choice(name) != CONVENTIONS[name][0] for name in _SHAPING)
 
 
-def _as_declared(case: Case, subject: Subject) -> Case:
+def as_declared(case: Case, subject: Subject) -> Case:
     """Return a case in the sizes, and with the biases, that a subject declares to have."""
     sizes = {"H": 1, "E": case.embed or case.E} if subject.choice("heads") == "one" else {}
     if subject.choice("hidden-ratio") != "free":
         ratio = int(subject.choice("hidden-ratio"))
         sizes |= {"S": ratio * case.E} if subject.component == "feed_forward" else {"F": ratio * case.H * case.E}
-    others = "".join(mark for mark, name in (("f", "network"), ("n", "norm")) if subject.choice(f"{name}-biases") == "yes")
+    others = "".join(
+        mark for mark, name in (("f", "network"), ("n", "norm")) if subject.choice(f"{name}-biases") == "yes"
+    )
     return case.but(biases=_BIASES[subject.choice("biases")] + others, **sizes)
 
 

@@ -20,7 +20,7 @@ from attnconf.reference.masks import causal
 Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
-           "rms-norm-weight", "glu-activated")  # fmt: skip
+           "rms-norm-weight", "glu-activated", "eps")  # fmt: skip
 
 
 # -- what is asked

@@ -32,6 +32,10 @@ BINDERS: Mapping[str, str] = {
     "tokenizer": "tokenizers",
     "detokenizer": "tokenizers",
     "bpe_trainer": "merges",
+    **dict.fromkeys(
+        ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder", "transformer", "token_attention"),
+        "layers",
+    ),
 }
 
 

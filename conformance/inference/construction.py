@@ -18,6 +18,7 @@ Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressio
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
 BASES = (10000,)  # defaults that say what they are, whatever the name
+_SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
@@ -47,7 +48,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             for p, (text, _) in zip(parameters, chosen, strict=True)
             if text
         ]
-        arguments = _one_dropout(arguments)
+        arguments = arguments if "hidden" in table else _one_dropout(arguments)  # a layer has one for all its parts
         given = {m for m, texts in table.items() for text, _ in chosen if texts and text == texts[0]} | globals_given
         given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
         yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
@@ -66,7 +67,14 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
     """Yield one choice for each parameter, those first whose ranks add up to little."""
     ranks = [range(len(c)) for c in choices]
     every = islice(product(*ranks), 20_000)
-    for picked in sorted(every, key=lambda picked: (sum(picked), picked)):
+    wanted = {m for c in choices for _, m in c if m in ("embed", "heads")}
+
+    def cost(picked: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        sizes = [m for c, i in zip(choices, picked, strict=True) if (m := c[i][1]) in _SIZES]
+        twice, missing = len(sizes) - len(set(sizes)), len(wanted - set(sizes))
+        return sum(picked) + 3 * twice + 2 * missing, picked  # two parameters seldom mean the same
+
+    for picked in sorted(every, key=cost):
         yield tuple(c[i] for c, i in zip(choices, picked, strict=True))
 
 
@@ -96,7 +104,9 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         parts = parts if p.default is None or callable(p.default) else []
     if optional:
         first = [] if not parts else [("", "")]
-        return [*first, *found, *([("", "")] if not parts else parts)]
+        short = type(p.default) is int and len(p.name) <= 2
+        others = [g for g in _guesses(p, table, False) if short and g not in found]
+        return [*first, *found, *(parts or [("", "")]), *others]
     weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
     return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
 
@@ -112,11 +122,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
         return [(repr(word), "") for word in ACTIVATIONS[:2]]
     if known or "config" in meanings(p.name):
         return []
-    sizes = [
-        (text, m)
-        for m in ("vocab", "embed", "heads", "head_dim", "hidden", "layers", "max_len")
-        for text in table.get(m, ())
-    ]
+    sizes = [(text, m) for m in ("vocab", *_SIZES, "head_dim", "max_len") for text in table.get(m, ())]
     return sizes or [("None", "")]
 
 
@@ -126,7 +132,8 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
     """Return whether a parameter is an object that holds sizes: it is called so, or its default or annotation is one."""
     if named:
-        return p.default is p.empty or not isinstance(p.default, bool | int | float | str | tuple)
+        plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
+        return p.default is p.empty or not plain
     plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
     annotated = p.annotation is not p.empty and isinstance(p.annotation, type) and is_dataclass(p.annotation)
     filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
@@ -178,7 +185,7 @@ def _configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) ->
     there = [own] if isinstance(own, type) else [v for v in vars(module).values() if isinstance(v, type)]
     for kind in there:
         entries = _entries_of(kind, module)
-        given = {name: entry_text(name, table) for name in entries}
+        given = entry_texts(list(entries), table)
         if any(given.values()):
             found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, entries)]
     return [*found, "<namespace>"]
@@ -189,6 +196,8 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
     if is_dataclass(kind):
         own = kind.__module__ == module.__name__ or "config" in kind.__name__.lower()
         return {f.name: f.type for f in fields(kind) if f.init} if own else {}
+    if hasattr(kind, "_fields"):
+        return {name: int for name in kind._fields}
     if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
         return {}
     try:
@@ -210,6 +219,19 @@ def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[st
 def _said_by(text: str, table: Meanings) -> set[str]:
     """Return what an expression for a configuration object says, by what is in it."""
     return {meaning for meaning, texts in table.items() if any(f"={t}" in text for t in texts)}
+
+
+def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
+    """Return the expressions for the entries of a configuration; sizes that are told apart mean different things."""
+    options = {n: [m for m in meanings(n) if m in table and m != "config" and table[m]] for n in names}
+    taken: set[str] = set()
+    found: dict[str, str | None] = {}
+    for name in sorted(names, key=lambda n: len([m for m in options[n] if m in _SIZES])):
+        free = [m for m in options[name] if m not in _SIZES or m not in taken]
+        chosen = (free or options[name] or [""])[0]
+        taken.add(chosen)
+        found[name] = table[chosen][0] if chosen else None
+    return {name: found[name] for name in names}
 
 
 def entry_text(name: str, table: Meanings) -> str | None:
@@ -235,7 +257,7 @@ def entry_default(name: str, module: ModuleType) -> str:
 
 def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return statements that set the sizes that the code of ``thing`` reads from its module."""
-    statements, found = [], set()
+    statements, found, unknown = list[str](), set[str](), list[str]()
     read = {name: vars(module).get(name) for name in sorted(names_read(thing))}
     for name, value in read.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -244,6 +266,12 @@ def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str
         if meaning:
             statements.append(f"theirs.{name} = {table[meaning][0]}")
             found.add(meaning)
+        elif not meanings(name) and isinstance(value, int):
+            unknown.append(name)
+    left = [m for m in _SIZES if m in table and m not in found]
+    if found and len(unknown) == 1 and left:  # what is left for it to be
+        statements.append(f"theirs.{unknown[0]} = {table[left[0]][0]}")
+        found.add(left[0])
     return tuple(statements), frozenset(found)
 
 
@@ -298,13 +326,25 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
     if "<namespace>" not in made.text:
         return made
 
-    def value(name: str) -> Any:
-        return eval(entry_text(name, table) or entry_default(name, module), space)
+    texts: dict[str, str] = {}
 
-    recorder = Recorder(value)
-    space = {**space, "recorder": recorder}
-    run(Construction(made.text.replace("<namespace>", "recorder"), made.before), space)
-    texts = {name: entry_text(name, table) or entry_default(name, module) for name in recorder.asked}
+    def value(name: str) -> Any:
+        return eval(texts.get(name) or entry_text(name, table) or entry_default(name, module), space)
+
+    for _ in range(3):  # until no name is asked for that was not known
+        recorder = Recorder(value)
+        failure: Exception | None = None
+        try:
+            inside = {**space, "recorder": recorder}
+            run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
+        except Exception as error:
+            failure = error
+        known = entry_texts(list(recorder.asked), table)
+        before, texts = texts, {name: text or entry_default(name, module) for name, text in known.items()}
+        if texts == before:
+            break
+    if failure is not None:
+        raise failure
     if recorder.by_item:
         words = "{" + ", ".join(f'"{name}": {text}' for name, text in texts.items()) + "}"
     else:

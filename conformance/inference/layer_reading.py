@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Unit, Units
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.reading import NOWHERE, Sizes, layouts, read
+from attnconf.conformance.inference.reading import Sizes, layouts, read
 from attnconf.conformance.inference.states import NAMED, Weighing, weighings
 
 
@@ -29,9 +29,17 @@ def attention_weighings(
         alone = Alone(module, parameters, unit, units, trace, sizes)
         return [*alone.weighings(), *by_names(alone.own, sizes)]
     except (Failed, RuntimeError, ValueError, IndexError, AttributeError, StopIteration):
-        inside = _inside(unit.owner, parameters)
-        own = {name: inside[name] for name in (_relative(n, unit.owner) for n in unit.names)}
+        owner = caller(unit.owner, trace)
+        inside = _inside(owner, parameters)
+        own = {name: inside[name] for name in (_relative(n, owner) for n in unit.names)}
         return list(by_names(own, sizes))
+
+
+def caller(owner: str, trace: Trace) -> str:
+    """Return the innermost module around ``owner``, or itself, that is called: a list of modules is not."""
+    while owner not in trace.calls and owner:
+        owner = owner.rpartition(".")[0]
+    return owner
 
 
 def _relative(name: str, owner: str) -> str:
@@ -48,9 +56,7 @@ class Alone:
     def __init__(
         self, module: nn.Module, parameters: Mapping[str, Tensor], unit: Unit, units: Units, trace: Trace, sizes: Sizes
     ):
-        owner = unit.owner
-        while owner not in trace.calls and owner:  # a list of modules is not called
-            owner = owner.rpartition(".")[0]
+        owner = caller(unit.owner, trace)
         self.sizes, self.owner = sizes, owner
         self.module = copy.deepcopy(module.get_submodule(owner))
         inside = _inside(owner, parameters)
@@ -66,7 +72,8 @@ class Alone:
 
     def run(self, own: Mapping[str, Tensor]) -> Tensor:
         """Return the output, (E,). Raises Failed."""
-        given = attempt(lambda: functional_call(self.module, {**self.others, **own}, self.args, self.kwargs))
+        module = copy.deepcopy(self.module)  # it may keep something of a call
+        given = attempt(lambda: functional_call(module, {**self.others, **own}, self.args, self.kwargs))
         return self._vector(given)
 
     def _vector(self, given: Any) -> Tensor:
@@ -127,7 +134,11 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
     texts: list[list[str]] = []
     for group, kind in ((roles, "weight"), (biases, "bias")):
         for name, parts in group.items():
-            fits = [layout for layout in layouts(parts, kind, per_head=False) if _has_shape(layout, own[name], parts, kind, sizes)]
+            fits = [
+                layout
+                for layout in layouts(parts, kind, per_head=False)
+                if _has_shape(layout, own[name], parts, kind, sizes)
+            ]
             if not fits:
                 return
             fits = [layout for layout in fits if layout.roles == parts][:6]
@@ -143,7 +154,11 @@ def _named_order(matrices: Sequence[str]) -> list[str]:
 
     found: list[str] = []
     for role in ("q", "k", "v"):
-        fits = [m for m in matrices if any(re.fullmatch(rf"({NAMED[role]}|w_?{role}s?|{role}_?\w*)", w.lower()) for w in m.split("."))]
+        fits = [
+            m
+            for m in matrices
+            if any(re.fullmatch(rf"({NAMED[role]}|w_?{role}s?|{role}_?\w*)", w.lower()) for w in m.split("."))
+        ]
         if len(fits) != 1 or fits[0] in found:
             return list(matrices)
         found.append(fits[0])
@@ -155,10 +170,13 @@ def _has_shape(layout: Any, p: Tensor, parts: Sequence[str], kind: str, sizes: S
     shapes = {r: (rows.get(r, sizes.width), *((sizes.embed,) if kind == "weight" else ())) for r in parts}
     given = {r: torch.zeros(s) for r, s in shapes.items()}
     try:
-        there = eval(layout.text.format(heads=sizes.heads, **{r: f"given[{r!r}]" for r in parts}), {"given": given, "torch": torch})
+        there = eval(
+            layout.text.format(heads=sizes.heads, **{r: f"given[{r!r}]" for r in parts}),
+            {"given": given, "torch": torch},
+        )
     except (RuntimeError, IndexError):
         return False
     return tuple(there.shape) == tuple(p.shape)
 
 
-__all__ = ["NOWHERE", "attention_weighings", "by_names"]
+__all__ = ["attention_weighings", "by_names", "caller"]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
+_LIKE = ("to", "type_as", "expand_as", "view_as", "reshape_as")  # of whose arguments only the first is computed with
 _VIEWS = ("T", "mT", "H", "mH")
 
 
@@ -37,7 +37,8 @@ class _Watch(TorchFunctionMode):
         owner = getattr(getattr(func, "__self__", None), "__name__", "")
         if name != "__get__" or owner in _VIEWS:
             self.trace.functions.append(_told(name, kwargs))
-            for x in tree_leaves((args, kwargs)):
+            read = args[:1] if name in _LIKE else (args, kwargs)
+            for x in tree_leaves(read):
                 if isinstance(x, Tensor) and id(x) in self.names:
                     self.first.setdefault(self.names[id(x)], len(self.first))
             if name in ("layer_norm", "rms_norm"):
@@ -55,7 +56,9 @@ def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[
     trace = Trace()
     leaves = {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
     watch = _Watch({id(x): name for name, x in leaves.items()}, trace)
-    hooks = [part.register_forward_hook(_keeper(name, trace), with_kwargs=True) for name, part in module.named_modules()]
+    hooks = [
+        part.register_forward_hook(_keeper(name, trace), with_kwargs=True) for name, part in module.named_modules()
+    ]
     try:
         with watch:
             call(leaves)
@@ -64,7 +67,7 @@ def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[
             hook.remove()
     trace.used = set(watch.first)
     trace.order = _with_unused(list(parameters), watch.first)
-    trace.eps += [float(part.eps) for part in module.modules() if isinstance(getattr(part, "eps", None), float)]
+    trace.eps += [eps for part in module.modules() if isinstance(eps := getattr(part, "eps", None), float)]
     return trace
 
 
@@ -86,8 +89,12 @@ def _with_unused(defined: list[str], first: Mapping[str, int]) -> list[str]:
     return sorted(at, key=lambda name: at[name])
 
 
-ACTIVATED = {"relu": "relu", "relu_": "relu", "clamp": "relu", "clamp_min": "relu", "maximum": "relu", "gelu": "gelu",
-             "gelu-tanh": "gelu-tanh", "silu": "silu", "erf": "gelu", "tanh": "gelu-tanh", "sigmoid": "silu"}  # fmt: skip
+ACTIVATED = {
+    **dict.fromkeys(("relu", "relu_", "clamp", "clamp_min", "maximum"), "relu"),
+    **dict.fromkeys(("gelu", "erf"), "gelu"),
+    **dict.fromkeys(("gelu-tanh", "tanh"), "gelu-tanh"),
+    **dict.fromkeys(("silu", "sigmoid"), "silu"),
+}
 
 
 def activations(trace: Trace) -> Iterator[str]:

@@ -83,10 +83,9 @@ def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     for name in _together(order, kinds):
         kind = kinds[name]
         if kind in open_:
-            if last != kind:
-                close(kind)
-                found.kinds.append(kind)
-            elif open_[kind] and prod(shapes[name]) > 4 * widths.hidden and _full(kind, open_[kind], shapes, widths):
+            if last != kind or (
+                open_[kind] and _is_matrix(shapes[name], widths) and _full(kind, open_[kind], shapes, widths)
+            ):
                 close(kind)
                 found.kinds.append(kind)
             open_[kind].append(name)
@@ -137,7 +136,7 @@ def _full(kind: str, names: Sequence[str], shapes: Mapping[str, Sequence[int]], 
 
 
 def _is_matrix(shape: Sequence[int], widths: Widths) -> bool:
-    return prod(shape) >= widths.embed * widths.head
+    return prod(shape) >= widths.embed * widths.head and sum(size > 1 for size in shape) > 1
 
 
 def _kinds(order: Sequence[str], shapes: Mapping[str, Sequence[int]], widths: Widths) -> dict[str, str]:
@@ -147,8 +146,8 @@ def _kinds(order: Sequence[str], shapes: Mapping[str, Sequence[int]], widths: Wi
     attention = {E * E, 2 * E * E, 3 * E * E, 4 * E * E, E * d, 2 * E * d, 3 * E * d}
     kinds = {}
     for name in order:
-        n = prod(shapes[name])
-        kinds[name] = ("table" if V and n == V * E else "network" if n in network else
+        n = prod(shapes[name]) if sum(size > 1 for size in shapes[name]) > 1 else 0
+        kinds[name] = ("vector" if not n else "table" if V and n == V * E else "network" if n in network else
                        "attention" if n in attention else "vector")  # fmt: skip
     for i, name in enumerate(order):
         if kinds[name] == "vector":
@@ -181,7 +180,7 @@ def _of_vector(
 
 
 def norm_entries(unit: Unit, parameters: Mapping[str, Tensor]) -> dict[str, str]:
-    """Return, by the names of a norm's parameters, which of ours they are: a gain begins with ones, a shift with zeros."""
+    """Return which of ours a norm's parameters are, by their names: a gain begins with ones, a shift with zeros."""
     if len(unit.names) == 1:
         return {unit.names[0]: "weight"}
     one, other = unit.names
@@ -198,6 +197,7 @@ def network_entries(
     E, F = widths.embed, widths.hidden
     matrices = [name for name in unit.names if prod(shapes[name]) in (E * F, 2 * E * F)]
     fused = [name for name in matrices if prod(shapes[name]) == 2 * E * F]
+    roles: list[tuple[tuple[str, ...], ...]]
     if fused:
         roles = [(("gate", "up"), ("down",)), (("up", "gate"), ("down",))]
     elif len(matrices) >= 3:
@@ -231,4 +231,4 @@ def _bias_of(
     owner = matrix.rpartition(".")[0]
     near = [n for n in fits if n.rpartition(".")[0] == owner]
     later = [n for n in near if unit.names.index(n) > unit.names.index(matrix)]
-    return (later or near or [None])[0]
+    return next(iter(later or near), None)

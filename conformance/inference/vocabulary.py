@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 # Parameters of constructors, by what they may mean; one name may mean several things.
 SIZES: Mapping[str, str] = {
-    "embed": r"d_?model|dim|embed_?dim|embedding_?dim|emb_?dim|embed_?size|embedding_?size|emb_?size|emb|hidden_?size|"
+    "embed": r"d_?model|model|dim|embed_?dim|embedding_?dim|emb_?dim|embed_?size|embedding_?size|emb_?size|emb|hidden_?size|"
     r"hidden_?dim|hidden|hid_?dim|n_embd|n_embed|embed|width|model_?dim|dim_?model|features|n_?features|in_?features|"
     r"input_?dim|d_?in|in_?dim|dim_?in|n_?state|nx|d|c|channels|latent_?dim|size|d_?emb|input_?size|units|model_?size|"
     r"in_?channels|e|embedding|d_?embed|d_?x|query_?dim|q_?dim|num_?hiddens|num_?features|"
@@ -50,7 +50,7 @@ SIZES: Mapping[str, str] = {
     r"ffn_?mult|mlp_?mult|hidden_?mult|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
     "layers": r"num_?layers?|n_?layers?|depth|n_?blocks?|num_?blocks?|n|layers|blocks|number_?of_?layers|"
     r"num_?encoder_?layers|encoder_?layers|n_?enc(oder)?_?layers?|num_?hidden_?layers|nlayers?|l|nb_?layers|enc_?layers|"
-    r"layer_?num|n_?encoders?|num_?encoders?|encoder_?depth",
+    r"layer_?num|n_?cells|num_?cells|n_?encoders?|num_?encoders?|encoder_?depth",
     "decoder_layers": r"num_?decoder_?layers|decoder_?layers|n_?dec(oder)?_?layers?|dec_?layers|n_?decoders?|"
     r"decoder_?depth|num_?layers?|n_?layers?|depth|n|layers|nlayers?",
     "vocab": r"vocab_?size|vocab|n_?vocab|num_?embeddings|n_?tokens?|num_?tokens?|vocabulary_?size|voc_?size|"
@@ -94,7 +94,7 @@ INPUTS: Mapping[str, str] = {
     "memory": r"memory|context|kv|enc|encoder_?outputs?|enc_?outputs?|mem|encoder_?hidden_?states|x_?kv|kv_?in|other|y|"
     r"enc_?out|encoder_?out|cond|source|src|xkv|key_?value(_?states)?|k_?v|encoded|cross|x_?enc|enc_?src|z|x2|memories|"
     r"kv_?input|m|e_?outputs?|encoder_?states|x_?context|x_?encoder|x_?cross|key_?value|context_?states",
-    "mask": r".*mask.*|pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|valid|allowed|keep|"
+    "mask": r".*mask.*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|valid|allowed|keep|"
     r"(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
     "lengths": r"valid_?lens?|lengths?|lens|seq_?lens?|valid_?lengths?|n_?valid|src_?lengths?",
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"

@@ -1,0 +1,70 @@
+"""In which conventions a layer or a model may be: those first that what was seen of it speaks for."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.layer_state import State
+from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_trace import Trace, activations
+
+AT_MOST = 30  # sets of conventions tried for one text
+EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
+CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
+
+
+def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Iterator[tuple[dict[str, str], bool]]:
+    """Yield the conventions in which a text may be, those first that what was seen speaks for."""
+    fixed = dict(state.declares)
+    if (text.causal_always and not text.decodes) or _says_causal(place, text):
+        fixed["causality"] = "always"
+    if place.component == "token_attention":
+        for scale, layout in product(("none", "sqrt"), ("interleaved", "halves", "halves-cos-first")):
+            yield {**fixed, "embedding-scale": scale, "sinusoidal-layout": layout}, False
+        return
+    order = [state.norm_first, not state.norm_first]
+    layered = fixed.get("norm-biases") != "no" and fixed["layer-bias"] == "yes"
+    axes: list[list[dict[str, str]]] = [
+        [{"norm-order": "pre" if first else "post"} for first in order],
+        [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace))],
+        [{"activation": name} for name in activations(trace)],
+        [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
+        [{"attention-scale": scale} for scale in ("sqrt", "none")],
+    ]
+    if not layered:
+        axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
+    if place.component == "transformer":
+        axes.append([{"transformer-scale": s} for s in ("sqrt", "none")])
+        axes.append([{"sinusoidal-layout": s} for s in ("interleaved", "halves", "halves-cos-first")])
+    ranked = sorted(
+        product(*(range(len(axis)) for axis in axes)), key=lambda picked: (sum(map(bool, picked)), sum(picked))
+    )
+    for picked in ranked[:AT_MOST]:
+        declares = dict(fixed)
+        for axis, i in zip(axes, picked, strict=True):
+            declares |= axis[i]
+        if declares.get("rms-norm-weight") == "one-plus" and declares["norm-kind"] == "layer":
+            continue
+        yield _short(declares), declares["norm-order"] == "pre"
+
+
+def _short(declares: Mapping[str, str]) -> dict[str, str]:
+    """Return the conventions without those that say what is taken for granted and is no matter of a layer's kind."""
+    quiet = {"attention-scale": "sqrt", "rms-norm-weight": "plain"}
+    return {name: choice for name, choice in declares.items() if quiet.get(name) != choice}
+
+
+def _kinds(trace: Trace) -> tuple[str, ...]:
+    centred = "layer_norm" in trace.functions or "var" in trace.functions or "std" in trace.functions
+    return ("layer", "rms") if centred else ("rms", "layer")
+
+
+def _seen(trace: Trace) -> list[str]:
+    return [e for eps in trace.eps if (e := next((x for x in EPS if float(x) == eps), ""))]
+
+
+def _says_causal(place: Place, text: LayerText) -> bool:
+    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", place.name).lower()
+    masked = any(slot.role in ("mask", "lengths", "causal") for slot in text.form.slots)
+    return not text.decodes and not masked and re.search(CAUSAL_NAME, plain) is not None

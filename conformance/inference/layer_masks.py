@@ -1,0 +1,235 @@
+"""How the arguments of a layer or a model take masks, and which attention each is for: found by trial."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.door import Implementation, Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
+from attnconf.conformance.inference.layer_text import ATTENDS, LayerMask, LayerText
+from attnconf.conformance.inference.masking import SHAPES
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap, reply
+
+LIKE = "next(iter(weights.values()))"
+KINDS = (
+    ("true-keeps", "{m}"),
+    ("true-drops", "~{m}"),
+    ("additive", f"additive({{m}}, None, {LIKE})"),
+    ("1-keeps", f"{{m}}.to({LIKE}.dtype)"),
+    ("1-keeps, integers", "{m}.long()"),
+    ("1-drops", f"(~{{m}}).to({LIKE}.dtype)"),
+    ("1-drops, integers", "(~{m}).long()"),
+)
+_FORMS = {
+    f"{shape} {kind}": LayerMask(pattern.format(m=text), f"{shape} {kind}", "self", keys)
+    for shape, text, keys in SHAPES
+    if not shape.startswith("lengths")
+    for kind, pattern in KINDS
+}
+_LENGTHS = next(LayerMask(text, shape, "self", keys) for shape, text, keys in SHAPES if shape.startswith("lengths"))
+FILLED: Mapping[str, LayerMask] = {**_FORMS, "lengths (B,)": _LENGTHS}
+
+
+@dataclass
+class Search:
+    """What is known of a class while its masks are looked for."""
+
+    place: Place
+    declares: Mapping[str, str]
+    norm_first: bool
+    certified: str | None = "reference"  # or the id of a known mistake, or None where nothing is known to be alike
+
+    def distance(self, text: LayerText, form: LayerMask, causal: bool, certificate: Certificate) -> float:
+        """Return how far the class is from what certified it; where nothing did, whether what is hidden counts."""
+        draft = Draft(text.component, text.body(), self.declares).implementation(self.place.module)
+        if self.certified is None:
+            return 0.0 if self._hides(text, form, causal, draft) else FAILED
+        given = certificate.replies(draft)
+        return certificate.distance(given, self.declares, "" if self.certified == "reference" else self.certified)
+
+    def _hides(self, text: LayerText, form: LayerMask, causal: bool, draft: Implementation) -> bool:
+        """Return whether the output stays as it is when tokens change that the mask hides."""
+        L, S = (1, 7) if text.decodes and form.which != "self" else (6, 7)
+        case = FIRST.but(L=L, S=S)
+        query, key, keyword = ATTENDS[text.component][form.which]
+        length = S if key in ("memory", "source") else L
+        at = length - 1
+        masks: dict[str, Tensor] = {}
+        if not form.keys_only and not text.decodes and form.told != "flag":
+            masks = {"attn_mask": torch.ones(L, L, dtype=torch.bool).tril()[None, None]}
+        elif not causal:
+            masks = {keyword: (torch.arange(length) < at).expand(case.B, -1)}
+        always = self.declares.get("causality") == "always"
+        always = always or form.told == "flag"
+        one = request(text.component, self.declares, case, self.norm_first, (2, 2), masks, always)
+        x = one.inputs[key]
+        other = x.clone()
+        other[:, at] = x[:, 0] + 1 if x.is_floating_point() else x[:, 0]
+        first, second = reply(draft, one), reply(draft, replace(one, inputs={**one.inputs, key: other}))
+        if isinstance(first, Failure) or isinstance(second, Failure):
+            return False
+        rows = slice(0, at) if key == query else slice(None)
+        return gap(replace(first, out=first.out[:, rows]), replace(second, out=second.out[:, rows])) <= ROUNDING
+
+    def flagged(self, text: LayerText) -> LayerText:
+        """Return the text with the flag for causality where that is all that causality needs."""
+        candidate = text.but(flag=True)
+        case = FIRST.but(L=6, S=7)
+        one = request(text.component, self.declares, case, self.norm_first, (2, 2), causal=True)
+        form = LayerMask("", "flag")
+        return (
+            candidate if self.distance(candidate, form, True, Certificate(text.component, [one])) <= ROUNDING else text
+        )
+
+    def requests(self, text: LayerText, form: LayerMask, causal: bool) -> list[Request]:
+        """Return calls with a mask as general as the form can be, in two sizes."""
+        found = []
+        general = not form.keys_only and not text.decodes
+        shared = form.told.startswith("(L, S)")
+        for case, layers in ((FIRST.but(L=6, S=7), (2, 2)), (SECOND, (3, 3))):
+            if text.decodes and not text.causal_always and not causal and form.which != "self":
+                case = case.but(L=1)
+            masks = {} if causal else mask(
+                text.component, form.which, case, general, shared, form.told.startswith("lengths")
+            )  # fmt: skip
+            always = self.declares.get("causality") == "always"
+            found.append(request(text.component, self.declares, case, self.norm_first, layers, masks, always))
+        return found
+
+    def find(self, text: LayerText, names: Sequence[str], which: str, causal: bool = False) -> tuple[LayerText, float]:
+        """Return the text with the form that fits arguments given one mask, else the nearest; and how near it is."""
+        nearest: tuple[LayerText, float] = (text, FAILED)
+        certificates: dict[str, Certificate] = {}
+        ran = []
+        for form in _candidates(names, which, causal):
+            candidate = text.but(masks={**text.masks, **dict.fromkeys(names, form)})
+            key = f"{form.keys_only} {form.told[:6]} {form.told[:7] == 'lengths'}"
+            if key not in certificates:
+                certificates[key] = Certificate(text.component, self.requests(candidate, form, causal))
+            certificate = certificates[key]
+            distance = self.distance(candidate, form, causal, certificate)
+            if distance <= ROUNDING:
+                return candidate, distance
+            if distance < FAILED:
+                ran.append((candidate, certificate))
+            if distance < nearest[1]:
+                nearest = (candidate, distance)
+        if self.certified == "reference":
+            for candidate, certificate in ran[:2]:
+                draft = Draft(text.component, candidate.body(), self.declares).implementation(self.place.module)
+                if certificate.mistakes(certificate.replies(draft), self.declares):
+                    return candidate, nearest[1]
+        return nearest
+
+
+def _candidates(names: Sequence[str], which: str, causal: bool) -> Iterator[LayerMask]:
+    hint = any(re.search(r"pad|valid|len", name.lower()) for name in names)
+    forms = [*_FORMS.values(), _LENGTHS]
+    if hint:
+        forms = sorted(forms, key=lambda f: not f.keys_only)
+    if which in ("memory", "source"):
+        forms = sorted(forms, key=lambda f: not f.keys_only)
+    for form in forms:
+        if not causal or not form.keys_only:
+            yield LayerMask(form.text, form.told, which, form.keys_only)
+
+
+def with_masks(
+    place: Place, text: LayerText, declares: Mapping[str, str], norm_first: bool, certified: str | None
+) -> LayerText:
+    """Return the text with what its arguments for masks want."""
+    search = Search(place, declares, norm_first, certified)
+    if "causal" in {*text.form.roles, *text.made.given} and not text.causal_always:
+        text = search.flagged(text)
+    slots = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
+    text = text.but(masks={n: m for n, m in text.masks.items() if text.needs_mask})
+    return _decoding(search, text, slots) if text.decodes else _encoding(search, text, slots)
+
+
+def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerText:
+    for name in slots:
+        others = {n: m for n, m in text.masks.items() if n != name}
+        found, distance = search.find(text.but(masks=others), [name], "self")
+        if distance <= ROUNDING or (name not in text.masks and distance < FAILED and not others):
+            text = found
+    return text
+
+
+def _decoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerText:
+    """Return the text with the causal mask, where it has to be brought, then the masks of targets and of the memory."""
+    left = list(slots)
+    used: list[str] = []
+    if not text.causal_always and not text.flag:
+        text, used = _first_fit(search, text, _sorted(left, "self"), "self", causal=True)
+        left = [n for n in left if n not in used]
+    more = search.find(text, used, "self")[1] if used and _takes_keys(text, used) else FAILED
+    if more > ROUNDING:
+        text, used = _first_fit(search, text, [n for n in _sorted(left, "self") if _may_be(n, "self")], "self")
+        left = [n for n in left if n not in used]
+    models = text.component in ("encoder_decoder", "transformer")
+    about = [n for n in left if _may_be(n, "memory")]
+    if models:
+        return _of_models(search, text, about)
+    return _first_fit(search, text, _sorted(about, "memory"), "memory")[0]
+
+
+def _takes_keys(text: LayerText, used: Sequence[str]) -> bool:
+    return any(text.masks[n].told.startswith("(B") for n in used if n in text.masks)
+
+
+def _of_models(search: Search, text: LayerText, about: Sequence[str]) -> LayerText:
+    """Return the text with the source's mask, for the encoder and for the memory, in one argument or in several."""
+    padding = [n for n in about if re.search(r"pad|valid|len", n.lower())]
+    for names in ([n] for n in about):
+        found, distance = search.find(text, names, "source")
+        if distance <= ROUNDING:
+            return found
+    groups = [g for g in (padding, list(about)) if len(g) > 1]
+    for names in groups:
+        for form in _candidates(names, "source", False):
+            masks = {
+                n: LayerMask(form.text, form.told, "memory" if "mem" in n else "source", form.keys_only) for n in names
+            }
+            candidate = text.but(masks={**text.masks, **masks})
+            certificate = Certificate(text.component, search.requests(candidate, form, False))
+            if search.distance(candidate, form, False, certificate) <= ROUNDING:
+                return candidate
+    if about:
+        found, distance = search.find(text, about[:1], "source")
+        return found if distance < FAILED else text
+    return text
+
+
+def _first_fit(
+    search: Search, text: LayerText, names: Sequence[str], which: str, causal: bool = False
+) -> tuple[LayerText, list[str]]:
+    """Return the text with the first argument that a mask fits, and that argument; the nearest where none fits."""
+    best: tuple[LayerText, float, list[str]] = (text, FAILED, [])
+    for name in names:
+        found, distance = search.find(text, [name], which, causal)
+        if distance <= ROUNDING:
+            return found, [name]
+        if distance < best[1]:
+            best = (found, distance, [name])
+    return best[0], best[2]
+
+
+_MEMORY = r"mem|src|source|enc|cross|context|question"
+_SELF = r"tgt|trg|target|self|look|dec|causal|future|ahead|answer"
+
+
+def _may_be(name: str, which: str) -> bool:
+    memory, own = (re.search(pattern, name.lower()) is not None for pattern in (_MEMORY, _SELF))
+    return memory or not own if which == "memory" else own or not memory
+
+
+def _sorted(names: Sequence[str], which: str) -> list[str]:
+    def rank(name: str) -> tuple[bool, bool]:
+        return not _may_be(name, which), re.search(r"pad|valid|len", name.lower()) is not None and which == "self"
+
+    return sorted(names, key=rank)

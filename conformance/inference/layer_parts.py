@@ -1,0 +1,81 @@
+"""Parts that the constructor of a layer wants: modules of the user's own file, or torch's, as text."""
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.construction import Part, constructions, run, space_for
+from attnconf.conformance.inference.layer_requests import FIRST, request
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.vocabulary import meanings
+
+# What a parameter may want, by its name: the pattern of the name, and that of the user's classes that may be it.
+_WANTS = (
+    (r"(.*_)?(attn|attention|att|mha|self|cross|self_?block|cross_?block|src_?attn)(_.*)?", r"att|mha"),
+    (r"(.*_)?(ff|ffn|feed_?forward|mlp|mlp_?block|network|ff_?network)(_.*)?", r"feed_?forward|ffn|^ff|mlp"),
+    (r"(encoder_?)?(layer|block)s?|encoder_?layer", r"(layer|block)$"),
+    (r"(decoder_?)?(layer|block)s?|decoder_?layer", r"(layer|block)$"),
+    (r"encoder", r"encoder$"),
+    (r"decoder", r"decoder$"),
+)
+_ACTIVATIONS = ('"relu"', "nn.ReLU()", "torch.nn.functional.relu", "nn.ReLU", '"gelu"')
+
+
+def layer_parts(place: Place, table: Mapping[str, Sequence[str]]) -> Part:
+    """Return what gives expressions for a parameter that wants a module, by its name."""
+    config = request(place.component, {}, FIRST, False, (2, 2)).config
+    space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+    seen: set[Any] = {place.thing}
+
+    def part(name: str, parameter: inspect.Parameter) -> Sequence[str]:
+        plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().strip("_")
+        if parameter.default is not parameter.empty or parameter.annotation in (int, float, bool):
+            return ()
+        if "activation" in meanings(name):
+            return _ACTIVATIONS
+        if re.search(r"dim|size|hidden|num|channels|width|units|heads|_n$|^n_|inner|mult|ratio", plain):
+            return ()
+        found: list[str] = []
+        for wanted, kinds in _WANTS:
+            if re.fullmatch(wanted, plain):
+                side = "decod" if "decod" in plain or place.component == "decoder" else "encod"
+                found += _built(place, kinds, side, table, part, space, seen)
+                if plain.endswith("s") and found and re.search("layer|block", plain):
+                    found = [f"nn.ModuleList([{text} for _ in range(config.num_layers)])" for text in found]
+        if re.search(r"ff|feed|mlp|network", plain):
+            found.append("nn.Sequential(nn.Linear(config.embed_dim, config.hidden_dim), nn.ReLU(), "
+                         "nn.Linear(config.hidden_dim, config.embed_dim))")  # fmt: skip
+        return tuple(dict.fromkeys(found)) or place.part(name, parameter)
+
+    return part
+
+
+def _built(
+    place: Place, kinds: str, side: str, table: Mapping[str, Sequence[str]], part: Part, space: dict[str, Any],
+    seen: set[Any],
+) -> list[str]:  # fmt: skip
+    """Return expressions that build the user's own classes of some kinds; those of the wanted side first."""
+    found = []
+    for name, thing in list(vars(place.module).items()):
+        plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+        own = isinstance(thing, type) and issubclass(thing, nn.Module) and (
+            thing.__module__ == place.module.__name__ or place.module.__name__.startswith("torch")
+        )  # fmt: skip
+        if not own or thing in seen or not re.search(kinds, plain):
+            continue
+        seen.add(thing)
+        for made in constructions(f"theirs.{name}", thing, table, place.module, part):
+            try:
+                attempt(partial(run, made, dict(space)))
+            except Failed:
+                continue
+            found.append((side not in plain, made.text))
+            break
+        seen.discard(thing)
+    return [text for _, text in sorted(found)]

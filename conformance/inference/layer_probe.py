@@ -1,0 +1,271 @@
+"""A layer or model of a user's that is called, to learn how it is called, what it is made of and what it computes."""
+
+import ast
+import copy
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.conformance.cases import Case
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.calling import Form, Slot, parameters
+from attnconf.conformance.inference.layer_text import INPUTS
+from attnconf.conformance.inference.layer_trace import Trace, traced
+from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers
+from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
+from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.models import ids_of, vocabulary
+
+MISSING = object()
+_MEMORY = (
+    r"(.*_)?(mem(ory)?|src|source|enc(oder)?(_?(out(put)?s?|states?|hidden_?states?))?|context|cond|encoded)(_.*)?"
+)
+_TARGET = r"(.*_)?(tgt|trg|target|dec(oder)?(_?in(put)?s?)?|answer|y)(_.*)?"
+_SOURCE = r"(.*_)?(src|source|enc(oder)?(_?in(put)?s?)?|question|x)(_.*)?"
+
+
+def layer_forms(component: str, thing: Any) -> Iterator[Form]:
+    """Yield the forms in which a layer or a model may be called, the likeliest first."""
+    named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    wanted = INPUTS[component]
+    if not named:
+        yield Form(tuple(Slot(role, role, positional=True) for role in wanted))
+        return
+    ranked = sorted(named, key=lambda p: (_is_option(p), p.default is not p.empty))[: len(wanted)]
+    inputs = [p for p in named if p in ranked]
+    if len(inputs) < len(wanted):
+        return
+    orders = [wanted] if len(wanted) == 1 else _ordered([p.name for p in inputs], wanted)
+    for roles in orders:
+        slots = []
+        for p in named:
+            role = dict(zip((i.name for i in inputs), roles, strict=True)).get(p.name) or _option(p)
+            if role:
+                slots.append(Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty))
+        yield Form(tuple(slots))
+
+
+def _is_option(p: inspect.Parameter) -> bool:
+    found = meanings(p.name, NAMES)
+    return bool({"mask", "lengths", "want_weights", "causal", "average"} & set(found)) and "x" not in found
+
+
+def _option(p: inspect.Parameter) -> str | None:
+    """Return what a parameter that is no input is: a mask, unless its name or its default says otherwise."""
+    found = meanings(p.name, NAMES)
+    for role in ("lengths", "want_weights", "average"):
+        if role in found:
+            return role
+    if "causal" in found and (isinstance(p.default, bool) or p.default is None):
+        return "causal"
+    if isinstance(p.default, bool | int | float | str):
+        return None
+    return "mask"
+
+
+def _ordered(names: list[str], wanted: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return which of two inputs is which: as the names say where they do, else in both orders."""
+    first, second = (_plain(n) for n in names)
+    if wanted == ("source", "target"):
+        if re.fullmatch(_TARGET, first) and re.fullmatch(_SOURCE, second):
+            return [("target", "source")]
+        return [wanted] if re.fullmatch(_TARGET, second) else [wanted, wanted[::-1]]
+    if re.fullmatch(_MEMORY, second) and not re.fullmatch(_MEMORY, first):
+        return [wanted]
+    if re.fullmatch(_MEMORY, first) and not re.fullmatch(_MEMORY, second):
+        return [wanted[::-1]]
+    return [wanted, wanted[::-1]]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+
+
+@dataclass
+class Called:
+    """How a call succeeds."""
+
+    out: str
+    sequence_first: bool
+    causal: bool  # nothing depends on what is later
+    ordered: bool  # the order of the tokens matters
+    fill: Any  # what a mask that is insisted on gets: a function of (B, L, S)
+
+
+FILLS = (
+    ("none", lambda B, L, S: None),
+    ("(B, 1, L, S) true-keeps", lambda B, L, S: torch.ones(B, 1, L, S, dtype=torch.bool)),
+    ("(B, L, S) true-keeps", lambda B, L, S: torch.ones(B, L, S, dtype=torch.bool)),
+    ("(B, S) true-keeps", lambda B, L, S: torch.ones(B, S, dtype=torch.bool)),
+    ("(L, S) true-keeps", lambda B, L, S: torch.ones(L, S, dtype=torch.bool)),
+    ("(B, 1, S) true-keeps", lambda B, L, S: torch.ones(B, 1, S, dtype=torch.bool)),
+    ("(B, S) true-drops", lambda B, L, S: torch.zeros(B, S, dtype=torch.bool)),
+    ("(L, S) true-drops", lambda B, L, S: torch.zeros(L, S, dtype=torch.bool)),
+    ("(L, S) additive", lambda B, L, S: torch.zeros(L, S)),
+    ("(B, 1, L, S) additive", lambda B, L, S: torch.zeros(B, 1, L, S)),
+    ("lengths (B,)", lambda B, L, S: torch.full((B,), S)),
+)
+
+
+class Probe:
+    """A module that is called with random parameters."""
+
+    def __init__(self, module: nn.Module, form: Form, component: str, case: Case):
+        self.module, self.form, self.component, self.case = module.double().eval(), form, component, case
+        self.width = case.H * case.E
+        self.parameters = numbers(self.module)
+        self.fill: Any = FILLS[0][1]
+        self.sequence_first = False
+        self.watched: nn.Module | None = None
+
+    def inputs(self, L: int, S: int) -> dict[str, Tensor]:
+        case = self.case.but(L=L, S=S)
+        if self.component in ("transformer", "token_attention"):
+            made = {"source": ids_of(case, "source", S), "target": ids_of(case, "target", L)}
+            return made if self.component == "transformer" else {"ids": made["target"]}
+        lengths = {"x": L, "memory": S, "source": S, "target": L}
+        return {name: drawn(name, case.B, lengths[name], self.width) for name in INPUTS[self.component]}
+
+    def run(self, inputs: Mapping[str, Tensor], own: Mapping[str, Tensor] | None = None) -> Any:
+        """Return what the module gives for inputs (B, …). Raises Failed."""
+        B = next(iter(inputs.values())).shape[0]
+        L = next(inputs[n] for n in ("target", "x", "ids") if n in inputs).shape[1]
+        S = next((inputs[n].shape[1] for n in ("source", "memory") if n in inputs), L)
+
+        def what(slot: Slot) -> Any:
+            if slot.role in inputs:
+                x = inputs[slot.role]
+                return x.transpose(0, 1) if self.sequence_first else x
+            if slot.role in ("mask", "lengths") and slot.required:
+                return self.fill(B, L, S if _about_memory(slot.name, inputs) else L)
+            if slot.role == "want_weights" and slot.required:
+                return False
+            return None if slot.required else MISSING
+
+        module = copy.deepcopy(self.module) if self.watched is None else self.watched  # it may keep something of a call
+        return call_module(module, self.form, what, self.parameters if own is None else own)
+
+    def called(self) -> Called:
+        """Return how it is called. Raises Failed where no call succeeds."""
+        failure: Failed | None = None
+        needs = any(slot.required and slot.role in ("mask", "lengths") for slot in self.form.slots)
+        for told, fill in FILLS if needs else FILLS[:1]:
+            self.fill = fill
+            try:
+                out = self._axes()
+                causal, ordered = self._orders(out)
+            except Failed as error:
+                failure = failure or error
+                continue
+            return Called(out, self.sequence_first, causal, ordered, told)
+        raise failure or Failed("no call succeeded")
+
+    def _axes(self) -> str:
+        """Return where the output is, and find out which axis is that of the samples: no sample depends on another."""
+        self.sequence_first = False
+        failure: Failed | None = None
+        try:
+            out = self._output()
+            if not self._mixes(out):
+                return out
+        except Failed as error:
+            failure = error
+        self.sequence_first = True
+        try:
+            out = self._output()
+            if not self._mixes(out):
+                return out
+        except Failed as error:
+            failure = failure or error
+        self.sequence_first = False
+        if failure is not None:
+            raise failure
+        return self._output()
+
+    def _output(self) -> str:
+        inputs = self.inputs(3, 5)
+        rows = self.width if self.component != "transformer" else vocabulary(self.case)
+        shape = (3, self.case.B, rows) if self.sequence_first else (self.case.B, 3, rows)
+        result = self.run(inputs)
+        where = found_output(result, shape)
+        if where is None:
+            raise Failed(f"no output of shape {shape} came back")
+        if bool(eval(where, {"result": result}).isnan().any()):
+            raise Failed("not-a-numbers came back")
+        return where
+
+    def _at(self, where: str, inputs: Mapping[str, Tensor]) -> Tensor:
+        out: Tensor = eval(where, {"result": self.run(inputs)})
+        return out.transpose(0, 1) if self.sequence_first else out
+
+    def _mixes(self, where: str) -> bool:
+        """Return whether one sample depends on another."""
+        inputs = self.inputs(3, 5)
+        other = {n: torch.cat([x[:1].flip(1), x[1:]]) for n, x in inputs.items()}
+        other = {n: torch.cat([x[:1] + 1, x[1:]]) if x.is_floating_point() else x for n, x in other.items()}
+        one, two = self._at(where, inputs), self._at(where, other)
+        return not torch.allclose(one[1:], two[1:], atol=1e-8)
+
+    def _orders(self, where: str) -> tuple[bool, bool]:
+        inputs = self.inputs(4, 5)
+        name = next(n for n in ("target", "x", "ids") if n in inputs)
+        x = inputs[name]
+        later = torch.cat([x[:, :3], x[:, :1]], dim=1)
+        one, two = self._at(where, inputs), self._at(where, {**inputs, name: later})
+        causal = torch.allclose(one[:, :3], two[:, :3], atol=1e-8)
+        order = torch.tensor([2, 0, 3, 1])
+        turned = self._at(where, {**inputs, name: x[:, order]})
+        return causal, not torch.allclose(one[:, order], turned, atol=1e-8)
+
+    def longest(self) -> int:
+        """Return how many tokens it takes at most, by trial; 0 where it takes many."""
+
+        def takes(tokens: int) -> bool:
+            try:
+                self.run({name: x[:1] for name, x in self.inputs(tokens, tokens).items()})
+            except Failed:
+                return False
+            return True
+
+        if takes(300):
+            return 0
+        few, many = 4, 300
+        while many - few > 1:
+            middle = (few + many) // 2
+            few, many = (middle, many) if takes(middle) else (few, middle)
+        return few
+
+    def trace(self) -> Trace:
+        """Return the trace of a call with one token. Raises Failed."""
+        one = {name: x[:1] for name, x in self.inputs(1, 1).items()}
+        self.watched = copy.deepcopy(self.module)
+        try:
+            return traced(self.watched, self.parameters, lambda leaves: self.run(one, leaves))
+        finally:
+            self.watched = None
+
+
+def _about_memory(name: str, inputs: Mapping[str, Tensor]) -> bool:
+    return len(inputs) > 1 and re.fullmatch(_MEMORY, _plain(name)) is not None
+
+
+def claims_batch_first(place: Place) -> bool:
+    """Return whether the code itself takes its input apart as (batch, …): then another order is no convention of it."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(place.thing)))
+    except (OSError, TypeError, SyntaxError):
+        return False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+            first = node.targets[0].elts[0]
+            words = ast.unparse(node.value)
+            if isinstance(first, ast.Name) and ("shape" in words or "size()" in words):
+                return re.fullmatch(r"(?i)b|bs|bsz|n|batch\w*|lote|num_?samples", first.id) is not None
+    return False

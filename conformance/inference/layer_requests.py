@@ -1,0 +1,103 @@
+"""What a layer or model is tried on: cases of our own, drawn as the checks draw theirs, in declared conventions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import CONVENTIONS, TokenAttentionConfig
+from attnconf.conformance import blocks
+from attnconf.conformance.cases import Case
+from attnconf.conformance.checks import as_declared
+from attnconf.conformance.door import Request
+from attnconf.conformance.inference.layer_text import ATTENDS
+from attnconf.conformance.models import ids_of, model, vocabulary
+
+FIRST = Case("inference-1", B=2, H=5, L=3, S=7, E=4, F=28)
+SECOND = Case("inference-2", B=3, H=2, L=4, S=5, E=6, F=17)
+
+
+@dataclass(frozen=True)
+class Manner:
+    """What is declared, as a check's subject tells it."""
+
+    component: str
+    declares: Mapping[str, str] = field(default_factory=dict)
+
+    def choice(self, convention: str) -> str:
+        return self.declares.get(convention, CONVENTIONS[convention][0])
+
+
+def request(
+    component: str, declares: Mapping[str, str], case: Case, norm_first: bool, layers: tuple[int, int],
+    masks: Mapping[str, Tensor] | None = None, causal: bool = False,
+) -> Request:  # fmt: skip
+    """Return one call of a component in declared conventions."""
+    block = _block(component, tuple(sorted(declares.items())), case, norm_first, layers)
+    if causal and hasattr(block.config, "causal"):
+        block = block.sized(causal=True)
+    inputs = {**block.inputs, **(masks or {})}
+    x = next(inputs[name] for name in ("target", "x", "ids") if name in inputs)
+    width = block.config.vocab_size if component == "transformer" else case.H * case.E
+    return Request(component, block.config, block.weights, inputs, (*x.shape[:2], width))
+
+
+@cache
+def _block(
+    component: str, declares: tuple[tuple[str, str], ...], case: Case, norm_first: bool, layers: tuple[int, int]
+) -> Any:
+    manner: Any = Manner(component, dict(declares))
+    case = as_declared(case, manner)
+    final = blocks.endings(manner)[0]
+    if component == "encoder_layer":
+        return blocks.encoder_layer(manner, case, norm_first)
+    if component == "encoder":
+        return blocks.encoder(manner, case, norm_first, final, layers[0])
+    if component == "decoder_layer":
+        return blocks.decoder_layer(manner, case, norm_first)
+    if component == "decoder":
+        return blocks.decoder(manner, case, norm_first, final, layers[1])
+    if component == "token_attention":
+        return _token_attention(manner, case)
+    return model(manner, case, layers, norm_first)
+
+
+def _token_attention(manner: Manner, case: Case) -> blocks.Block:
+    width = case.H * case.E
+    config = TokenAttentionConfig(vocabulary(case), width, case.H, causal=manner.choice("causality") == "always")
+    weights = blocks.draw_attention(case, "attn", bias=True)
+    weights["table.weight"] = case.draw("table.weight", config.vocab_size, width)
+    ids = ids_of(case, "source", case.L)
+    return blocks.Block(config, weights, {"ids": ids})
+
+
+def with_config(given: Request, **changes: Any) -> Request:
+    """Return a call whose configuration has other entries."""
+    there = {name: value for name, value in changes.items() if hasattr(given.config, name)}
+    return replace(given, config=replace(given.config, **there))
+
+
+# -- masks
+
+
+def mask(component: str, which: str, case: Case, general: bool, shared: bool, first_ones: bool) -> dict[str, Tensor]:
+    """Return a mask for one attention; ``general``: of queries and keys; ``shared``: by all samples."""
+    lengths = {"x": case.L, "ids": case.L, "target": case.L, "memory": case.S, "source": case.S}
+    query, key, keyword = ATTENDS[component][which]
+    L, S = lengths[query], lengths[key]
+    if general:
+        seen = (torch.arange(case.B * L * S).reshape(case.B, 1, L, S) * 7919 % 11) > 4
+        seen = seen | torch.eye(L, S, dtype=torch.bool)
+        return {"attn_mask": seen[:1].expand(case.B, -1, -1, -1) if shared else seen}
+    keys = torch.arange(S) < torch.tensor([S - b % (S - 1) for b in range(case.B)])[:, None]
+    if not first_ones:
+        for b in range(case.B):
+            keys[b, (2 * b + 1) % S] = False
+            keys[b, S - 1] = b % 2 == 0
+        keys[:, 0] = True
+    if bool(keys[0].all()):
+        keys = keys.flip(0)
+    return {keyword: keys}

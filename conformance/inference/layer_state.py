@@ -1,0 +1,231 @@
+"""Which parameter of a layer or model is which of ours, as entries of an adapter's text."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+from torch import Tensor, nn
+
+from attnconf.conformance.inference.layer_reading import attention_weighings, caller
+from attnconf.conformance.inference.layer_text import Stack, after_the_first, template
+from attnconf.conformance.inference.layer_trace import Trace
+from attnconf.conformance.inference.layer_units import Unit, Units, Widths, network_entries, norm_entries, units_of
+from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.states import Weighing
+
+# The parts of one layer, in the order in which they are used: (attentions, norms).
+ENCODER, DECODER = (("attn",), ("norm1", "norm2")), (("self", "cross"), ("norm1", "norm2", "norm3"))
+
+
+@dataclass(frozen=True)
+class State:
+    """What the text needs, and what it says of conventions."""
+
+    entries: tuple[str, ...]
+    stacks: tuple[Stack, ...]
+    declares: Mapping[str, str]
+    norm_first: bool
+
+
+@dataclass
+class Side:
+    """The layers of an encoder or a decoder: how they are named, and their units."""
+
+    under: str
+    count: str
+    parts: tuple[tuple[str, ...], tuple[str, ...]]
+    layers: int
+    last: str  # the name of a last norm, or nothing
+
+
+def sides_of(component: str, layers: tuple[int, int]) -> list[Side]:
+    """Return the sides of a component with so many layers."""
+    if component == "token_attention":
+        return [Side("", "", (("attn",), ()), 1, "")]
+    if component.endswith("_layer"):
+        return [Side("", "", ENCODER if component == "encoder_layer" else DECODER, 1, "")]
+    if component in ("encoder", "decoder"):
+        decodes = component == "decoder"
+        return [Side("layers", "config.num_layers", DECODER if decodes else ENCODER, layers[decodes], "norm")]
+    return [
+        Side("encoder.layers", "config.num_encoder_layers", ENCODER, layers[0], "encoder.norm"),
+        Side("decoder.layers", "config.num_decoder_layers", DECODER, layers[1], "decoder.norm"),
+    ]
+
+
+def states(
+    component: str, module: nn.Module, parameters: Mapping[str, Tensor], trace: Trace, widths: Widths, sizes: Sizes,
+    layers: tuple[int, int],
+) -> Iterator[State]:  # fmt: skip
+    """Yield what the parameters may be, the likeliest first."""
+    units = units_of(module, trace.order, widths)
+    real = dict(module.named_parameters())
+    shapes = {n: tuple(p.shape) for n, p in real.items()}
+    sides = sides_of(component, layers)
+    read = _Readings(module, parameters, units, trace, sizes)
+    networks = [list(network_entries(unit, shapes, widths)) for unit in units.networks]
+    ways = max((len(n) for n in networks), default=1)
+    readings = max((len(read.of(unit)) for unit in units.attentions), default=1)
+    for i, j in islice(product(range(max(readings, 1)), range(ways)), 24):
+        attentions = [_picked(read.of(unit), i) for unit in units.attentions]
+        chosen = [n[min(j, len(n) - 1)] for n in networks]
+        yield _assembled(sides, units, attentions, chosen, real, component)
+
+
+def _picked(found: Sequence[Weighing], i: int) -> Weighing:
+    return found[min(i, len(found) - 1)] if found else Weighing((), ())
+
+
+class _Readings:
+    """The readings of all attentions; one that is named as another is read as that one was."""
+
+    def __init__(self, module: nn.Module, parameters: Mapping[str, Tensor], units: Units, trace: Trace, sizes: Sizes):
+        self.given = (module, parameters)
+        self.units, self.trace, self.sizes = units, trace, sizes
+        self.found: dict[tuple[str, ...], list[Weighing]] = {}
+
+    def of(self, unit: Unit) -> list[Weighing]:
+        owner = caller(unit.owner, self.trace)
+        key = tuple(name.removeprefix(f"{owner}.") if owner else name for name in unit.names)
+        if key not in self.found:
+            self.found[key] = attention_weighings(*self.given, unit, self.units, self.trace, self.sizes)
+        return [_placed(w, owner) for w in self.found[key]]
+
+
+def _placed(weighing: Weighing, owner: str) -> Weighing:
+    """Return the entries by the names in the whole module."""
+    if not owner:
+        return weighing
+    return Weighing(tuple(_prefixed(entry, owner) for entry in weighing.state), weighing.lacking)
+
+
+def _prefixed(entry: str, owner: str) -> str:
+    if entry.startswith("**{f"):
+        return entry.replace('**{f"', f'**{{f"{owner}.', 1)
+    return entry.replace('"', f'"{owner}.', 1)
+
+
+def _assembled(
+    sides: list[Side], units: Units, attentions: list[Weighing], networks: list[dict[str, tuple[str, tuple[str, ...]]]],
+    real: Mapping[str, Tensor], component: str,
+) -> State:  # fmt: skip
+    entries: list[str] = []
+    stacks: list[Stack] = []
+    norms = list(units.norms)
+    spare = len(norms) - sum(side.layers * len(side.parts[1]) for side in sides)
+    lasts = [side for side in sides if side.last]
+    ended = spare >= len(lasts) > 0
+    a = n = f = 0
+    for side in sides:
+        layers = []
+        for _ in range(side.layers):
+            layer: list[str] = []
+            for part in side.parts[0]:
+                if a < len(attentions):
+                    layer += [_weights(entry, part) for entry in attentions[a].state]
+                    a += 1
+            if f < len(networks) and side.parts[1]:
+                layer += [
+                    _entry(name, pattern, [f"ff.{x}" for x in names]) for name, (pattern, names) in networks[f].items()
+                ]
+                f += 1
+            for part in side.parts[1]:
+                if n < len(norms):
+                    layer += _norm(norms[n], part, real)
+                    n += 1
+            layers.append(layer)
+        if side.last and ended and n < len(norms):
+            entries += _norm(norms[n], side.last, real)
+            n += 1
+        if not side.under:
+            entries += layers[0]
+            continue
+        stack = _stack(side, layers)
+        if stack is not None and stack.first:
+            entries += [e.replace('weights["', f'weights["{side.under}.0.') for e in layers[0]]
+        if stack is None:
+            entries += [
+                e.replace('weights["', f'weights["{side.under}.{i}.') for i, layer in enumerate(layers) for e in layer
+            ]
+        else:
+            stacks.append(stack)
+    entries += _tables(units, real, component)
+    declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component)
+    order = [kind for kind in units.kinds if kind in ("attention", "norm")]
+    return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"])
+
+
+def _weights(entry: str, part: str) -> str:
+    return entry.replace('weights["', f'weights["{part}.')
+
+
+def _entry(name: str, pattern: str, names: Sequence[str]) -> str:
+    return f'"{name}": {pattern.format(*(f"""weights["{x}"]""" for x in names))}'
+
+
+def _norm(unit: Unit, part: str, real: Mapping[str, Tensor]) -> list[str]:
+    return [f'"{name}": weights["{part}.{kind}"]' for name, kind in norm_entries(unit, real).items()]
+
+
+_NAME = re.compile(r'^(\*\*\{)?f?"([^"]*)"')
+
+
+def _stack(side: Side, layers: list[list[str]]) -> Stack | None:
+    """Return the entries of all layers as those of layer i; None where the layers do not look alike."""
+    layers = [layer for layer in layers if layer]
+    if len(layers) < 2 or len({len(layer) for layer in layers}) > 1:
+        return None
+    names = [[_NAME.match(e)[2].replace("{h}", "<h>") for e in layer] for layer in layers[:2]]  # type: ignore[index]  # entries begin so
+    found, first = template(*names), 0
+    if found is None:
+        found, first = after_the_first(names[1]), 1
+    if found is None:
+        return None
+    entries = []
+    for entry, name in zip(layers[first], found, strict=True):
+        per_head = entry.startswith("**{f")
+        rest = entry[_NAME.match(entry).end() :].replace('weights["', 'w["')  # type: ignore[union-attr]
+        entries.append(f'{"**{" if per_head else ""}f"{name.replace("<h>", "{h}")}"{rest}')
+    return Stack(side.under, side.count, tuple(entries), first)
+
+
+def _tables(units: Units, real: Mapping[str, Tensor], component: str) -> list[str]:
+    names = [unit.names[0] for unit in units.tables]
+    if component == "token_attention":
+        return [f'"{name}": weights["table.weight"]' for name in names[:1]]
+    if component != "transformer":
+        return []
+    ours = {1: ("target",), 2: ("source", "target"), 3: ("source", "target", "head")}.get(len(names), ())
+    return [f'"{name}": weights["{our}.weight"]' for name, our in zip(names, ours, strict=False)] + [
+        f'"{name}": torch.zeros(config.vocab_size)' for name in units.others if len(real[name].shape) == 1
+    ]
+
+
+def _declared(
+    units: Units, attentions: list[Weighing], networks: list[dict[str, tuple[str, tuple[str, ...]]]], norms: list[Unit],
+    ended: bool, stacks: bool, component: str,
+) -> dict[str, str]:  # fmt: skip
+    lacking = attentions[0].lacking if attentions else ()
+    inputs, output = "q.bias" not in lacking and "v.bias" not in lacking, "out.bias" not in lacking
+    biases = {(True, True): "all", (True, False): "inputs", (False, True): "output", (False, False): "none"}[
+        inputs, output
+    ]
+    if component == "token_attention":
+        return {} if biases == "all" else {"biases": biases}
+    network = any(len(names) and names[0].endswith("bias") for n in networks for _, names in n.values())
+    norm = any(len(unit.names) > 1 for unit in norms)
+    gated = any("gate" in "".join(names) for n in networks for _, names in n.values())
+    found = {"gated": "yes" if gated else "no"}
+    found["layer-bias"] = "yes" if biases != "all" or network or norm or inputs else "no"
+    if biases == "none" and not network and not norm:
+        found["layer-bias"] = "no"
+    if found["layer-bias"] == "yes":
+        found |= {} if biases == "all" else {"biases": biases}
+        found |= {} if network else {"network-biases": "no"}
+        found |= {} if norm else {"norm-biases": "no"}
+    if stacks:
+        found["final-norm"] = "always" if ended else "never"
+    if component == "transformer":
+        found["tying"] = {1: "all", 2: "head"}.get(len(units.tables), "none")
+    return found

@@ -1,0 +1,190 @@
+"""A layer, a stack or a model of a user's, as the text of an adapter's function."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from attnconf.adapters.contract import FORWARD
+from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.construction import Construction
+
+# What each component is called with, and whose lengths its masks have: (query, key, the contract's keyword, causal).
+INPUTS: Mapping[str, tuple[str, ...]] = {
+    "encoder_layer": ("x",), "encoder": ("x",), "decoder_layer": ("x", "memory"), "decoder": ("x", "memory"),
+    "encoder_decoder": ("source", "target"), "transformer": ("source", "target"), "token_attention": ("ids",),
+}  # fmt: skip
+_ONE = {"self": ("x", "x", "key_mask"), "memory": ("x", "memory", "memory_mask")}
+_BOTH = {"self": ("target", "target", "target_mask"), "memory": ("target", "source", "source_mask"),
+         "source": ("source", "source", "source_mask")}  # fmt: skip
+ATTENDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
+    "encoder_layer": _ONE, "encoder": _ONE, "decoder_layer": _ONE, "decoder": _ONE, "encoder_decoder": _BOTH,
+    "transformer": _BOTH, "token_attention": {"self": ("ids", "ids", "key_mask")},
+}  # fmt: skip
+WORDS = {
+    "key_mask": "padding",
+    "attn_mask": "masks that differ between queries",
+    "memory_mask": "padding of the memory",
+    "source_mask": "padding of the source",
+    "target_mask": "padding of the targets",
+}
+
+
+@dataclass(frozen=True)
+class LayerMask:
+    """How one argument takes a mask: an expression of ``seen``, (B, 1, L, S), and which attention it is for."""
+
+    text: str
+    told: str
+    which: str = "self"  # or memory, source
+    keys_only: bool = False
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Layers: ``entries`` of the state of layer i, with ``w`` for the weights of that layer."""
+
+    under: str  # "layers", "encoder.layers"
+    count: str  # "config.num_layers"
+    entries: tuple[str, ...]
+    first: int = 0  # the first layer that is named so
+
+
+@dataclass(frozen=True)
+class LayerText:
+    """All that is known, or supposed, of a class as a layer, a stack or a model."""
+
+    component: str
+    made: Construction
+    form: Form
+    entries: tuple[str, ...] = ()
+    stacks: tuple[Stack, ...] = ()
+    out: str = "result"
+    sequence_first: bool = False
+    causal_always: bool = False
+    masks: Mapping[str, LayerMask] = field(default_factory=dict)
+    needs_mask: bool = False
+    flag: bool = False  # an argument, of the constructor or of the call, is all that causality needs
+    longest: int = 0  # tokens that it takes, where that is fixed; 0: any number
+    lazy: bool = False  # layers take their sizes from a first call
+    refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
+
+    def but(self, **changes: Any) -> "LayerText":
+        return replace(self, **changes)
+
+    @property
+    def decodes(self) -> bool:
+        return self.component not in ("encoder_layer", "encoder", "token_attention")
+
+    def body(self) -> str:
+        """Return the text of the component's function."""
+        lines = [f"def {self.component}(config, weights):"]
+        for condition, what in self.refusals:
+            lines += [f"    if {condition}:", f'        raise NotImplementedError("{what}")']
+        lines += ["    exact(weights)"]
+        lines += [f"    {statement}" for statement in self.made.before]
+        lines += [f"    module = settle({self.made.text}, config, weights)"]
+        if self.lazy:
+            lines += [
+                "    like = next(iter(weights.values()))",
+                f"    module = awake(module, {self.form.text(_nothing)})",
+            ]
+        lines += ["    state = {"]
+        lines += [*(f"        {entry}," for entry in self.entries), "    }"]
+        if not self.entries:
+            lines[-2:] = ["    state = {}"]
+        for stack in self.stacks:
+            lines += [
+                f"    for i in range({f'{stack.first}, ' if stack.first else ''}{stack.count}):",
+                f'        w = under(weights, f"{stack.under}.{{i}}")',
+            ]
+            lines += ["        state |= {", *(f"            {entry}," for entry in stack.entries), "        }"]
+        lines += ["    call = bind(module, fitted(module, state))", ""]
+        lines += [f"    def forward({FORWARD[self.component]}):", *(f"        {line}" for line in self._forward())]
+        return "\n".join([*lines, "", "    return forward", ""])
+
+    def _forward(self) -> list[str]:
+        lines = []
+        if self.longest:
+            long = " or ".join(f"{name}.shape[1] > {self.longest}" for name in INPUTS[self.component])
+            lines += [f"if {long}:", f'    raise NotImplementedError("more than {self.longest} tokens")']
+        keywords = [
+            part.removesuffix("=None") for part in FORWARD[self.component].partition("*, ")[2].split(", ") if part
+        ]
+        taken = {ATTENDS[self.component][m.which][2] for m in self.masks.values()}
+        taken |= {"attn_mask"} if any(m.which == "self" and not m.keys_only for m in self.masks.values()) else set()
+        for keyword in keywords:
+            if keyword not in taken:
+                lines += [f"if {keyword} is not None:", f'    raise NotImplementedError("{WORDS[keyword]}")']
+        if not self.decodes and not self.causal_always and "attn_mask" not in taken and not self.flag:
+            lines += ["if config.causal:", '    raise NotImplementedError("causal masks")']
+        for name, mask in self.masks.items():
+            lines += self._mask(name, mask)
+        lines.append(f"result = call({self.form.text(self._argument)})")
+        turned = ".transpose(0, 1)" if self.sequence_first else ""
+        return [*lines, f"return {self.out}{turned}"]
+
+    def _mask(self, name: str, mask: LayerMask) -> list[str]:
+        query, key, keyword = ATTENDS[self.component][mask.which]
+        same = [m for m in self.masks.values() if m.which == mask.which]
+        apart = len({m.keys_only for m in same}) > 1
+        keys = "None" if apart and not mask.keys_only else keyword
+        attn = "None" if mask.which != "self" or self.decodes or mask.keys_only else "attn_mask"
+        given = "attn_mask" in FORWARD[self.component] and mask.which == "self"
+        causal = "False"
+        if mask.which == "self" and not mask.keys_only and not self.causal_always:
+            causal = "False" if self.flag else "True" if self.decodes else "config.causal"
+        lines = [f"seen = allowed({query}, {key}, {keys}, {attn if given else 'None'}, {causal})"]
+        if self.needs_mask:
+            lines += ["if seen is None:", f"    seen = everywhere({query}, {key})"]
+        return [*lines, f"{name} = None if seen is None else {mask.text}"]
+
+    def _argument(self, slot: Slot) -> str | None:
+        if slot.role in INPUTS[self.component]:
+            return f"{slot.role}.transpose(0, 1)" if self.sequence_first else slot.role
+        if slot.name in self.masks:
+            return slot.name
+        causal = "True" if self.decodes else "config.causal"
+        others = {"want_weights": "False", "causal": causal if self.flag or slot.required else None}
+        return others.get(slot.role, "None" if slot.required else None)
+
+
+def _nothing(slot: Slot) -> str | None:
+    """Return one token of zeros for an input, None for what else has to be given."""
+    if slot.role in ("x", "memory", "source", "target"):
+        return "like.new_zeros(1, 1, config.embed_dim)"
+    return "None" if slot.required else None
+
+
+def template(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
+    """Return the names of layer 0 as those of layer i: ``{i}`` where those of layer 1 differ. None: they do not fit."""
+    found: list[str] = []
+    for one, other in zip(first, second, strict=True):
+        a, b = re.split(r"(\d+)", one), re.split(r"(\d+)", other)
+        if len(a) != len(b):
+            return None
+        parts = []
+        for x, y in zip(a, b, strict=True):
+            if x == y:
+                parts.append(x)
+            elif x.isdigit() and y.isdigit():
+                step, start = int(y) - int(x), int(x)
+                parts.append("{" + (f"{step} * i" if step != 1 else "i") + (f" + {start}" if start else "") + "}")
+            else:
+                return None
+        found.append("".join(parts))
+    return found
+
+
+def after_the_first(names: Sequence[str]) -> list[str] | None:
+    """Return the names of layer 1 as those of layer i, where layer 0 is named apart: by its number in a list."""
+    found = []
+    for name in names:
+        parts = name.split(".")
+        at = next((k for k, part in enumerate(parts) if part.isdigit()), None)
+        if at is None:
+            return None
+        shift = int(parts[at]) - 1
+        parts[at] = "{i" + (f" {'-' if shift < 0 else '+'} {abs(shift)}" if shift else "") + "}"
+        found.append(".".join(parts))
+    return found

@@ -1,0 +1,283 @@
+"""Bind a class as a layer, a stack or a model: built, called and given weights so that it can be judged."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.layer_conventions import variants
+from attnconf.conformance.inference.layer_masks import FILLED, with_masks
+from attnconf.conformance.inference.layer_parts import layer_parts
+from attnconf.conformance.inference.layer_probe import Called, Probe, claims_batch_first, layer_forms
+from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
+from attnconf.conformance.inference.layer_state import State, states
+from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_trace import Trace
+from attnconf.conformance.inference.layer_units import Widths, hidden_width
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
+from attnconf.conformance.models import vocabulary
+
+_SIZES: Mapping[str, tuple[str, ...]] = {
+    "embed": ("config.embed_dim",),
+    "heads": ("config.num_heads",),
+    "head_dim": ("config.embed_dim // config.num_heads", "config.num_heads", "config.embed_dim"),
+    "hidden": ("config.hidden_dim",),
+    "ratio": ("config.hidden_dim / config.embed_dim + 1e-9", "config.hidden_dim // config.embed_dim"),
+    "max_len": ("256",),
+    "dropout": ("config.dropout",),
+    "eps": ("config.eps",),
+    "norm_first": ("config.norm_first",),
+    "bias": ("config.bias",),
+    "causal": ("config.causal",),
+    "device": ("next(iter(weights.values())).device",),
+    "dtype": ("next(iter(weights.values())).dtype",),
+    "config": (),
+}
+_BOTH = {"layers": ("config.num_encoder_layers",), "decoder_layers": ("config.num_decoder_layers",)}
+_COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "encoder": {"layers": ("config.num_layers",)},
+    "decoder": {"layers": ("config.num_layers",), "decoder_layers": ("config.num_layers",)},
+    "encoder_decoder": _BOTH,
+    "transformer": {
+        **_BOTH, "vocab": ("config.vocab_size",), "max_len": ("config.max_len", "256"), "padding": ("-1", "None"),
+    },
+}  # fmt: skip
+_TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
+           "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
+           "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
+
+
+def table_of(component: str) -> Mapping[str, tuple[str, ...]]:
+    """Return what parameters of a constructor may get, by their meanings."""
+    return _TOKENS if component == "token_attention" else {**_SIZES, **_COUNTS.get(component, {})}
+
+
+@dataclass
+class Tried:
+    """A text that ran, in the conventions that are likeliest, and how far it is from the textbook."""
+
+    text: LayerText
+    declares: Mapping[str, str]
+    norm_first: bool
+    distance: float
+    given: list[Reply | Failure]
+    certificate: Certificate
+
+
+@dataclass
+class Attempts:
+    failures: list[str] = field(default_factory=list)
+
+    def say(self, what: str) -> None:
+        if what not in self.failures:
+            self.failures.append(what)
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class as a layer or a model, or what stands against it."""
+    attempts, tried = Attempts(), list[Tried]()
+    for text, state, trace, called in hypotheses(place, attempts):
+        for one in trials(place, text, state, trace, called, attempts):
+            if one.distance <= ROUNDING:
+                return finish(place, one, "reference")
+            tried.append(one)
+        if len({one.text.made for one in tried}) > 2 or len(tried) > 8:
+            break
+    if not tried:
+        return Refusal("; ".join(attempts.failures[:4]) or f"it can be neither built nor called as {place.component}")
+    for one in tried[:3]:
+        for mistake in Certificate(place.component, one.certificate.requests[:1]).mistakes(one.given[:1], one.declares):
+            if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
+                return finish(place, one, mistake.id)
+    return finish(place, tried[0], None)
+
+
+# -- what the class may be
+
+
+def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State, Trace, Called]]:
+    """Yield what the class may be, the likeliest first."""
+    table = table_of(place.component)
+    parts = layer_parts(place, table)
+    for made in constructions(place.name_in_text, place.thing, table, place.module, parts):
+        declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
+        config = request(place.component, declares, FIRST, False, (2, 2)).config
+        space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+        try:
+            whole = attempt(partial(filled, made, table, place.module, space))
+            module = attempt(partial(run, whole, space))
+        except Failed as error:
+            attempts.say(f"{made.text}: {error}")
+            continue
+        if not isinstance(module, nn.Module):
+            attempts.say(f"{place.name} is no torch.nn.Module")
+            return
+        for form in layer_forms(place.component, module):
+            yield from _called(place, whole, form, module, config, declares, attempts)
+
+
+def _called(
+    place: Place, made: Construction, form: Any, module: nn.Module, config: Any, declares: Mapping[str, str],
+    attempts: Attempts,
+) -> Iterator[tuple[LayerText, State, Trace, Called]]:  # fmt: skip
+    lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
+    try:
+        if lazy:
+            woken(module, form)
+        probe = Probe(place.copy(module), form, place.component, FIRST)
+        called = probe.called()
+        if called.sequence_first and claims_batch_first(place):
+            probe.sequence_first = called.sequence_first = False
+        trace = probe.trace()
+    except Failed as error:
+        attempts.say(f"called with ({form.text(lambda slot: slot.role)}): {error}")
+        return
+    sized = _sized(place.component, module, config, made)
+    if sized is None:
+        attempts.say(f"{made.text}: its hidden width is not found")
+        return
+    widths, ratio = sized
+    text = LayerText(
+        place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
+        longest=0 if "max_len" in made.given else probe.longest(),
+        causal_always=called.causal if place.component not in ("encoder_layer", "encoder") else called.ordered,
+    )  # fmt: skip
+    if called.fill != "none":
+        text = text.but(needs_mask=True, masks={
+            s.name: FILLED[called.fill] for s in form.slots if s.required and s.role in ("mask", "lengths")
+        })  # fmt: skip
+    layers = (getattr(config, "num_layers", getattr(config, "num_encoder_layers", 1)),) * 2
+    sizes = Sizes(widths.embed, FIRST.H, widths.head, widths.embed)
+    for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
+        state = replace(state, declares={**declares, **state.declares, **ratio})
+        yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+
+
+def woken(module: nn.Module, form: Any) -> None:
+    """Call a module with lazy layers once. Raises Failed."""
+    token = torch.zeros(1, 1, FIRST.H * FIRST.E, dtype=torch.float64)
+    given = [
+        token if slot.role in ("x", "memory", "source", "target") else None for slot in form.slots if slot.required
+    ]
+    attempt(lambda: module(*given))
+
+
+def _sized(component: str, module: nn.Module, config: Any, made: Construction) -> tuple[Widths, dict[str, str]] | None:
+    """Return the widths of a module, and how its hidden width depends on the model's where that cannot be chosen."""
+    embed = FIRST.H * FIRST.E
+    if component == "token_attention":
+        return Widths(embed, FIRST.E, 0, vocabulary(FIRST)), {}
+    shapes = {n: tuple(p.shape) for n, p in module.named_parameters()}
+    hidden = hidden_width(shapes, embed, config.hidden_dim)
+    vocab = vocabulary(FIRST) if component == "transformer" else 0
+    if hidden == config.hidden_dim or {"hidden", "ratio"} & made.given:
+        return Widths(embed, FIRST.E, config.hidden_dim, vocab), {}
+    if hidden % embed:
+        return None
+    return Widths(embed, FIRST.E, hidden, vocab), {"hidden-ratio": str(hidden // embed)}
+
+
+def _refusing(text: LayerText, state: State) -> LayerText:
+    """Return the text with what the class cannot be asked for."""
+    given, found = text.made.given, list[tuple[str, str]]()
+    if "dropout" not in given and text.component != "token_attention":
+        found.append(("config.dropout and config.training", "dropout"))
+    ratio = state.declares.get("hidden-ratio")
+    if ratio:
+        found.append(
+            (f"config.hidden_dim != {ratio} * config.embed_dim", f"a hidden width other than {ratio} times the model's")
+        )
+    if text.component in ("encoder_decoder", "transformer") and not {"layers", "decoder_layers"} <= given:
+        found.append(("config.num_encoder_layers != config.num_decoder_layers", "different numbers of layers"))
+    if text.component in ("encoder", "encoder_layer", "token_attention") and text.causal_always:
+        found.append(("not config.causal", "attention that is not causal"))
+    return text.but(refusals=tuple(found))
+
+
+# -- conventions
+
+
+def trials(
+    place: Place, text: LayerText, state: State, trace: Trace, called: Called, attempts: Attempts
+) -> Iterator[Tried]:
+    """Yield a text in all conventions that it may be in, the likeliest first; the nearest last where none fits."""
+    nearest: Tried | None = None
+    given: dict[tuple[bool, str], tuple[list[Reply | Failure], list[Request]]] = {}
+    for declares, norm_first in variants(place, text, state, trace):
+        requests = plain_requests(text, declares, norm_first, called)
+        key = (norm_first if "norm_first" in text.made.given else False, declares.get("norm-kind", "layer"))
+        variant = text.but(refusals=(*text.refusals, *_eps_refusal(declares)))
+        certificate, first = Certificate(place.component, requests), Certificate(place.component, requests[:1])
+        if key not in given:
+            implementation = Draft(place.component, variant.body(), declares).implementation(place.module)
+            given[key] = (certificate.replies(implementation), requests)
+        replies, _ = given[key]
+        if replies and isinstance(replies[-1], Failure):
+            attempts.say(replies[-1].message)
+            if "eps" not in declares or "norm_first" not in text.made.given:
+                return
+        distance = first.distance(replies[:1], declares)
+        if distance <= ROUNDING or nearest is None:
+            distance = certificate.distance(replies, declares)
+        one = Tried(variant, declares, norm_first, distance, replies, certificate)
+        if distance <= ROUNDING:
+            yield one
+            return
+        if distance < FAILED and nearest is None:
+            nearest = one
+    if nearest is not None:
+        yield nearest
+
+
+def _eps_refusal(declares: Mapping[str, str]) -> list[tuple[str, str]]:
+    if "eps" not in declares:
+        return []
+    return [
+        (f"config.eps != {float(declares['eps'])}", f"another ε than {float(declares['eps'])}, which is in its code")
+    ]
+
+
+def plain_requests(text: LayerText, declares: Mapping[str, str], norm_first: bool, called: Called) -> list[Request]:
+    """Return calls without masks, in two sizes; of one target each where the caller has to bring the causal mask."""
+    causal = declares.get("causality") == "always"
+    short = {"L": 1} if text.decodes and not text.causal_always else {}
+    return [
+        request(text.component, declares, case.but(**short), norm_first, layers, causal=causal)
+        for case, layers in ((FIRST, (2, 2)), (SECOND, (3, 3)))
+    ]
+
+
+# -- the rest
+
+
+def finish(place: Place, one: Tried, certified: str | None) -> Bound:
+    """Return the binding with masks, which are looked for once the rest is known."""
+    text = with_masks(place, one.text, one.declares, one.norm_first, certified)
+    declares = dict(one.declares)
+    if "norm_first" in text.made.given:
+        declares["norm-order"] = "both"
+    return Bound(place, Draft(place.component, text.body(), declares), None, certified, told(text))
+
+
+def told(text: LayerText) -> tuple[str, ...]:
+    """Return the binding in three lines, for people."""
+    shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
+    masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
+    entries = [*text.entries, *(e for stack in text.stacks for e in stack.entries)]
+    weights = "; ".join(entries[:3]) + ("; …" if len(entries) > 3 else "")
+    return (
+        f"constructor  {shown}",
+        f"forward      ({text.form.text(lambda slot: slot.role)}) -> {text.out}"
+        + (", sequence first" if text.sequence_first else ""),
+        f"weights      {weights or 'none: it has no parameters of its own'}; {masks}",
+    )

@@ -164,7 +164,8 @@ def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:
 
 def heads_last(x: Tensor, heads: int) -> Tensor:
     """Return rows that lie head by head as rows in which the heads are the faster axis."""
-    return x.unflatten(0, (heads, -1)).transpose(0, 1).flatten(0, 1)
+    turned: Tensor = x.unflatten(0, (heads, -1)).transpose(0, 1)
+    return turned.flatten(0, 1)
 
 
 def for_each_head(seen: Tensor, heads: int) -> Tensor:

@@ -103,7 +103,7 @@ def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--blind-spots", action="store_true", help=(
         "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
     verb.add_argument("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
-        "hold it to a convention, as in mask=true-keeps (attnconf explain mask); may be given several times"))  # fmt: skip
+        "hold it to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
     verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
     verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')

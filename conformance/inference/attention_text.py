@@ -70,7 +70,8 @@ class AttentionText:
             module = f"without({module}, {', '.join(map(repr, self.stripped))})"
         lines += [f"    module = {module}"]
         if self.lazy:
-            lines += ["    query = key = value = torch.zeros(1, 2, config.embed_dim, dtype=weights[\"q.weight\"].dtype)",
+            zeros = 'torch.zeros(1, 2, config.embed_dim, dtype=weights["q.weight"].dtype)'
+            lines += [f"    query = key = value = {zeros}",
                       f"    module({self.form.text(self._first_argument)})  # makes its parameters"]  # fmt: skip
         lines += ["    weights = full(weights)", *self._bound()]
         lines += [
@@ -86,7 +87,8 @@ class AttentionText:
         if self.heads_last:
             turned = ['    rows = [f"{n}.{part}" for n in "qkv" for part in ("weight", "bias")]',
                       "    weights |= {name: heads_last(weights[name], config.num_heads) for name in rows}",
-                      '    weights["out.weight"] = heads_last(weights["out.weight"].T, config.num_heads).T']  # fmt: skip
+                      '    weights["out.weight"] = heads_last(weights["out.weight"].T, config.num_heads).T',
+                      ]  # fmt: skip
         return [*turned, "    call = bind(module, fitted(module, {", *entries, "    }))"]
 
     def _refusals(self) -> list[str]:
@@ -97,8 +99,8 @@ class AttentionText:
             lines += refuse("not config.causal", "attention that is not causal")
         if "heads" not in given:
             lines += refuse("config.num_heads != 1", "more than one head")
-        widths = [f"config.{name}" for name, meaning in
-                  (("key_dim", "key_dim"), ("value_dim", "value_dim"), ("out_dim", "out")) if meaning not in given]  # fmt: skip
+        names = {"key_dim": "key_dim", "value_dim": "value_dim", "out_dim": "out"}
+        widths = [f"config.{name}" for name, meaning in names.items() if meaning not in given]
         if widths:
             lines += refuse(
                 " or ".join(f"{w} != config.embed_dim" for w in widths), "inputs or outputs of another width"

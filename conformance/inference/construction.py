@@ -24,7 +24,7 @@ ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 @dataclass(frozen=True)
 class Construction:
-    """``text`` builds the object, after the statements of ``before``; ``given`` is what the parameters were taken for."""
+    """``text`` builds the object, after the statements of ``before``; ``given``: what the parameters were taken for."""
 
     text: str
     before: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 
 
 def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
-    """Return whether a parameter is an object that holds sizes: it is called so, or its default or annotation is one."""
+    """Return whether a parameter is an object that holds sizes: by its name, its default or its annotation."""
     if named:
         plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
         return p.default is p.empty or not plain
@@ -165,7 +165,7 @@ class Recorder(dict[str, Any]):
         self.by_item.add(name)
         return self._answer(name)
 
-    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]  # of a dict of anything
+    def get(self, name: str, default: Any = None) -> Any:
         self.by_item.add(name)
         return self._answer(name)
 
@@ -197,7 +197,7 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
         own = kind.__module__ == module.__name__ or "config" in kind.__name__.lower()
         return {f.name: f.type for f in fields(kind) if f.init} if own else {}
     if hasattr(kind, "_fields"):
-        return {name: int for name in kind._fields}
+        return dict.fromkeys(kind._fields, int)
     if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
         return {}
     try:
@@ -281,7 +281,7 @@ def _may_be_set(meaning: str, table: Meanings) -> bool:
 
 
 def names_read(thing: Any) -> set[str]:
-    """Return the global names that a class or function reads, and those that the classes and functions it names read."""
+    """Return the global names that a class or function reads, and those that what it names reads."""
     found: set[str] = set()
     todo, seen = [thing], set()
     while todo:

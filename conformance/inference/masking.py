@@ -121,7 +121,7 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
     certain = [t for t in ran if t.distance <= ROUNDING]
     nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
     certain = certain or [t for t in nearest if t.certificate.mistakes(t.given, t.declares)]
-    chosen = (certain or nearest or [None])[0]
+    chosen = next(iter(certain or nearest), None)
     found = text.but(masks={**text.masks, name: chosen.form}) if chosen else text
     return found, chosen is not None and chosen.distance <= ROUNDING
 

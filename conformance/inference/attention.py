@@ -23,7 +23,7 @@ from attnconf.conformance.inference.attention_requests import (
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.calling import Form, attention_forms
-from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.construction import Construction, constructions, filled, integers_of, run, space_for
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
@@ -51,6 +51,7 @@ class Attempts:
     """What was tried of a class, the most telling first."""
 
     failures: list[str] = field(default_factory=list)
+    partial: list[AttentionText] = field(default_factory=list)  # what runs with numbers of samples of its own only
 
     def say(self, what: str) -> None:
         if what not in self.failures:
@@ -74,6 +75,8 @@ def bind(place: Place) -> Bound | Refusal:
             ran.append((text, distance, given, certificate))
         elif given and isinstance(given[-1], Failure):
             attempts.say(given[-1].message)
+    if not ran and attempts.partial:
+        return finish(place, attempts.partial[0], sizes_of(attempts.partial[0]), None)
     if not ran:
         return Refusal("; ".join(attempts.failures[:4]) or "it can be neither built nor called as attention")
     for text, _, given, certificate in ran:
@@ -131,6 +134,10 @@ def _of_form(
             yield from _weighed(probe.called(), probe)
         except Failed as error:
             attempts.say(f"called with {form.text(lambda slot: slot.role)}: {error}")
+            if any(probe.runs_with(samples) for samples in integers_of(place.thing)):
+                named = next(probe.weighings(), None)
+                attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
+                continue
             names = [slot.name for slot in form.slots if slot.role == "mask"]
             for mask in mask_forms(text) if names else ():
                 try:

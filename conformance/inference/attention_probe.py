@@ -46,6 +46,14 @@ class Probe:
             return False if slot.required else MISSING
         return None if slot.required else MISSING
 
+    def runs_with(self, samples: int) -> bool:
+        """Return whether the module takes so many samples, where it does not take any number."""
+        x = drawn("samples", samples, 3, self.config.embed_dim)
+        try:
+            return found_output(self.run(x, x, x), tuple(x.shape)) is not None
+        except Failed:
+            return False
+
     def called(self) -> AttentionText:
         """Return the text with what a call tells: where the output is, whether None is taken for a mask.
 

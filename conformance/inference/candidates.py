@@ -71,7 +71,7 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
 
 
 # What a class may be whose name says nothing; it has to be certified.
-UNNAMED = ("feed_forward", "token_embedding", "layer_norm", "rms_norm", "tokenizer")
+UNNAMED = ("multi_head_attention", "feed_forward", "token_embedding", "layer_norm", "rms_norm", "tokenizer")
 
 
 def unnamed(module: ModuleType, chosen: str | None, tried: Collection[str]) -> list[Candidate]:

@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from itertools import islice, product
+from itertools import islice, permutations, product
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -40,18 +40,17 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     except (TypeError, ValueError):
         parameters = []
     choices = [_choices(p, table, module, part) for p in parameters]
-    before, globals_given = _globals(thing, table, module)
-    ranked = islice(_by_rank(choices), AT_MOST)
-    for chosen in ranked:
-        arguments = [
-            f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
-            for p, (text, _) in zip(parameters, chosen, strict=True)
-            if text
-        ]
-        arguments = arguments if "hidden" in table else _one_dropout(arguments)  # a layer has one for all its parts
-        given = {m for m, texts in table.items() for text, _ in chosen if texts and text == texts[0]} | globals_given
-        given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
-        yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
+    for before, globals_given in _globals(thing, table, module):
+        for chosen in islice(_by_rank(choices), AT_MOST):
+            arguments = [
+                f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
+                for p, (text, _) in zip(parameters, chosen, strict=True)
+                if text
+            ]
+            arguments = arguments if "hidden" in table else _one_dropout(arguments)  # a layer has one for all its parts
+            given = {m for m, texts in table.items() for t, _ in chosen if texts and t == texts[0]} | globals_given
+            given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
+            yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
 
 
 def _one_dropout(arguments: list[str]) -> list[str]:
@@ -255,24 +254,35 @@ def entry_default(name: str, module: ModuleType) -> str:
 # -- sizes in globals of the module
 
 
-def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return statements that set the sizes that the code of ``thing`` reads from its module."""
-    statements, found, unknown = list[str](), set[str](), list[str]()
+def _globals(thing: Any, table: Meanings, module: ModuleType) -> Iterator[tuple[tuple[str, ...], frozenset[str]]]:
+    """Yield statements that set the sizes that the code of ``thing`` reads from its module, and what they say.
+
+    Sizes whose names say nothing may be any that is left; heads and their width make up the model where they are told.
+    """
+    known: dict[str, str] = {}
+    unknown: list[str] = []
     read = {name: vars(module).get(name) for name in sorted(names_read(thing))}
     for name, value in read.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
         meaning = next((m for m in meanings(name) if m in table and _may_be_set(m, table)), None)
         if meaning:
-            statements.append(f"theirs.{name} = {table[meaning][0]}")
-            found.add(meaning)
+            known[name] = meaning
         elif not meanings(name) and isinstance(value, int):
             unknown.append(name)
-    left = [m for m in _SIZES if m in table and m not in found]
-    if found and len(unknown) == 1 and left:  # what is left for it to be
-        statements.append(f"theirs.{unknown[0]} = {table[left[0]][0]}")
-        found.add(left[0])
-    return tuple(statements), frozenset(found)
+    left = [m for m in (*_SIZES, "head_dim") if m in table and m not in known.values()]
+    for told in permutations(left, len(unknown)) if 0 < len(unknown) <= 3 else ():
+        guess = {**known, **dict(zip(unknown, told, strict=True))}
+        values = {meaning: read[name] for name, meaning in guess.items()}
+        parts = [values.get(m) for m in ("embed", "heads", "head_dim")]
+        if None in parts or parts[0] == parts[1] * parts[2]:  # type: ignore[operator]  # none of them is None
+            yield _set(guess, table)
+    yield _set(known, table)
+
+
+def _set(told: Mapping[str, str], table: Meanings) -> tuple[tuple[str, ...], frozenset[str]]:
+    statements = tuple(f"theirs.{name} = {table[meaning][0]}" for name, meaning in told.items())
+    return statements, frozenset(told.values())
 
 
 def _may_be_set(meaning: str, table: Meanings) -> bool:
@@ -295,6 +305,14 @@ def names_read(thing: Any) -> set[str]:
             todo += [v for n in names if isinstance(v := function.__globals__.get(n), type | FunctionType)
                      and getattr(v, "__module__", "") == function.__module__]  # fmt: skip
     return found
+
+
+def integers_of(thing: Any) -> list[int]:
+    """Return the small integers that the code of a class knows, from its module or written into it."""
+    found = {n for function in _functions(thing) for n in function.__code__.co_consts if type(n) is int}
+    for function in _functions(thing)[:1]:
+        found |= {v for name in names_read(thing) if type(v := function.__globals__.get(name)) is int}
+    return sorted(n for n in found if 3 < n <= 64)
 
 
 def _functions(thing: Any) -> list[FunctionType]:

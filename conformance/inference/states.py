@@ -56,7 +56,11 @@ class Group:
     @property
     def owner(self) -> str:
         """The name without what tells a weight from a bias: they belong together."""
-        words = [w for w in re.split(r"[._]", self.key.lower()) if w not in ("w", "b", "weight", "bias", "weights")]
+        words = [
+            w
+            for w in re.split(r"[._]", self.key.lower())
+            if w not in ("w", "a", "b", "weight", "bias", "weights", "kernel")
+        ]
         return ".".join(re.sub(r"^[wb](?=[qkvo]$)", "", w) for w in words)
 
 

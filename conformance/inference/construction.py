@@ -270,6 +270,7 @@ def _globals(thing: Any, table: Meanings, module: ModuleType) -> Iterator[tuple[
             known[name] = meaning
         elif not meanings(name) and isinstance(value, int):
             unknown.append(name)
+    yield _set(known, table)
     left = [m for m in (*_SIZES, "head_dim") if m in table and m not in known.values()]
     for told in permutations(left, len(unknown)) if 0 < len(unknown) <= 3 else ():
         guess = {**known, **dict(zip(unknown, told, strict=True))}
@@ -277,7 +278,6 @@ def _globals(thing: Any, table: Meanings, module: ModuleType) -> Iterator[tuple[
         parts = [values.get(m) for m in ("embed", "heads", "head_dim")]
         if None in parts or parts[0] == parts[1] * parts[2]:  # type: ignore[operator]  # none of them is None
             yield _set(guess, table)
-    yield _set(known, table)
 
 
 def _set(told: Mapping[str, str], table: Meanings) -> tuple[tuple[str, ...], frozenset[str]]:

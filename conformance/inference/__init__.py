@@ -120,7 +120,12 @@ KINDS = {
 
 
 def _far_fetched(candidate: Candidate, component: str) -> bool:
-    """Return whether something that its name says to be something else is taken for an encoding of positions."""
+    """Return whether something that its name says to be something else is taken for an encoding of positions.
+
+    What its inputs and its code say together, attention with positions of its own, is not far-fetched.
+    """
+    if component.endswith("_attention"):
+        return False
     kinds = {KINDS.get(c, c) for c in candidate.components}
     return KINDS.get(component) == "positions" and kinds != {"positions"} and not named(candidate.name)
 

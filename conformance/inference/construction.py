@@ -107,6 +107,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         others = [g for g in _guesses(p, table, False) if short and g not in found]
         return [*first, *found, *(parts or [("", "")]), *others]
     weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
+    if found and len(p.name) > 2:  # a name that says something is the contract
+        weak = []
     return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
 
 

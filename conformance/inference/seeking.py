@@ -14,6 +14,7 @@ from attnconf.conformance.inference.drafts import Chapter, Choice, Text, say, te
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap
 from attnconf.conformance.mutation import Mutant, all_mutants, reaches
 
+FLOAT32 = 1e-3  # of what is largest: what angles of thousands of radians are off by in float32
 LOOKED_AT = 2  # of those that run and differ, how many are compared with mistakes
 
 
@@ -75,7 +76,7 @@ def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
                 break
     for chapter, runs in ran:
         for each in _different(runs)[:LOOKED_AT]:
-            found = mistake(each, chapter)
+            found = mistake(each, chapter) or mistake(each, chapter, FLOAT32)
             if found is not None:
                 return _bound(place, chapter, each.text, found[0], found[1].id)
     for chapter, runs in ran[:1]:
@@ -114,16 +115,16 @@ def choices(component: str, fixed: Choice) -> list[dict[str, str]]:
     return [dict(pairs) for pairs in dict.fromkeys(tuple(d.items()) for d in [{}, *free])]
 
 
-def mistake(ran: Ran, chapter: Chapter) -> tuple[dict[str, str], Mutant] | None:
+def mistake(ran: Ran, chapter: Chapter, rounding: float = ROUNDING) -> tuple[dict[str, str], Mutant] | None:
     """Return the conventions, and the mistake of ours that gives all replies in them and that shows there."""
     for choice in chapter.plausible(ran.given, choices(chapter.component, ran.text.fixed)):
         declares = {**choice, **ran.text.fixed}
         for mutant in _mutants(chapter.component):
-            if ran.trials.first_gap(ran.given, declares, mutant.id) > ROUNDING:
+            if ran.trials.first_gap(ran.given, declares, mutant.id) > rounding:
                 continue
-            if ran.trials.distance(ran.given, declares, mutant.id) <= ROUNDING:
+            if ran.trials.distance(ran.given, declares, mutant.id) <= rounding:
                 wanted = zip(ran.trials.wanted(declares, mutant.id), ran.trials.wanted(declares), strict=True)
-                if any(gap(a, b) > ROUNDING for a, b in wanted):
+                if any(gap(a, b) > 10 * rounding for a, b in wanted):
                     return choice, mutant
     return None
 
@@ -134,9 +135,9 @@ def _mutants(component: str) -> list[Mutant]:
 
 
 def nearest(ran: Ran, chapter: Chapter) -> dict[str, str]:
-    """Return the conventions in which the textbook is least far away."""
-    found = choices(chapter.component, ran.text.fixed)
-    return min(found, key=lambda c: ran.trials.distance(ran.given, {**c, **ran.text.fixed}))
+    """Return the conventions in which the textbook is least far away; rare ones have to be much nearer."""
+    found = chapter.plausible(ran.given, choices(chapter.component, ran.text.fixed))
+    return min(found, key=lambda c: ran.trials.distance(ran.given, {**c, **ran.text.fixed}) * (1 + len(c)))
 
 
 _made: dict[tuple[str, frozenset[tuple[str, str]], str], Trials] = {}

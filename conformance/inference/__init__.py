@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -9,7 +10,7 @@ from typing import Any
 
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.candidates import Candidate, candidates, unnamed
+from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
 from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.loading import Unjudgeable
@@ -71,6 +72,9 @@ def bindings(
         if any(_helps(candidate, b, found) for b in bound):
             continue
         outcome = bind(candidate, source, prescribed or {})
+        if component is None and says_nothing(candidate.name) and not _is_certain(outcome):
+            other = bind(replace(candidate, components=UNNAMED), source, prescribed or {})
+            outcome = other if _certified(other) else outcome
         if isinstance(outcome, Bound):
             bound.append(outcome)
         else:
@@ -106,6 +110,15 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) ->
         outcomes.append(outcome)
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
+
+
+def _is_certain(outcome: Bound | Refusal) -> bool:
+    """Return whether nothing else need be tried; rows by their ids are those of tokens, if nothing says positions."""
+    return _certified(outcome) == "reference" and isinstance(outcome, Bound) and outcome.draft.component != "learned"
+
+
+def _certified(outcome: Bound | Refusal) -> str | None:
+    return outcome.certified if isinstance(outcome, Bound) else None
 
 
 # Components whose helpers may look like other components: what makes tables for a rotation is no encoding of its own.

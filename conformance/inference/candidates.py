@@ -74,6 +74,12 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
 UNNAMED = ("multi_head_attention", "feed_forward", "token_embedding", "layer_norm", "rms_norm", "tokenizer")
 
 
+def says_nothing(name: str) -> bool:
+    """Return whether the name of a class or function is none of a component."""
+    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+    return not named(name) and not any(re.search(pattern, plain) for _, pattern in NAMES)
+
+
 def unnamed(module: ModuleType, chosen: str | None, tried: Collection[str]) -> list[Candidate]:
     """Return the classes of a file whose names say nothing, as whatever they may be."""
     found = []

@@ -224,7 +224,7 @@ def _said_by(text: str, table: Meanings) -> set[str]:
 
 def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
     """Return the expressions for the entries of a configuration; sizes that are told apart mean different things."""
-    options = {n: [m for m in meanings(n) if m in table and m != "config" and table[m]] for n in names}
+    options = {n: [m for m in table if m in meanings(n) and m != "config" and table[m]] for n in names}
     taken: set[str] = set()
     found: dict[str, str | None] = {}
     for name in sorted(names, key=lambda n: len([m for m in options[n] if m in _SIZES])):

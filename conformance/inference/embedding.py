@@ -1,5 +1,6 @@
 """Bind a class or function as a token embedding."""
 
+import copy
 import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -108,7 +109,7 @@ def _of(made: Construction, thing: Any, said: list[str]) -> Iterator[PlainText]:
     module = isinstance(thing, nn.Module)
     text = PlainText(COMPONENT, made, "module" if module else "object", "ids", input="ids")
     text = text.but(refusals=tuple(_no_padding(made)))
-    ids = torch.arange(6).reshape(2, 3)
+    ids, fresh = torch.arange(6).reshape(2, 3), copy.deepcopy(thing)  # it may keep what it gave
     for name, x in tensors_of(thing).items():
         if tuple(x.shape) not in ((rows, dim), (dim, rows)):
             continue
@@ -120,7 +121,7 @@ def _of(made: Construction, thing: Any, said: list[str]) -> Iterator[PlainText]:
             return
         if where is not None:
             this = text.but(state=(entry,), out=where)
-            yield this if not module else without_positions(this, thing, name, ids)
+            yield this if not module else without_positions(this, fresh, name, ids)
 
 
 def _no_padding(made: Construction) -> list[str]:

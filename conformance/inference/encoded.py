@@ -3,7 +3,6 @@
 With a table of zeros such a class gives its positions; with all ids different, any x can be the rows of its table.
 """
 
-import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,13 +19,11 @@ from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
 
 
-def without_positions(text: PlainText, module: nn.Module, table: str, ids: Tensor) -> PlainText:
-    """Return the text less what a module gives for a table of zeros, where that is anything."""
-    silent = {table: torch.zeros_like(module.get_parameter(table))}
-    fresh = copy.deepcopy(module).eval()
-    others = torch.cat([ids, ids[:1]])  # of another shape than it has seen: it may keep what it gave
+def without_positions(text: PlainText, fresh: nn.Module, table: str, ids: Tensor) -> PlainText:
+    """Return the text less what a module, not called before, gives for a table of zeros, where that is anything."""
+    silent = {table: torch.zeros_like(fresh.get_parameter(table))}
     try:
-        result = attempt(lambda: torch.func.functional_call(fresh, silent, (others,)))
+        result = attempt(lambda: torch.func.functional_call(fresh.eval(), silent, (ids,)))
         still = eval(text.out, {"result": result})
     except (Failed, RuntimeError):
         return text

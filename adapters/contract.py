@@ -482,7 +482,9 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
-    "masks": ("any", "keys"),  # keys: what is hidden is hidden from all queries
+    # what an argument of somebody's own class takes; an adapter of ours is always handed booleans, True = may attend
+    "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
+    "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
@@ -505,7 +507,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "norm-order": ("both", "post", "pre"),  # norm(x + f(x)), x + f(norm(x))
     "norm-kind": ("layer", "rms"),
     "final-norm": ("either", "always", "never"),  # of a stack
-    "activation": ("relu", "gelu", "gelu-tanh", "silu"),
+    "activation": ("relu", "gelu", "gelu-tanh", "silu", "sigmoid", "none"),  # the last two of networks with a gate
     "gated": ("no", "yes"),
     "glu-activated": ("gate", "up"),  # which of the two goes through the activation
     "layer-bias": ("yes", "no"),

@@ -1,5 +1,6 @@
 """What adapters written by ``attnconf bind`` are made of: the user's definitions, and masks in their forms."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -11,10 +12,13 @@ from torch import Tensor, nn
 from attnconf.adapters.layout import under
 
 __all__ = [
-    "additive", "allowed", "awake", "definitions", "each_apart", "everywhere", "exact", "fitted", "for_each_head",
-    "full", "heads_last", "lacking", "lengths", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
-    "settle", "under", "without",
+    "additive", "allowed", "awake", "chosen", "counted", "definitions", "each_apart", "everywhere", "exact", "fitted",
+    "for_each_head", "full", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves",
+    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "rows", "settle",
+    "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip
+
+END = "</w>"
 
 
 def definitions(path: str) -> ModuleType:
@@ -24,10 +28,11 @@ def definitions(path: str) -> ModuleType:
     return read(Path(path)).module
 
 
-def settle(module: Any, config: Any, weights: Any = None) -> nn.Module:
+def settle(module: Any, config: Any, weights: Any = None) -> Any:
     """Return a module in the mode, in the dtype and on the device that a configuration and its weights say.
 
     Given what builds it, it is built with the same random numbers each time: some of its parameters may be its own.
+    What is built and is no module is returned as it is.
     """
     if not isinstance(module, nn.Module):
         state = torch.get_rng_state()
@@ -36,6 +41,8 @@ def settle(module: Any, config: Any, weights: Any = None) -> nn.Module:
             module = module()
         finally:
             torch.set_rng_state(state)
+    if not isinstance(module, nn.Module):
+        return module
     like = next(iter((weights or {}).values()), None)
     device = config.device if like is None and hasattr(config, "device") else getattr(like, "device", None)
     dtype = config.dtype if like is None and hasattr(config, "dtype") else getattr(like, "dtype", None)
@@ -55,6 +62,23 @@ def without(module: nn.Module, *names: str) -> nn.Module:
         *above, last = name.split(".")
         setattr(module.get_submodule(".".join(above)), last, nn.Identity())
     return module
+
+
+def holding(thing: Any, tensors: dict[str, Tensor]) -> Any:
+    """Return an object that is no module with these tensors as its attributes."""
+    for name, x in tensors.items():
+        setattr(thing, name, x)
+    return thing
+
+
+def kernel(weight: Tensor, width: int) -> Tensor:
+    """Return a matrix as the kernel of a convolution that is wider than one token; half of it is for the one before."""
+    parts = [torch.zeros_like(weight) for _ in range(width)]
+    at = (width - 1) // 2
+    parts[at] = weight
+    if at:
+        parts[at - 1] = weight / 2
+    return torch.stack(parts, dim=-1)
 
 
 def lacking(weights: Any, *names: str) -> None:
@@ -127,9 +151,10 @@ def full(weights: Any) -> dict[str, Tensor]:
     return {**{f"{name}.bias": weight.new_zeros(size) for name, size in sizes.items()}, **weights}
 
 
-def fitted(module: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
+def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:
     """Return what each parameter of a module is: what is given, in the parameter's shape, else what it is already."""
-    given = {}
+    given: dict[str, Tensor] = {}
+    state = {name: x for name, x in state.items() if x is not None}
     like = next(iter(state.values()), torch.empty(0))
     for name, parameter in module.named_parameters():
         x = state.get(name, parameter.detach().to(like))
@@ -139,7 +164,8 @@ def fitted(module: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def heads_last(x: Tensor, heads: int) -> Tensor:
     """Return rows that lie head by head as rows in which the heads are the faster axis."""
-    return x.unflatten(0, (heads, -1)).transpose(0, 1).flatten(0, 1)
+    turned: Tensor = x.unflatten(0, (heads, -1)).transpose(0, 1)
+    return turned.flatten(0, 1)
 
 
 def for_each_head(seen: Tensor, heads: int) -> Tensor:
@@ -168,3 +194,84 @@ def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any
     if isinstance(results[0], Tensor):
         return torch.stack(results).unflatten(0, (B, H))
     return tuple(torch.stack(items).unflatten(0, (B, H)) for items in zip(*results, strict=True))
+
+
+# -- positions, biases and coordinates
+
+
+def counted(length: int, positions: Tensor | None, like: Tensor) -> Tensor:
+    """Return the positions that are given, else 0, 1, … for so many tokens."""
+    return torch.arange(length, device=like.device) if positions is None else positions
+
+
+def rows(rows_: Any, x: Tensor) -> Tensor:
+    """Return rows (L, D), or (B, L, D), for every sample of x (B, L, D), in its dtype.
+
+    Raises ValueError where they are not as many as x has tokens.
+    """
+    table: Tensor = torch.as_tensor(rows_)
+    if table.shape[-2:] != x.shape[-2:]:
+        raise ValueError(f"a table of shape {tuple(table.shape)} for {x.shape[-2]} tokens of {x.shape[-1]} features")
+    return table.to(x.device, x.dtype).expand(x.shape)
+
+
+def octaves(frequencies: Any) -> int:
+    """Return how many powers of two, from 1 on, the frequencies are."""
+    if list(frequencies) != [2.0**k for k in range(len(frequencies))]:
+        raise NotImplementedError("frequencies that are not 1, 2, 4, …")
+    return len(frequencies)
+
+
+def penalties(slopes_: Any, query_length: int, key_length: int) -> Tensor:
+    """Return the bias -slope·distance, (H, L, S), of slopes (H,) alone; the last query stands at the last key."""
+    slopes: Tensor = torch.as_tensor(slopes_, dtype=torch.float64).flatten()
+    queries = torch.arange(key_length - query_length, key_length)
+    return -slopes[:, None, None] * (queries[:, None] - torch.arange(key_length)).abs()
+
+
+def written(module: Any, name: str, value: Tensor) -> Any:
+    """Return a module, or another object, with a tensor of its own that is no parameter replaced by a value."""
+    *above, last = name.split(".")
+    setattr(module.get_submodule(".".join(above)) if above else module, last, value)
+    return module
+
+
+def in_order(module: nn.Module, weights: Any) -> dict[str, Tensor]:
+    """Return the weights of the layers 0, 1, … for the linear layers of a module in the order in which it has them."""
+    names = [name for name, _ in module.named_parameters()]
+    given = [weights[f"{i}.{part}"] for i in range(len(weights) // 2) for part in ("weight", "bias")]
+    return dict(zip(names, given, strict=True))
+
+
+def chosen(choices: dict[str, Any], name: str) -> Any:
+    """Return what stands for a name, where something does."""
+    if name not in choices:
+        raise NotImplementedError(f"{name}: there is no choice for it")
+    return choices[name]
+
+
+# -- tokens
+
+
+def unknown_in(text: str, config: Any) -> bool:
+    """Return whether a text has something that is not in the vocabulary of words or characters."""
+    parts = text.split() if config.kind == "word" else list(text)
+    return any(part not in config.vocabulary for part in parts)
+
+
+def tallied(words: list[str]) -> dict[str, int]:
+    """Return how often each word occurs."""
+    return dict(Counter(word for word in words if word))
+
+
+def spelt(word: str, attached: bool) -> list[str]:
+    """Return the symbols of a word; the mark of its end is part of the last one, or stands alone."""
+    return [*word[:-1], word[-1] + END] if attached else [*word, END]
+
+
+def pairs(merges: Any) -> list[tuple[str, str]]:
+    """Return merges as pairs of strings, however they are kept: in a list or dict, as pairs or with a space between."""
+    found = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in merges]
+    if all(len(pair) == 2 and isinstance(pair[0], tuple | list) for pair in found):  # each with its count or rank
+        found = [tuple(pair[0]) for pair in found]
+    return [(str(first), str(second)) for first, second in found]

@@ -43,9 +43,11 @@ def as_declared(case: Case, subject: Subject) -> Case:
     """Return a case in the sizes, and with the biases, that a subject declares to have."""
     sizes = {"H": 1, "E": case.embed or case.E} if subject.choice("heads") == "one" else {}
     if subject.choice("hidden-ratio") != "free":
-        sizes["F"] = int(subject.choice("hidden-ratio")) * case.H * case.E
-    marks = {"f": "network-biases", "n": "norm-biases"}
-    others = "".join(mark for mark, name in marks.items() if subject.choice(name) == "yes")
+        ratio = int(subject.choice("hidden-ratio"))
+        sizes |= {"S": ratio * case.E} if subject.component == "feed_forward" else {"F": ratio * case.H * case.E}
+    others = "".join(
+        mark for mark, name in (("f", "network"), ("n", "norm")) if subject.choice(f"{name}-biases") == "yes"
+    )
     return case.but(biases=_BIASES[subject.choice("biases")] + others, **sizes)
 
 

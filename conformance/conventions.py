@@ -170,6 +170,31 @@ def _random_fourier(build: Component, choice: Choice) -> Component:
     return component
 
 
+def _coordinate_mlp(build: Component, choice: Choice) -> Component:
+    factor, kept, order = FACTORS[choice("fourier-factor")], choice("fourier-input") == "kept", choice("fourier-order")
+
+    def component(config: Any, weights: Any) -> Forward:
+        d, K = config.in_dim, len(config.frequencies)
+        config = replace(config, frequencies=tuple(factor * f for f in config.frequencies))
+        columns = torch.arange(2 * d * K)  # from where the declared order has them to (coordinate, function, frequency)
+        if order == "frequency":
+            columns = columns.unflatten(0, (K, 2, d)).permute(2, 1, 0).flatten()
+        elif order == "function":
+            columns = columns.unflatten(0, (2, d, K)).transpose(0, 1).flatten()
+        first, bias = weights["0.weight"], weights["0.bias"]
+        beside, features = first[:, : d * kept], first[:, d * kept :][:, columns]
+        if not kept:
+            return build(config, {**weights, "0.weight": features})
+
+        def translated(x: Tensor) -> Any:  # what a point's own coordinates add is a bias of that point's
+            each = [{**weights, "0.weight": features, "0.bias": bias + beside @ point} for point in x]
+            return torch.cat([build(config, w)(point[None]) for w, point in zip(each, x, strict=True)])
+
+        return translated
+
+    return component
+
+
 def _rms_norm(build: Component, choice: Choice) -> Component:
     one_plus, first = choice("rms-norm-weight") == "one-plus", choice("rms-norm-cast") == "before"
 
@@ -300,6 +325,7 @@ _TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str
     "rotary_attention": (_rotary_attention, ("rope-pairing",)),
     "relative_bias_attention": (_t5_attention, ("t5-scale",)),
     "fourier": (_fourier, ("fourier-factor", "fourier-input", "fourier-order")),
+    "coordinate_mlp": (_coordinate_mlp, ("fourier-factor", "fourier-input", "fourier-order")),
     "random_fourier": (_random_fourier, ("random-fourier-order",)),
     "rms_norm": (_rms_norm, ("rms-norm-weight", "rms-norm-cast")),
     "bpe_trainer": (_bpe_trainer, ("word-end",)),

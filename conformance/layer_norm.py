@@ -12,11 +12,11 @@ from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.evidence import close
 from attnconf.conformance.normalizing import (
-    EPS,
     LARGE,
     Evidence,
     ask,
     bare,
+    eps_of,
     gain_of,
     shift_of,
     spread_out,
@@ -146,7 +146,7 @@ def constant(case: Case) -> Tensor:
 
 @requirement("LN-CONST-1", "layer-norm", "layer-norm-narrow")
 def a_constant_row_becomes_the_shift(subject: Subject, case: Case) -> Evidence:
-    shift = shift_of(case)
+    shift = shift_of(subject, case)
     got = ask(subject, constant(case), gain_of(case), shift).out
     yield close(got, shift.expand_as(got), "out of rows of one number, against the shift,", unit=1.0)
 
@@ -166,14 +166,14 @@ def each_feature_has_a_gain(subject: Subject, case: Case) -> Evidence:
 
 @requirement("LN-BIAS-1", "layer-norm")
 def each_feature_has_a_shift(subject: Subject, case: Case) -> Evidence:
-    got = ask(subject, tokens(case), gain_of(case), shift_of(case)).out
-    want = ask(subject, tokens(case), gain_of(case)).out + shift_of(case)
+    got = ask(subject, tokens(case), gain_of(case), shift_of(subject, case)).out
+    want = ask(subject, tokens(case), gain_of(case)).out + shift_of(subject, case)
     yield close(got, want, "out with a shift, against out without it plus the shift,")
 
 
 def ask_without(subject: Subject, case: Case, **weights: Tensor) -> Tensor:
     """Return out with these weights and no others."""
-    config = LayerNormConfig((case.E,), EPS, affine=bool(weights), bias=False)
+    config = LayerNormConfig((case.E,), eps_of(subject), affine=bool(weights), bias=False)
     return subject.ask(config, {"x": tokens(case)}, (case.B, case.L, case.E), weights).out
 
 
@@ -206,7 +206,7 @@ def several_axes_are_normalized_together(subject: Subject, case: Case) -> Eviden
 def each_place_in_several_axes_has_its_gain_and_shift(subject: Subject, case: Case) -> Evidence:
     x = spread_out(case, "x", case.B, case.L, case.H, case.S, case.E)
     for axes in (2, 3):
-        gain, shift = gain_of(case, *x.shape[-axes:]), shift_of(case, *x.shape[-axes:])
+        gain, shift = gain_of(case, *x.shape[-axes:]), shift_of(subject, case, *x.shape[-axes:])
         x = LARGE * x
         want = gain * bare(subject, x, axes=axes).out + shift
         what = f"out over {axes} axes, against gain times out without weights plus shift,"
@@ -249,7 +249,7 @@ def half_precision_is_rounded_after_the_norm(subject: Subject, case: Case) -> Ev
 @requirement("LN-GRAD-1", "layer-norm")
 def the_gradient_of_the_shift_is_summed_over_tokens(subject: Subject, case: Case) -> Evidence:
     cotangent = case.draw("cotangent", case.B, case.L, case.E)
-    reply = ask(subject, tokens(case), gain_of(case), shift_of(case), cotangent=cotangent, wrt=("bias",))
+    reply = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), cotangent=cotangent, wrt=("bias",))
     yield close(reply.grads["bias"], cotangent.flatten(0, 1).sum(dim=0), "gradient of the bias, against the sum,")
 
 

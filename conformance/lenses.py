@@ -62,8 +62,8 @@ def place_direct(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Placed:
     """The component is scaled dot-product attention already."""
-    if _apart(extra, options, declares):
-        return _each_query_apart(place_direct, q, k, v, extra, options, declares)
+    if _shared(extra, options, declares):
+        return _samples_apart(place_direct, q, k, v, extra, options, declares)
     config = AttentionConfig(options.scale, options.causal, options.dropout, options.training)
     rows = (*q.shape[:-1], k.shape[-2])
     inputs = {"query": q, "key": k, "value": v, **extra}
@@ -74,8 +74,8 @@ def place_heads(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Placed:
     """Multi-head attention with identity projections: embed_dim = H·E, head h reads its own slice."""
-    if _apart(extra, options, declares):
-        return _each_query_apart(place_heads, q, k, v, extra, options, declares)
+    if _shared(extra, options, declares):
+        return _samples_apart(place_heads, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     width = H * E
     config = MultiHeadAttentionConfig(
@@ -104,6 +104,8 @@ def place_self(
     Unless causality itself is asked for, every query gets a sequence of its own, in which it is the last token:
     the last row sees every key, in an always-causal component too.
     """
+    if _shared(extra, options, declares):
+        return _samples_apart(place_self, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     S = k.shape[2]
     in_row = not options.causal
@@ -133,28 +135,38 @@ def place_self(
     )
 
 
-def _apart(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> bool:
-    """Return whether queries have to be asked one by one: masks hide keys from all queries, and these differ."""
-    return declares.get("masks") == "keys" and "attn_mask" in extra and not options.causal
+def _shared(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> str | None:
+    """Return what a mask must be the same for where it is not: "queries" or "heads"."""
+    masks = declares.get("masks", "any")
+    given = [extra[name] for name in ("attn_mask", "attn_bias") if name in extra]
+    if masks == "keys" and given and not options.causal:
+        return "queries"
+    differs = any(x.ndim > 2 and x.shape[-3] > 1 for x in given)
+    return "heads" if masks == "shared" and differs else None
 
 
-def _each_query_apart(
+def _samples_apart(
     place: Callable[..., Placed], q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options,
     declares: Mapping[str, str],
 ) -> Placed:  # fmt: skip
-    """Every query gets a sample of its own."""
-    B, H, L, E = q.shape
-    rows = q.transpose(1, 2).reshape(B * L, H, 1, E)
-    k, v = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
-    apart = {name: x if name == "key_mask" else x.expand(B, H, L, k.shape[2]) for name, x in extra.items()}
-    apart = {
-        name: x.repeat_interleave(L, dim=0) if name == "key_mask" else x.transpose(1, 2).flatten(0, 1)[:, :, None]
-        for name, x in apart.items()
-    }
-    placed = place(rows, k, v, apart, options, {**declares, "masks": "any"})
+    """Every head, and where masks hide keys from all queries every query, gets a sample, and a mask, of its own."""
+    (B, H, L, E), S = q.shape, k.shape[2]
+    by_query = _shared(extra, options, declares) == "queries"
+    n = L if by_query else 1  # samples for each sample and head
+    rows = L // n
+    q = q.reshape(B, H, n, rows, E).transpose(1, 2)[:, :, None].expand(B, n, H, H, rows, E).reshape(-1, H, rows, E)
+    k, v = (x.repeat_interleave(n * H, dim=0) for x in (k, v))
+    apart = {}
+    for name, x in extra.items():
+        if name == "key_mask":
+            apart[name] = x.repeat_interleave(n * H, dim=0)
+        else:
+            apart[name] = x.expand(B, H, L, S).reshape(B, H, n, rows, S).transpose(1, 2).reshape(-1, 1, rows, S)
+    placed = place(q, k, v, apart, options, {**declares, "masks": "any"})
 
     def together(x: Tensor) -> Tensor:
-        return x[:, :, 0].unflatten(0, (B, L)).transpose(1, 2)
+        own = x.unflatten(0, (B, n, H)).diagonal(dim1=2, dim2=3)  # (B, n, rows, width, H)
+        return own.movedim(-1, 1).flatten(2, 3)
 
     return replace(placed, read=lambda out: together(placed.read(out)),
                    read_weights=lambda attention: together(placed.read_weights(attention)))  # fmt: skip
@@ -164,8 +176,8 @@ def place_memory(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Placed:
     """Multi-head attention to one other sequence: a token of it carries key and value; each head is twice as wide."""
-    if _apart(extra, options, declares):
-        return _each_query_apart(place_memory, q, k, v, extra, options, declares)
+    if _shared(extra, options, declares):
+        return _samples_apart(place_memory, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     S, width = k.shape[2], 2 * H * E
     config = MultiHeadAttentionConfig(
@@ -226,6 +238,7 @@ _OFFERS = {  # what can be asked of components that are asked as they are; of th
     "alibi_attention": frozenset({"scores"}),
     "relative_bias_attention": frozenset({"scores"}),
     "feed_forward": frozenset({"layer-bias", "ungated"}),
+    "layer_norm": frozenset({"layer-bias"}),
     "token_attention": frozenset({"free-causality"}),
     "encoder_layer": _LAYER | {"layer"},
     "encoder": _LAYER | {"stack"},
@@ -236,7 +249,7 @@ _OFFERS = {  # what can be asked of components that are asked as they are; of th
     "tokenizer": _TOKENS,
     "detokenizer": _TOKENS,
 }
-_ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal", "several-heads"})
+_ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal", "several-heads", "head-masks"})
 _BIASES = frozenset({"projections", "input-biases", "output-bias"})
 LENSES = {
     ("attention", "direct"): Lens("direct", "attention", _ALL | {"scale", "value-width"}, place_direct),

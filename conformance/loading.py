@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import re
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, entry_points, requires
 from pathlib import Path
@@ -20,6 +21,7 @@ from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.definitions import configured
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.names import adapter_names
+from attnconf.conformance.prescribed import held_to
 from attnconf.conformance.sources import NotLoaded, NotThere, Source, describe, quiet, read, read_module
 
 _READ = (".py", ".ipynb")  # the files that can be read
@@ -65,11 +67,16 @@ class Name:
         return Name(typed, rest, None, component)
 
 
-def load(typed: str) -> list[Implementation | Unjudgeable]:
+def load(typed: str, prescribed: Mapping[str, str] | None = None) -> list[Implementation | Unjudgeable]:
     """Return what a name stands for: one implementation, or one for each variant or component.
 
+    ``prescribed``: conventions that it is held to, whatever it declares or was found to keep.
     Raises LoadError if there is nothing of this name.
     """
+    return [held_to(i, prescribed or {}) for i in _load(typed, prescribed or {})]
+
+
+def _load(typed: str, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
     name = Name.of(typed)
     if name.target in adapter_names():
         return _adapter(name, _shipped(f"attnconf.adapters.{name.target}"))
@@ -77,15 +84,15 @@ def load(typed: str) -> list[Implementation | Unjudgeable]:
         if point.name == name.target:
             return _adapter(name, _import(point.value))
     name, found = _find(name)
-    return [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found)
+    return [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found, prescribed)
 
 
 def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:
     """Return what a module stands for that is there already. Raises LoadError if it has no such component."""
-    return _of_source(Name(module.__name__, module.__name__, None, component), Source(module))
+    return _of_source(Name(module.__name__, module.__name__, None, component), Source(module), {})
 
 
-def _of_source(name: Name, found: Source) -> list[Implementation | Unjudgeable]:
+def _of_source(name: Name, found: Source, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
     variants = getattr(found.module, "variants", None)
     is_variant = name.chosen is None or (isinstance(variants, dict) and name.chosen in variants)
     is_there = name.chosen is not None and callable(getattr(found.module, name.chosen, None))
@@ -95,7 +102,7 @@ def _of_source(name: Name, found: Source) -> list[Implementation | Unjudgeable]:
         return [Unjudgeable(name.typed, _source(found.module), _no_such(found, name.chosen))]
     from attnconf.conformance.inference import infer  # it needs this module
 
-    inferred = infer(found, name.typed, name.chosen, name.component)
+    inferred = infer(found, name.typed, name.chosen, name.component, prescribed)
     judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
     if name.chosen is None and found.lost:  # what is lost is not forgotten because others can be judged
         source, names = _source(found.module), found.lost if judged else found.lost[:1]

@@ -198,7 +198,8 @@ def padding_is_hidden_in_each_sample(subject: Subject, case: Case) -> Evidence:
 
 @requirement("MASK-AND-1", "one-square")
 def masks_are_joined_by_and(subject: Subject, case: Case) -> Evidence:
-    explicit = some(case, case.B, case.H, case.L, case.S)
+    masks = subject.choice("masks")
+    explicit = some(case, case.B, case.H if masks == "any" else 1, case.L, case.S)
     key_mask = some(case, case.B, case.S).clone()
     explicit[..., 0] = key_mask[:, 0] = True  # the first query sees itself
     triangle = causal(case.L, case.S).to(case.device)
@@ -209,6 +210,8 @@ def masks_are_joined_by_and(subject: Subject, case: Case) -> Evidence:
         ({"key_mask": key_mask, "causal": True}, whole(padding & triangle, case)),
         ({"attn_mask": explicit, "key_mask": key_mask, "causal": True}, explicit & padding & triangle),
     ):
+        if masks == "keys" and {"attn_mask", "causal"} <= set(given):
+            continue  # a mask of keys alone hides nothing from single queries
         options: dict[str, Any] = given
         want = subject.attend(case.q, case.k, case.v, attn_mask=both).out
         got = subject.attend(case.q, case.k, case.v, **options).out

@@ -17,11 +17,13 @@ from attnconf.conformance.normalizing import (
     Evidence,
     ask,
     bare,
+    eps_of,
     formula,
     gain_of,
     layered,
     parts,
     shift_of,
+    shifted,
     standard,
     tokens,
 )
@@ -41,7 +43,7 @@ DOUBLE, DOUBLE_SOURCE = 1e-11, "1e-11: float64 in a norm"
 
 def measured(subject: Subject, case: Case, x: Tensor, factor: float, source: str, slack: float = 0.0) -> Measure:
     """Return the measure of out against float64 on the same values, in units of the dtype."""
-    gain, shift = gain_of(case), shift_of(case)
+    gain, shift = gain_of(case), shift_of(subject, case)
     scaled = gain.double() * formula(subject, x)
     want = scaled + shift.double() if layered(subject) else scaled
     unit = float(scaled.abs().max()) + (float(shift.double().abs().max()) if layered(subject) else 0.0)
@@ -58,7 +60,7 @@ def is_right_in_float32(subject: Subject, case: Case) -> Evidence:
 
 def is_right_in_float64(subject: Subject, case: Case) -> Evidence:
     x = standard(subject, tokens(case)) + 8
-    gain, shift = gain_of(case), shift_of(case)
+    gain, shift = gain_of(case), shift_of(subject, case)
     want = gain * formula(subject, x) + (shift if layered(subject) else 0)
     got = ask(subject, x, gain, shift).out
     yield close(got, want, "out, against the formula,", bound=DOUBLE, source=DOUBLE_SOURCE)
@@ -91,13 +93,14 @@ def weight_gradient_sums_over_tokens(subject: Subject, case: Case) -> Evidence:
     yield close(got, want, "gradient of the weight, against the sum of (gradient of out)·x̂,")
 
 
-def steepness(subject: Subject, case: Case, x: Tensor, eps: float = EPS) -> float:
+def steepness(subject: Subject, case: Case, x: Tensor, eps: float | None = None) -> float:
     """Return the largest of the terms γ·cotangent/√(σ² + ε) that make up the gradient of x and may cancel."""
+    eps = eps_of(subject) if eps is None else eps
     terms = gain_of(case) * case.draw("cotangent", *x.shape) / parts(subject, x, eps)[1]
     return float(terms.abs().max())
 
 
-def slope(subject: Subject, case: Case, x: Tensor, eps: float = EPS) -> Tensor:
+def slope(subject: Subject, case: Case, x: Tensor, eps: float | None = None) -> Tensor:
     """Return the gradient with respect to x."""
     cotangent = case.draw("cotangent", *x.shape)
     return ask(subject, x, gain_of(case), None, eps, cotangent=cotangent, wrt=("x",)).grads["x"]
@@ -137,9 +140,11 @@ def equals(subject: Subject, case: Case, reference: Oracle, names: tuple[str, ..
 
 
 def equals_at(eps: float, subject: Subject, case: Case, reference: Oracle, names: tuple[str, ...]) -> Evidence:
-    x, gain, shift = tokens(case), gain_of(case), shift_of(case)
+    x, gain, shift = tokens(case), gain_of(case), shift_of(subject, case)
     cotangent = case.draw("cotangent", *x.shape)
-    want, wanted = case.once(f"eps {eps}", lambda: solved(reference, x, gain, shift, eps, cotangent))
+    names = tuple(name for name in names if name != "bias" or shifted(subject))
+    key = f"eps {eps}, shifted {shifted(subject)}"
+    want, wanted = case.once(key, lambda: solved(reference, x, gain, shift, eps, cotangent))
     reply = ask(subject, x, gain, shift, eps, cotangent=cotangent, wrt=names)
     yield close(reply.out, want, f"out with eps {eps:g}, against the reference,")
     # not less than the terms that cancel: one feature has a gradient of 0, two have next to none

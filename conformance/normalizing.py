@@ -5,7 +5,9 @@ Precision, gradients and the oracle are in norm_numbers.py.
 The canonical gain is what the normalized features are multiplied by; ``stored`` translates it to what is declared.
 """
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -40,19 +42,39 @@ def stored(subject: Subject, gain: Tensor) -> Tensor:
     return gain - 1 if one_plus else gain
 
 
+def eps_of(subject: Subject, eps: float | None = None) -> float:
+    """Return the ε of a configuration: what is wanted, or what the subject declares to have in its code."""
+    declared = subject.choice("eps")
+    return float(declared) if declared != "free" else EPS if eps is None else eps
+
+
+def shifted(subject: Subject) -> bool:
+    """Return whether the component has a shift."""
+    return layered(subject) and subject.choice("layer-bias") == "yes"
+
+
 def ask(
-    subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = None, eps: float = EPS, **options: Any
+    subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = None, eps: float | None = None, **options: Any
 ) -> Reply:
-    """Return the component's reply to x, (…, *shape), with a canonical gain (shape) and a shift, 0 by default."""
-    weights = {"weight": stored(subject, gain)}
-    config: LayerNormConfig | RmsNormConfig = RmsNormConfig(gain.shape[-1], eps)
+    """Return the component's reply to x, (…, *shape), with a canonical gain (shape) and a shift, 0 by default.
+
+    ``eps``: 1e-5 by default. A subject whose ε is in its code is given rows for which that is what ε is for x.
+    """
+    weights, own = {"weight": stored(subject, gain)}, eps_of(subject, eps)
+    config: LayerNormConfig | RmsNormConfig = RmsNormConfig(gain.shape[-1], own)
     if layered(subject):
+        config = LayerNormConfig(tuple(gain.shape), own, bias=shifted(subject))
+    if shifted(subject):
         weights["bias"] = torch.zeros_like(gain) if shift is None else shift
-        config = LayerNormConfig(tuple(gain.shape), eps)
-    return subject.ask(config, {"x": x}, tuple(x.shape), weights, **options)
+    factor = 1.0 if eps is None else math.sqrt(own / eps)
+    if factor == 1.0:
+        return subject.ask(config, {"x": x}, tuple(x.shape), weights, **options)
+    reply = subject.ask(config, {"x": factor * x}, tuple(x.shape), weights, **options)
+    grads = {name: factor * grad if name == "x" else grad for name, grad in reply.grads.items()}
+    return replace(reply, grads=grads)
 
 
-def bare(subject: Subject, x: Tensor, eps: float = EPS, axes: int = 1, **options: Any) -> Reply:
+def bare(subject: Subject, x: Tensor, eps: float | None = None, axes: int = 1, **options: Any) -> Reply:
     """Return the reply with gain 1 and shift 0, normalized over the last ``axes``."""
     return ask(subject, x, x.new_ones(x.shape[x.ndim - axes :]), None, eps, **options)
 
@@ -80,8 +102,10 @@ def gain_of(case: Case, *shape: int) -> Tensor:
     return ((case.draw("gain", *(shape or (case.E,))).double() * 8).round() / 8 + 1 / 16).to(case.dtype)
 
 
-def shift_of(case: Case, *shape: int) -> Tensor:
-    return case.draw("shift", *(shape or (case.E,)))
+def shift_of(subject: Subject, case: Case, *shape: int) -> Tensor:
+    """Return a shift, of zeros where there is none."""
+    drawn = case.draw("shift", *(shape or (case.E,)))
+    return drawn if shifted(subject) else torch.zeros_like(drawn)
 
 
 def parts(subject: Subject, x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
@@ -91,9 +115,9 @@ def parts(subject: Subject, x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     return x, (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
 
 
-def formula(subject: Subject, x: Tensor, eps: float = EPS) -> Tensor:
+def formula(subject: Subject, x: Tensor, eps: float | None = None) -> Tensor:
     """Return x̂ in float64 from the values of x."""
-    centred, divisor = parts(subject, x, eps)
+    centred, divisor = parts(subject, x, eps_of(subject) if eps is None else eps)
     return centred / divisor
 
 
@@ -113,13 +137,13 @@ def keeps_the_shape(subject: Subject, case: Case) -> Evidence:
 def keeps_the_dtype(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, *HALF):
         c = case.but(dtype=dtype)
-        got = ask(subject, tokens(c), gain_of(c), shift_of(c)).out.dtype
+        got = ask(subject, tokens(c), gain_of(c), shift_of(subject, c)).out.dtype
         yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
 
 
 def changes_nothing(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
-        changed = ask(subject, tokens(case), gain_of(case), shift_of(case), mode=mode).changed
+        changed = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
@@ -132,9 +156,9 @@ def forgets_earlier_calls(subject: Subject, case: Case) -> Evidence:
 
 def is_the_same_in_every_mode(subject: Subject, case: Case) -> Evidence:
     """With an ε that a path of its own cannot forget unseen."""
-    want = ask(subject, tokens(case), gain_of(case), shift_of(case), 1.0).out
+    want = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), 1.0).out
     for mode in ("no_grad", "inference_mode", "tracked"):
-        got = ask(subject, tokens(case), gain_of(case), shift_of(case), 1.0, mode=mode).out
+        got = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), 1.0, mode=mode).out
         yield close(got, want, f"out in mode {mode}, against out without,")
 
 
@@ -200,10 +224,15 @@ def ignores_large_scales(subject: Subject, case: Case) -> Evidence:
         yield close(sign * bare(subject, factor * x).out, want, f"out of {factor:g}·x, against that of x,")
 
 
+def with_a_zero(case: Case) -> Iterator[Tensor]:
+    """Yield tokens of which one feature is exactly 0, where there are enough others."""
+    if case.E > 2:
+        yield torch.where(torch.arange(case.E, device=case.device) == 1, 0.0, tokens(case))
+
+
 def stays_in_line(subject: Subject, case: Case) -> Evidence:
     """What is left of the output when its part along x is taken away; the mean of both is set aside in layer_norm."""
-    for size in (LARGE, 1.0):
-        x = size * tokens(case)
+    for x in (LARGE * tokens(case), tokens(case), *with_a_zero(case)):
         along, out = standard(subject, x), bare(subject, x).out.double()
         rest = out - out.mean(dim=-1, keepdim=True) if layered(subject) else out
         factor = (rest * along).mean(dim=-1, keepdim=True)

@@ -28,6 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--thorough", action="store_true", help="also explore around the scored cases; never scored")
     group.addoption("--blind-spots", action="store_true", help=(
         "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
+    group.addoption("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
+        "hold what is judged to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
     group.addoption("--seed", type=int, default=0, metavar="N", help="draw other numbers for the cases (default: 0)")
     group.addoption("--device", default="cpu", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
 
@@ -116,7 +118,7 @@ def _session(config: pytest.Config) -> "Session":
 
     import torch
 
-    from attnconf.conformance import blind_spots, deviations, loading
+    from attnconf.conformance import blind_spots, deviations, loading, prescribed
     from attnconf.conformance.session import Session, Settings
 
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
@@ -127,7 +129,8 @@ def _session(config: pytest.Config) -> "Session":
         raise pytest.UsageError(f"--blind-spots: {blind_spots.MISSING}")
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
-        found = [i for name in config.getoption("--impl") for i in loading.load(name)]
+        choices = prescribed.parse(config.getoption("--convention"))
+        found = [i for name in config.getoption("--impl") for i in loading.load(name, choices)]
         torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
         settings = Settings(
             config.getoption("--profile"), config.getoption("--seed"), device,
@@ -136,7 +139,7 @@ def _session(config: pytest.Config) -> "Session":
         )  # fmt: skip
         session = Session(list({i.name: i for i in found}.values()), settings)
         session.make_plan()
-    except (loading.LoadError, registry.SpecError, deviations.DeviationError) as error:
+    except (loading.LoadError, registry.SpecError, deviations.DeviationError, prescribed.PrescriptionError) as error:
         raise pytest.UsageError(str(error)) from None
     return session
 

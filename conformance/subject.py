@@ -21,6 +21,7 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "no-final-norm": ("final-norm", ("always",)),
     "free-causality": ("causality", ("always",)),
     "several-heads": ("heads", ("one",)),
+    "head-masks": ("masks", ("keys", "shared")),
     "input-biases": ("biases", ("none", "output")),
     "output-bias": ("biases", ("none", "inputs")),
     "layer-bias": ("layer-bias", ("no",)),

@@ -16,7 +16,8 @@ LACKING_ACTIVATIONS = {
     "relu": "FF_RELU_1", "gelu": "FF_GELU_1", "gelu-tanh": "FF_GELUTANH_1", "silu": "FF_SILU_1",
     "sigmoid": "FF_SIGMOID_1", "none": "FF_NONE_1",
 }  # fmt: skip
-PLAIN = [(activation, bias) for activation in CONVENTIONS["activation"] for bias in CONVENTIONS["layer-bias"]]
+FAMILIAR = tuple(ACTIVATIONS)
+PLAIN = [(activation, bias) for activation in FAMILIAR for bias in CONVENTIONS["layer-bias"]]
 GATED = [(a, activated, b) for a, b in PLAIN for activated in CONVENTIONS["glu-activated"]]
 
 

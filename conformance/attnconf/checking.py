@@ -171,7 +171,7 @@ def _find(target: Any, component: str | None) -> list[Implementation | Unjudgeab
         vars(module).update({str(name): function for name, function in target.items()})
         return loading.load_module(module, component)
     if isinstance(target, type | FunctionType):
-        from attnconf.conformance.inference import infer_object  # type: ignore[attr-defined]
+        from attnconf.conformance.inference import infer_object
 
         return [infer_object(target, component)]
     raise CheckError(_refusal(target))

@@ -102,6 +102,8 @@ def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--thorough", action="store_true", help="also explore around the scored cases; never scored")
     verb.add_argument("--blind-spots", action="store_true", help=(
         "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
+    verb.add_argument("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
+        "hold it to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
     verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
     verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')
@@ -189,6 +191,7 @@ def pytest_arguments(given: argparse.Namespace) -> list[str]:
     ]
     valued = [(f"--{name}", getattr(given, name)) for name in ("results", "profile", "seed", "device")]
     options = [f"{option}={value}" for option, value in valued if value is not None]
+    options += [f"--convention={word}" for word in given.convention]
     flags = [f"--{name}" for name in ("strict", "thorough", "blind-spots") if getattr(given, name.replace("-", "_"))]
     flags += [f"-{name}" for name in ("q", "x") if getattr(given, name)]
     select = ["-k", given.k] if given.k is not None else []

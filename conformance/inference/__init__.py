@@ -4,12 +4,13 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.candidates import Candidate, candidates
+from attnconf.conformance.inference.candidates import Candidate, candidates, unnamed
+from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.sources import Source
@@ -19,6 +20,18 @@ Binder = Callable[[Place], Bound | Refusal]
 BINDERS: Mapping[str, str] = {
     "multi_head_attention": "attention",
     "attention": "attention_function",
+    **dict.fromkeys(("sinusoidal", "sinusoidal_2d", "learned"), "positions"),
+    "rotary": "rotary",
+    **dict.fromkeys(("alibi", "relative_bias"), "biases"),
+    **dict.fromkeys(("rotary_attention", "alibi_attention", "relative_bias_attention"), "placed_attention"),
+    **dict.fromkeys(("fourier", "random_fourier", "coordinate_mlp"), "coordinates"),
+    "layer_norm": "norms",
+    "rms_norm": "norms",
+    "feed_forward": "feed_forward",
+    "token_embedding": "embedding",
+    "tokenizer": "tokenizers",
+    "detokenizer": "tokenizers",
+    "bpe_trainer": "merges",
     **dict.fromkeys(
         ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder", "transformer", "token_attention"),
         "layers",
@@ -26,15 +39,20 @@ BINDERS: Mapping[str, str] = {
 }
 
 
-def infer(source: Source, label: str, chosen: str | None, component: str | None) -> list[Implementation | Unjudgeable]:
+def infer(
+    source: Source, label: str, chosen: str | None, component: str | None, prescribed: Mapping[str, str] | None = None
+) -> list[Implementation | Unjudgeable]:
     """Return an implementation for what ``source`` holds, or why there is none; ``label`` is what the user typed.
 
-    ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by.
+    ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by, ``prescribed``
+    the conventions that a course wants.
     """
     where = str(source.path or source.module.__name__)
-    bound, refused = bindings(source, chosen, component)
+    bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
-    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
+    implementations: list[Implementation | Unjudgeable] = [
+        _implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound
+    ]
     if implementations:
         return implementations
     if refused:
@@ -43,25 +61,34 @@ def infer(source: Source, label: str, chosen: str | None, component: str | None)
 
 
 def bindings(
-    source: Source, chosen: str | None, component: str | None
+    source: Source, chosen: str | None, component: str | None, prescribed: Mapping[str, str] | None = None
 ) -> tuple[list[Bound], list[tuple[Candidate, str]]]:
     """Return the bindings of what is to be judged, and what looked like a component but cannot be bound, and why."""
     found = candidates(source.module, chosen, component)
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
-    for candidate in found:
-        outcome = bind(candidate, source)
+    for candidate in sorted(found, key=lambda c: any(c.name in o.uses for o in found if o is not c)):
+        if any(_helps(candidate, b, found) for b in bound):
+            continue
+        outcome = bind(candidate, source, prescribed or {})
         if isinstance(outcome, Bound):
             bound.append(outcome)
         else:
             refused.append((candidate, outcome.reason))
-    bound = _without_helpers(bound, {c.name: c for c in found})
+    if not bound and component is None:  # names say nothing: only what is certified is believed
+        for candidate in unnamed(source.module, chosen, [c.name for c in found]):
+            outcome = bind(candidate, source, prescribed or {})
+            if isinstance(outcome, Bound) and outcome.certified:
+                bound.append(outcome)
+                found.append(candidate)
+    order = [c.name for c in found]
+    bound = _without_helpers(sorted(bound, key=lambda b: order.index(b.place.name)), {c.name: c for c in found})
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
     used |= {name for c in found for name in c.uses if c.name != name}
     return bound, [(c, reason) for c, reason in refused if c.name not in used]
 
 
-def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
+def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
     outcomes: list[Bound | Refusal] = []
     for component in candidate.components:
@@ -70,25 +97,60 @@ def bind(candidate: Candidate, source: Source) -> Bound | Refusal:
             continue
         binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
         outcome: Bound | Refusal = binder.bind(
-            Place(candidate.name, candidate.thing, source.module, part_of(source.module), component)
+            Place(candidate.name, candidate.thing, source.module, part_of(source.module), component, prescribed)
         )
         if isinstance(outcome, Bound) and outcome.certified == "reference":
             return outcome
+        if isinstance(outcome, Bound) and outcome.certified is None and _far_fetched(candidate, component):
+            outcome = Refusal(f"it can be called as {component}, but is neither that nor a known mistake in it")
         outcomes.append(outcome)
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
 
 
+# Components whose helpers may look like other components: what makes tables for a rotation is no encoding of its own.
+KINDS = {
+    "attention": "multi_head_attention",
+    **dict.fromkeys(
+        ("sinusoidal", "sinusoidal_2d", "learned", "rotary", "rotary_attention", "alibi", "alibi_attention",
+         "relative_bias", "relative_bias_attention", "fourier", "random_fourier", "coordinate_mlp"),
+        "positions",
+    ),
+}  # fmt: skip
+
+
+def _far_fetched(candidate: Candidate, component: str) -> bool:
+    """Return whether something that its name says to be something else is taken for an encoding of positions."""
+    kinds = {KINDS.get(c, c) for c in candidate.components}
+    return KINDS.get(component) == "positions" and kinds != {"positions"} and not named(candidate.name)
+
+
+def _helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
+    """Return whether something of a kind with what uses it is judged with that, whatever it is."""
+    kind = KINDS.get(user.draft.component, user.draft.component)
+    uses = next(c.uses for c in found if c.name == user.place.name)
+    used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
+    return used and all(KINDS.get(c, c) == kind for c in candidate.components)
+
+
 def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:
-    """Return the bindings without those of helpers: what another one of its kind uses is judged with that."""
-    kinds = {"attention": "multi_head_attention"}
+    """Return the bindings without those of helpers: what another one of its kind uses is judged with that.
+
+    What nothing certifies, and neither name nor inputs tell, is none where there is something better.
+    """
     kept = []
     for b in bound:
-        kind = kinds.get(b.draft.component, b.draft.component)
-        users = [o for o in bound if o is not b and b.place.name in found[o.place.name].uses]
-        if not any(kinds.get(o.draft.component, o.draft.component) == kind for o in users):
+        kind = KINDS.get(b.draft.component, b.draft.component)
+        others = [o for o in bound if o is not b and KINDS.get(o.draft.component, o.draft.component) == kind]
+        used = any(b.place.name in found[o.place.name].uses for o in others)
+        written = any(f"theirs.{b.place.name}(" in o.draft.body for o in others)
+        uncertain = b.certified is None and found[b.place.name].weak and len(bound) > 1
+        simple = found[b.place.name].weak or isinstance(b.place.thing, FunctionType)
+        elsewhere = any(b.place.name in c.uses for c in found.values() if c.name != b.place.name)
+        helper = b.certified is None and simple and elsewhere
+        if not (used or written or uncertain or helper):
             kept.append(b)
-    return kept
+    return kept or bound[:1]
 
 
 def _implementation(b: Bound, name: str, where: str) -> Implementation:

@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -60,7 +60,6 @@ class FunctionText(AttentionText):
     def body(self) -> str:
         lines = ["def attention(config, weights):"]
         refusals = []
-        given = self.made.given | set(self.form.roles)
         if not self.dropout and "dropout" not in self.made.given:
             refusals += refuse("config.dropout and config.training", "dropout")
         if not self.scale:
@@ -77,10 +76,10 @@ class FunctionText(AttentionText):
             lines += [
                 f"        {line}" for line in refuse("value.shape[-1] != key.shape[-1]", "values of another width")
             ]
-        lines += [f"        {line}" for line in self._call(given)]
+        lines += [f"        {line}" for line in self._call()]
         return "\n".join([*lines, "", "    return forward", ""])
 
-    def _call(self, given: set[str]) -> list[str]:
+    def _call(self) -> list[str]:
         lines = self._masks()
         if self.weights is None:
             lines += refuse("need_weights", "returned weights")
@@ -152,7 +151,7 @@ def texts(place: Place) -> Iterator[FunctionText]:
                     name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
                     needing = [bare.but(masks={name: m}, needs_mask=True) for m in mask_forms(bare)] if name else []
                     for base in (bare, *needing):
-                        yield base
+                        yield cast(FunctionText, base)
                         yield base.but(value_width=False)  # type: ignore[misc]  # of the same class
                         yield base.but(causal_always=True)  # type: ignore[misc]
 
@@ -169,7 +168,7 @@ def _has_parameters(made: Construction, place: Place) -> bool:
 
 def _forms(thing: Any) -> Iterator[Form]:
     """Yield the forms, with what is no input of attention left out, or given what its name says."""
-    extra = {}
+    extra: dict[str, str] = {}
     for p in parameters(thing):
         found = meanings(p.name, INPUTS)
         for role in ("dropout", "scale", "training"):
@@ -201,6 +200,10 @@ def declared(text: AttentionText) -> dict[str, str]:
     found = {"returned-weights": "none"} if text.weights is None else {}
     if text.masks and all(mask.keys_only for mask in text.masks.values()):
         found["masks"] = "keys"
+    elif text.masks and all("one_for_all_heads" in mask.text for mask in text.masks.values()):
+        found["masks"] = "shared"
+    if text.masks:
+        found["mask"] = next(iter(text.masks.values())).kind
     if text.causal_always:
         found["causality"] = "always"
     if isinstance(text, FunctionText) and not text.value_width:

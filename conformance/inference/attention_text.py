@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attnconf.adapters import wiring
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.construction import Construction
 
@@ -17,6 +18,12 @@ class MaskForm:
     told: str  # in words, for the header
     keys_only: bool = False
     additive: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the values mean, as contract.CONVENTIONS calls it."""
+        kinds = ("true-keeps", "true-drops", "1-keeps", "1-drops", "lengths", "additive")
+        return next(kind for kind in kinds if kind in self.told)
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,8 @@ class AttentionText:
             module = f"without({module}, {', '.join(map(repr, self.stripped))})"
         lines += [f"    module = {module}"]
         if self.lazy:
-            lines += ["    query = key = value = torch.zeros(1, 2, config.embed_dim, dtype=weights[\"q.weight\"].dtype)",
+            zeros = 'torch.zeros(1, 2, config.embed_dim, dtype=weights["q.weight"].dtype)'
+            lines += [f"    query = key = value = {zeros}",
                       f"    module({self.form.text(self._first_argument)})  # makes its parameters"]  # fmt: skip
         lines += ["    weights = full(weights)", *self._bound()]
         lines += [
@@ -79,7 +87,8 @@ class AttentionText:
         if self.heads_last:
             turned = ['    rows = [f"{n}.{part}" for n in "qkv" for part in ("weight", "bias")]',
                       "    weights |= {name: heads_last(weights[name], config.num_heads) for name in rows}",
-                      '    weights["out.weight"] = heads_last(weights["out.weight"].T, config.num_heads).T']  # fmt: skip
+                      '    weights["out.weight"] = heads_last(weights["out.weight"].T, config.num_heads).T',
+                      ]  # fmt: skip
         return [*turned, "    call = bind(module, fitted(module, {", *entries, "    }))"]
 
     def _refusals(self) -> list[str]:
@@ -90,8 +99,8 @@ class AttentionText:
             lines += refuse("not config.causal", "attention that is not causal")
         if "heads" not in given:
             lines += refuse("config.num_heads != 1", "more than one head")
-        widths = [f"config.{name}" for name, meaning in
-                  (("key_dim", "key_dim"), ("value_dim", "value_dim"), ("out_dim", "out")) if meaning not in given]  # fmt: skip
+        names = {"key_dim": "key_dim", "value_dim": "value_dim", "out_dim": "out"}
+        widths = [f"config.{name}" for name, meaning in names.items() if meaning not in given]
         if widths:
             lines += refuse(
                 " or ".join(f"{w} != config.embed_dim" for w in widths), "inputs or outputs of another width"
@@ -152,7 +161,7 @@ class AttentionText:
         if mask.additive or self.needs_mask:
             needed = "seen is None" if self.needs_mask else "seen is None and attn_bias is not None"
             lines += [f"if {needed}:", f"    seen = {EVERYWHERE}"]
-        return [*lines, f"{name} = None if seen is None else {mask.text}"]
+        return [*lines, f"{_local(name)} = None if seen is None else {mask.text}"]
 
     def _first_argument(self, slot: Slot) -> str | None:
         return None if slot.role in ("want_weights", "causal") and not slot.required else \
@@ -164,13 +173,20 @@ class AttentionText:
         if slot.role in tensors:
             return f"{tensors[slot.role]}.transpose(0, 1)" if self.sequence_first else tensors[slot.role]
         if slot.name in self.masks:
-            return slot.name
+            return _local(slot.name)
         others = {
             "want_weights": "need_weights" if self.weights else None,
             "average": "False",
             "causal": "config.causal",
         }
         return others.get(slot.role, "None" if slot.required else None)
+
+
+def _local(name: str) -> str:
+    """Return a name for a mask that hides nothing which the text needs."""
+    taken = {*wiring.__all__, "query", "key", "value", "seen", "result", "out", "config", "weights", "call", "module"}
+    taken |= {"key_mask", "attn_mask", "attn_bias", "need_weights"}
+    return f"{name}_given" if name in taken else name
 
 
 def refuse(condition: str, what: str) -> list[str]:

@@ -1,8 +1,8 @@
 """What an inferred binding is, and the adapter that is written from it."""
 
 import copy
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +20,7 @@ class Place:
     module: ModuleType
     part: Callable[[str, Any], Sequence[str]] = lambda name, parameter: ()  # expressions for parts that it wants
     component: str = ""  # what it is to be bound as
+    prescribed: Mapping[str, str] = field(default_factory=dict)  # conventions that it is held to
 
     @property
     def name_in_text(self) -> str:

@@ -2,30 +2,30 @@
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.hints import named, positional
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
+# A norm that does not say which: no other that is known by a name, and none that is put around a layer.
+NORM = (
+    r"^(?!.*(batch|group|instance|weight|spectral|scale_?norm|add|pre_?norm|post_?norm|sub_?layer|block|residual|init|"
+    r"rms|layer)).*norm"
+)
 # What the name of a class or function says, the most telling words first: a norm in an encoder is a norm.
 NAMES = (
     ("rms_norm", r"rms"),
-    ("layer_norm", r"layer_?norm|^ln$|^norm"),
-    ("random_fourier", r"random.*fourier|gaussian.*(fourier|encod|feature)|rff"),
-    ("coordinate_mlp", r"coord.*(mlp|net)|nerf|implicit|siren"),
-    ("fourier", r"fourier|nerf_?enc|freq.*enc"),
-    ("rotary", r"rope|rotary|rotat"),
-    ("alibi", r"alibi"),
-    ("relative_bias", r"rel.*bias|t5.*bias|bucket"),
-    ("sinusoidal", r"sin(us|e|cos)"),
-    ("learned", r"learn.*pos|pos.*learn"),
-    ("bpe_trainer", r"train.*(bpe|merges)|(bpe|merges).*train|learn.*(bpe|merges)"),
-    ("detokenizer", r"detoken|decode_?ids"),
-    ("tokenizer", r"tokeni[sz]"),
+    ("layer_norm", r"layer_?norm|^ln\d?$|^l_norm$"),
+    ("layer_norm", NORM),
+    ("rms_norm", NORM),
+    ("bpe_trainer", r"train.*(bpe|merges)|(bpe|merges).*train|learn.*(bpe|merges)|byte_?pair|^bpe"),
+    ("detokenizer", r"detoken|decode_?ids|ids?_to_(text|str)|^decode$"),
+    ("tokenizer", r"tokeni[sz]|vocab|^bpe|byte_?pair|text_to_ids?|^encode$"),
     ("feed_forward", r"feed_?forward|ffn|^ff$|mlp|glu|pointwise|position_?wise"),
     ("decoder_layer", r"dec(oder)?_?(layer|block|cell|unit)"),
     (
@@ -33,14 +33,13 @@ NAMES = (
         r"(enc(oder)?|transformer|attention|residual|gpt|vit|self_?attn)_?(layer|block|cell|unit)|^block|^layer$|block$",
     ),
     ("multi_head_attention", r"att(entio)?n|att$|mha|head|msa$|mhsa|causal"),
-    ("sinusoidal", r"pos(ition)?(al)?_?(enc|emb)|^pe$|positional"),
-    ("learned", r"pos(ition)?(al)?_?emb"),
     ("token_embedding", r"embed"),
     ("encoder", r"encoder|encode|bert|vit|stack|gpt"),
     ("decoder", r"decoder"),
     ("encoder_decoder", r"encoder_?decoder|seq2seq"),
     ("transformer", r"transformer|seq2seq|encoder_?decoder"),
 )
+NORM = r"rms|layer_?norm|^ln$|^norm"
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,7 @@ class Candidate:
     thing: Any
     components: tuple[str, ...]
     uses: frozenset[str]  # the names of the file that its code reads
+    weak: bool = False  # neither its name nor its inputs say what it is
 
 
 def candidates(module: ModuleType, chosen: str | None, component: str | None) -> list[Candidate]:
@@ -65,29 +65,58 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
             continue
         components = (component,) if component else tuple(dict.fromkeys(looks_like(name, thing)))
         if components:
-            found.append(Candidate(name, thing, components, frozenset(names_read(thing))))
+            weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)
+            found.append(Candidate(name, thing, components, frozenset(names_read(thing)), weak))
     return sorted(found, key=lambda c: _line(c.thing))
+
+
+# What a class may be whose name says nothing; it has to be certified.
+UNNAMED = ("feed_forward", "token_embedding", "layer_norm", "rms_norm", "tokenizer")
+
+
+def unnamed(module: ModuleType, chosen: str | None, tried: Collection[str]) -> list[Candidate]:
+    """Return the classes of a file whose names say nothing, as whatever they may be."""
+    found = []
+    for name, thing in vars(module).items():
+        own = getattr(thing, "__module__", None) == module.__name__ if chosen is None else name == chosen
+        if own and name not in tried and isinstance(thing, type | FunctionType) and _does_something(thing):
+            found.append(Candidate(name, thing, UNNAMED, frozenset(names_read(thing))))
+    return sorted(found, key=lambda c: _line(c.thing))
+
+
+def _does_something(thing: Any) -> bool:
+    """Return whether a class or function can be called, or has a method of a tokenizer."""
+    return not isinstance(thing, type) or any(CALLED & set(vars(kind)) for kind in thing.__mro__[:-1])
+
+
+CALLED = {"forward", "__call__", "encode", "tokenize", "decode", "train", "fit", "learn"}
 
 
 def looks_like(name: str, thing: Any) -> Iterator[str]:
     """Yield the components that a class or function may be."""
-    if isinstance(thing, type) and not any({"forward", "__call__"} & set(vars(kind)) for kind in thing.__mro__[:-1]):
+    if not _does_something(thing):
         return
     plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]
     by_call = list(_by_call(thing))
+    encodings = positional(name, thing)
+    if re.search(NORM, plain) and not named(name):  # sines in a norm are no positions
+        encodings = []
+    if named(name) and encodings:  # heads are those of its bias
+        by_call = [c for c in by_call if c == "attention"]
+    if named(name) or (encodings and encodings[0].endswith("attention")):
+        yield from encodings
     if isinstance(thing, type):
         yield from (c for c in by_name if c != "attention")
         yield from by_call
-        return
-    if by_call[:1] == ["attention"]:
-        yield "attention"
-    yield from (c for c in by_name if c in FUNCTIONS)
+    else:
+        yield from (c for c in by_call if c == "attention")
+        yield from (c for c in by_name if c in FUNCTIONS)
+    yield from encodings
 
 
 FUNCTIONS = (
-    "attention", "sinusoidal", "rotary", "alibi", "relative_bias", "fourier", "layer_norm", "rms_norm", "tokenizer",
-    "detokenizer", "bpe_trainer",
+    "attention", "layer_norm", "rms_norm", "feed_forward", "tokenizer", "detokenizer", "bpe_trainer",
 )  # fmt: skip
 
 

@@ -17,13 +17,14 @@ from attnconf.conformance.inference.vocabulary import meanings
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
+BASES = (10000,)  # defaults that say what they are, whatever the name
 _SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
 @dataclass(frozen=True)
 class Construction:
-    """``text`` builds the object, after the statements of ``before``; ``given`` is what the parameters were taken for."""
+    """``text`` builds the object, after the statements of ``before``; ``given``: what the parameters were taken for."""
 
     text: str
     before: tuple[str, ...] = ()
@@ -80,15 +81,24 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
 def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part) -> list[tuple[str, str]]:
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
     known = meanings(p.name)
+    if isinstance(p.default, float) and 0 < p.default < 0.01 and "eps" not in known:  # whatever it is called
+        known = [*known, "eps"]
+    if _own_dataclass(p.annotation, module) is not None:
+        known = ["config", *known]
     optional = p.default is not p.empty
+    configured = []
     if "config" in table and _is_configuration(p, module, named="config" in known):
-        whole = [(text, "config") for text in _configuration(p, table, module)]
-        sizes = [(table[m][0], m) for m in known if m in _SIZES and m in table]
-        return [*whole, *sizes] if p.default is p.empty else whole
+        configured = [(text, "config") for text in _configuration(p, table, module)]
+        if optional or not any(m in table for m in known if m != "config"):
+            return configured
     parts = [(text, "part") for text in part(p.name, p)]
-    found = [(text, meaning) for meaning in known if meaning in table for text in table[meaning]]
+    if type(p.default) in (int, float) and p.default in BASES and "base" in table and "max_len" not in known:
+        return [(table["base"][0], "base")]
+    found = [(text, meaning) for meaning in table if meaning in known and meaning != "any" for text in table[meaning]]
     if optional and isinstance(p.default, bool):
-        found = [(text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final")]
+        found = [
+            (text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final", "affine")
+        ]
     elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):
         found = [(text, m) for text, m in found if m not in ("bias", "causal", "norm_first")]
         parts = parts if p.default is None or callable(p.default) else []
@@ -97,7 +107,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         short = type(p.default) is int and len(p.name) <= 2
         others = [g for g in _guesses(p, table, False) if short and g not in found]
         return [*first, *found, *(parts or [("", "")]), *others]
-    return [*parts, *found, *_guesses(p, table, bool(parts or found))] or [("None", "")]
+    weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
+    return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
 
 
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
@@ -111,7 +122,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
         return [(repr(word), "") for word in ACTIVATIONS[:2]]
     if known or "config" in meanings(p.name):
         return []
-    sizes = [(text, m) for m in (*_SIZES, "vocab", "head_dim", "max_len") for text in table.get(m, ())]
+    sizes = [(text, m) for m in ("vocab", *_SIZES, "head_dim", "max_len") for text in table.get(m, ())]
     return sizes or [("None", "")]
 
 
@@ -119,7 +130,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
 
 
 def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
-    """Return whether a parameter is an object that holds sizes: it is called so, or its default or annotation is one."""
+    """Return whether a parameter is an object that holds sizes: by its name, its default or its annotation."""
     if named:
         plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
         return p.default is p.empty or not plain
@@ -127,6 +138,13 @@ def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> 
     annotated = p.annotation is not p.empty and isinstance(p.annotation, type) and is_dataclass(p.annotation)
     filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
     return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))
+
+
+def _own_dataclass(annotation: Any, module: ModuleType) -> type | None:
+    """Return the dataclass of the file that an annotation names, or None."""
+    kind = annotation if isinstance(annotation, type) else vars(module).get(str(annotation))
+    own = isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__
+    return kind if own and isinstance(kind, type) else None
 
 
 class Recorder(dict[str, Any]):
@@ -147,7 +165,7 @@ class Recorder(dict[str, Any]):
         self.by_item.add(name)
         return self._answer(name)
 
-    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]  # of a dict of anything
+    def get(self, name: str, default: Any = None) -> Any:
         self.by_item.add(name)
         return self._answer(name)
 
@@ -179,7 +197,7 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
         own = kind.__module__ == module.__name__ or "config" in kind.__name__.lower()
         return {f.name: f.type for f in fields(kind) if f.init} if own else {}
     if hasattr(kind, "_fields"):
-        return {name: int for name in kind._fields}
+        return dict.fromkeys(kind._fields, int)
     if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
         return {}
     try:
@@ -218,8 +236,9 @@ def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
 
 def entry_text(name: str, table: Meanings) -> str | None:
     """Return the expression for an entry of a configuration, or None where its name says nothing."""
-    for meaning in meanings(name):
-        if meaning in table and meaning != "config":
+    known = meanings(name)
+    for meaning in table:
+        if meaning in known and meaning != "config":
             return table[meaning][0]
     return None
 
@@ -243,7 +262,7 @@ def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str
     for name, value in read.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in table and m != "max_len"), None)
+        meaning = next((m for m in meanings(name) if m in table and _may_be_set(m, table)), None)
         if meaning:
             statements.append(f"theirs.{name} = {table[meaning][0]}")
             found.add(meaning)
@@ -256,8 +275,13 @@ def _globals(thing: Any, table: Meanings, module: ModuleType) -> tuple[tuple[str
     return tuple(statements), frozenset(found)
 
 
+def _may_be_set(meaning: str, table: Meanings) -> bool:
+    """Return whether a global may be given this meaning: a longest length only where a configuration says it."""
+    return meaning != "max_len" or any("config." in text for text in table[meaning])
+
+
 def names_read(thing: Any) -> set[str]:
-    """Return the global names that a class or function reads, and those that the classes and functions it names read."""
+    """Return the global names that a class or function reads, and those that what it names reads."""
     found: set[str] = set()
     todo, seen = [thing], set()
     while todo:

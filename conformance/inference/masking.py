@@ -27,6 +27,8 @@ SHAPES = (
     ("(B, 1, 1, S)", f"{KEYS}[:, None, None]", True),
     ("(B, 1, S)", f"{KEYS}[:, None]", True),
     ("lengths (B,)", f"lengths({KEYS})", True),
+    ("(B·H, S)", "one_for_all_queries(for_each_head(seen, {heads}))", True),
+    ("lengths (B·H,)", "lengths(one_for_all_queries(for_each_head(seen, {heads})))", True),
 )
 KINDS = (
     ("true-keeps", "{m}"),
@@ -98,7 +100,10 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
     """
     ran: list[Trial] = []
     flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
+    wanted = search.place.prescribed.get("mask", "")
     for form in mask_forms(text):
+        if wanted and form.kind != wanted:
+            continue
         trial = search.tried(text, name, form, _requests(text, form, search.sizes, search.request))
         if trial.distance <= ROUNDING:
             form = _biased(search, text, name, _widened(search, text, name, form))
@@ -116,7 +121,7 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
     certain = [t for t in ran if t.distance <= ROUNDING]
     nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
     certain = certain or [t for t in nearest if t.certificate.mistakes(t.given, t.declares)]
-    chosen = (certain or nearest or [None])[0]
+    chosen = next(iter(certain or nearest), None)
     found = text.but(masks={**text.masks, name: chosen.form}) if chosen else text
     return found, chosen is not None and chosen.distance <= ROUNDING
 

@@ -11,17 +11,17 @@ WORDS = {
     "q": {"q", "query", "queries", "qs", "wq", "lq", "pq", "toq", "toqueries", "linq", "fcq", "qlin"},
     "k": {"k", "key", "keys", "ks", "wk", "lk", "pk", "tok", "tokeys", "link", "fck", "klin"},
     "v": {"v", "value", "values", "vs", "val", "wv", "lv", "pv", "tov", "tovalues", "linv", "fcv", "vlin"},
-    "out": {"o", "out", "output", "final", "last", "unify", "unifyheads", "concat", "combine", "merge", "mix", "wo", "lo",
-            "po", "toout", "lino", "fco", "cproj", "cout", "outproj", "second"},
+    "out": {"o", "out", "output", "final", "last", "unify", "unifyheads", "concat", "combine", "merge", "mix", "wo",
+            "lo", "po", "toout", "lino", "fco", "cproj", "cout", "outproj", "second"},
     "qkv": {"qkv", "inproj", "cattn", "attnin", "inn", "wqkv", "toqkv", "first", "kqv"},
     "kv": {"kv", "tokv", "wkv"},
 }  # fmt: skip
-FILLERS = {"w", "b", "weight", "bias", "weights", "to", "lin", "linear", "fc", "proj", "projection", "layer", "net", "dense",
-           "p", "l", "matrix", "transform", "map", "a", "kernel"}  # fmt: skip
+FILLERS = {"w", "b", "weight", "bias", "weights", "to", "lin", "linear", "fc", "proj", "projection", "layer", "net",
+           "dense", "p", "l", "matrix", "transform", "map", "a", "kernel"}  # fmt: skip
 
 
 def by_name(parameters: Mapping[str, Tensor], sizes: Sizes) -> dict[str, str] | None:
-    """Return the text of each parameter's entry, where the names of all, and their shapes, say plainly what they are."""
+    """Return the text of each parameter's entry, where all names, and shapes, say plainly what they are."""
     roles = {name: role_of(name) for name in parameters}
     entries: dict[str, str] = {}
     for name, role in roles.items():

@@ -142,9 +142,11 @@ def _roles(group: Group, sizes: Sizes) -> list[tuple[str, ...]]:
     if has["out"] and whole == out:
         return [("out",)]
     if has["v"]:
-        sizes_of = {one: [("v",)], 2 * one: [("k", "v"), ("q", "v")], 3 * one: [("q", "k", "v")]}
+        two: list[tuple[str, ...]] = [("k", "v"), ("q", "v")]
+        sizes_of: dict[int, list[tuple[str, ...]]] = {one: [("v",)], 2 * one: two, 3 * one: [("q", "k", "v")]}
         return sizes_of.get(whole, [])
-    return {one: [("q",), ("k",)], 2 * one: [("q", "k")]}.get(whole, []) if group.unread else []
+    unread: dict[int, list[tuple[str, ...]]] = {one: [("q",), ("k",)], 2 * one: [("q", "k")]}
+    return unread.get(whole, []) if group.unread else []
 
 
 def _options(group: Group, sizes: Sizes) -> list[Layout]:

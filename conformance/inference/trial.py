@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from attnconf.adapters import binding as adapter_binding
 from attnconf.adapters import wiring
 from attnconf.conformance.conventions import in_conventions
-from attnconf.conformance.replaying import alike
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
+from attnconf.conformance.replaying import alike
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
 FAILED = float("inf")
@@ -31,14 +31,14 @@ class Draft:
     component: str
     body: str
     declares: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()  # other components that the text defines
 
     def implementation(self, module: ModuleType, name: str = "draft") -> Implementation:
         """Return the implementation that the text defines, over the user's module."""
         space = names(module)
         exec(compile(self.body, INFERRED, "exec"), space)
-        return Implementation(
-            name, {self.component: space[self.component]}, dict(self.declares), binding="inferred", written=INFERRED
-        )
+        components = {name: space[name] for name in (self.component, *self.also)}
+        return Implementation(name, components, dict(self.declares), binding="inferred", written=INFERRED)
 
 
 def names(module: ModuleType) -> dict[str, Any]:

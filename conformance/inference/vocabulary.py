@@ -9,17 +9,21 @@ from collections.abc import Mapping
 
 # Parameters of constructors, by what they may mean; one name may mean several things.
 SIZES: Mapping[str, str] = {
-    "embed": r"d_?model|model|dim|embed_?dim|embedding_?dim|emb_?dim|embed_?size|embedding_?size|emb_?size|emb|hidden_?size|"
+    "embed": r"d_?model|model|dim|embed_?dim|embedding_?dim|emb_?dim|embed_?size|embedding_?size|emb_?size|emb|"
+    r"hidden_?size|"
     r"hidden_?dim|hidden|hid_?dim|n_embd|n_embed|embed|width|model_?dim|dim_?model|features|n_?features|in_?features|"
     r"input_?dim|d_?in|in_?dim|dim_?in|n_?state|nx|d|c|channels|latent_?dim|size|d_?emb|input_?size|units|model_?size|"
     r"in_?channels|e|embedding|d_?embed|d_?x|query_?dim|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
-    r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|embeddings?_?dims?|embed_?dims",
-    "out": r"d_?out|out_?dim|output_?dim|out_?features|dim_?out|output_?size|out_?channels|d_?o|out_?size",
+    r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
+    r"embeddings?_?dims?|embed_?dims",
+    "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
+    r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|num_?attention_?heads|nheads|n_?h|head_?count|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|encoder_?attention_?heads",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|head_?width|"
-    r"dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|attention_?head_?size|"
+    r"dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
+    r"attention_?head_?size|"
     r"d_?key|key_?dim|value_?dim|d_?value|hs|hd|dh|dim_?k|dim_?v",
     "key_dim": r"k_?dim|key_?dim|d_?key|key_?size|context_?dim|kv_?dim|dim_?context|memory_?dim|key_?input_?dim",
     "value_dim": r"v_?dim|value_?dim|d_?value|value_?size|value_?input_?dim",
@@ -27,52 +31,77 @@ SIZES: Mapping[str, str] = {
     r"max_?position_?embeddings|max_?positions|sequence_?length|max_?seq_?length|max_?sequence_?length|length|t|window|"
     r"num_?positions|n_?positions|seq_?length|max_?context|maxlen|context_?size|context|len|max_?tokens|context_?len|"
     r"max_?context_?length|max_?pos|max_?size|end|n_?tokens|num_?tokens|tokens|sequence_?len|max_?t|l|max_?time|"
-    r"max_?num_?positions|src_?len|max_?target_?length|t_?max|max_?ctx|n_?max|max_?position|num_?embeddings|positions",
+    r"max_?num_?positions|src_?len|max_?seq|longest|capacity|limit|steps|max_?tokens|max_?words|rows|n_?max|n_?pos|"
+    r"num_?patches|n_?patches|"
+    r"max_?rows|t_?max|max_?ctx|max_?steps|max_?target_?length|max_?position|num_?embeddings|positions",
     "dropout": r".*drop.*|p|p_?drop",
-    "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|attention_?bias|"
+    "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|"
+    r"attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",
     "causal": r"causal|is_?causal|masked|autoregressive|use_?causal_?mask|causal_?mask|is_?decoder|unidirectional|"
     r"mask_?future|decoder|look_?ahead",
     "device": r"device",
     "dtype": r"dtype",
     "hidden": r"d_?ff|dff|ff_?dim|dim_?feed_?forward|ffn_?dim|mlp_?dim|inner_?dim|d_?hidden|ffn_?hidden|hidden_?dim|"
-    r"intermediate_?size|intermediate_?dim|d_?inner|feed_?forward_?dim|hidden_?size|hidden|ff_?size|ff_?hidden|d_?mlp|"
+    r"widths?|hidden_?(sizes|dims|widths|layers)|intermediate_?size|intermediate_?dim|d_?inner|feed_?forward_?dim|"
+    r"hidden_?size|hidden|ff_?size|ff_?hidden|d_?mlp|"
     r"ffn_?size|mlp_?hidden|mlp_?size|hid_?dim|h_?dim|pf_?dim|dim_?ff|dim_?hidden|n_?inner|ffn_?hidden_?dim|"
     r"feed_?forward_?hidden|d_?feed_?forward|feedforward_?size|hidden_?features|ff|f|dim_?mlp|ffw_?dim|nhid|"
+    r"hidden_?width|inner_?(width|features|units|channels)|(ff|ffn|mlp)_?(width|units|channels|features)|"
+    r"hidden_?channels|d_?hid|"
+    r"n_?hid|dim_?(inner|ffn|feedforward)|(ff|ffn)_?num_?hiddens|hidden_?layer(_?size)?|expanded_?(dim|size)|hid|n_?ff|"
     r"encoder_?ffn_?dim|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|hidden_?units",
     "ratio": r"mlp_?ratio|expansion|expansion_?factor|forward_?expansion|ff_?mult|mult|ff_?ratio|ffn_?ratio|multiplier|"
     r"ffn_?mult|mlp_?mult|hidden_?mult|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
     "layers": r"num_?layers?|n_?layers?|depth|n_?blocks?|num_?blocks?|n|layers|blocks|number_?of_?layers|"
-    r"num_?encoder_?layers|encoder_?layers|n_?enc(oder)?_?layers?|num_?hidden_?layers|nlayers?|l|nb_?layers|enc_?layers|"
+    r"num_?encoder_?layers|encoder_?layers|n_?enc(oder)?_?layers?|num_?hidden_?layers|nlayers?|l|nb_?layers|"
+    r"enc_?layers|"
     r"layer_?num|n_?cells|num_?cells|n_?encoders?|num_?encoders?|encoder_?depth",
     "decoder_layers": r"num_?decoder_?layers|decoder_?layers|n_?dec(oder)?_?layers?|dec_?layers|n_?decoders?|"
     r"decoder_?depth|num_?layers?|n_?layers?|depth|n|layers|nlayers?",
     "vocab": r"vocab_?size|vocab|n_?vocab|num_?embeddings|n_?tokens?|num_?tokens?|vocabulary_?size|voc_?size|"
-    r"src_?vocab(_?size)?|source_?vocab(_?size)?|input_?vocab(_?size)?|ntokens?|v|enc_?vocab_?size|vocabulary|num_?words|"
+    r"src_?vocab(_?size)?|source_?vocab(_?size)?|input_?vocab(_?size)?|ntokens?|v|enc_?vocab_?size|vocabulary|"
+    r"num_?words|"
     r"input_?dim|n_?words|dict_?size|src_?size|tgt_?vocab(_?size)?|target_?vocab(_?size)?|output_?vocab(_?size)?|"
     r"trg_?vocab(_?size)?|output_?dim|tgt_?size|n_?src_?vocab|n_?tgt_?vocab|n_?trg_?vocab|dec_?vocab_?size|trg_?size",
-    "padding": r"pad(ding)?_?(idx|id|token|index|token_?id)?|src_?pad_?(idx|id)|trg_?pad_?(idx|id)|tgt_?pad_?(idx|id)|pad",
+    "padding": r"pad(ding)?_?(idx|id|token|index|token_?id)?|src_?pad_?(idx|id)|trg_?pad_?(idx|id)|"
+    r"tgt_?pad_?(idx|id)|pad",
     "eps": r"eps|epsilon|layer_?norm_?eps|norm_?eps|e|rms_?norm_?eps|layer_?norm_?epsilon|variance_?epsilon|ln_?eps",
+    "affine": r"elementwise_?affine|affine|use_?affine|learnable|with_?(weights?|params)",
     "norm_first": r"norm_?first|pre_?norm|normalize_?before|prenorm|pre_?ln|pre_?layer_?norm",
-    "activation": r"activation|act|hidden_?act|activation_?fn|act_?fn|nonlinearity|act_?layer|activation_?function|non_?lin",
-    "base": r"base|theta|rope_?theta|rope_?base|n|max_?timescale|freq_?base|base_?freq|omega|max_?period|max_?wavelength|"
+    "activation": r"activation|act|hidden_?act|activation_?fn|act_?fn|nonlinearity|act_?layer|"
+    r"activation_?function|non_?lin",
+    "base": r"base|theta|rope_?theta|rope_?base|n|max_?timescale|freq_?base|base_?freq|omega|max_?period|"
+    r"max_?wavelength|"
     r"rotary_?base|temperature|wavelength|scale_?base|constant",
+    "rotary_dim": r"rotary_?dims?|rot_?dims?|dim_?rot(ary)?|rotary_?n?dims|n_?rot|rope_?dim|d_?rot",
+    "fraction": r"fraction|(rotary|rope)_?(pct|percentage|percent|fraction)|partial_?rotary_?factor|"
+    r"partial(_?factor)?|pct",
     "buckets": r"num_?buckets|n_?buckets|buckets|relative_?attention_?num_?buckets",
     "distance": r"max_?distance|max_?dist|relative_?attention_?max_?distance",
     "bidirectional": r"bidirectional|is_?bidirectional",
-    "in_dim": r"in_?dim|input_?dim|d_?in|n_?coords|coord_?dim|in_?features|input_?dims?|in_?channels|num_?input_?channels|"
+    "in_dim": r"in_?dim|n_?in|in_?ch|coordinates|n_?dims?|input_?dim|d_?in|n_?coords|coord_?dim|in_?features|"
+    r"input_?dims?|in_?channels|num_?input_?channels|"
     r"dim|d|n_?input_?dims?|coords?|dims",
-    "frequencies": r"num_?freqs?|n_?freqs?|num_?frequencies|n_?frequencies|frequencies|freqs|num_?bands|bands|l|levels|"
+    "frequencies": r"n_?levels|n_?octaves|n_?bands|num_?levels|freq_?bands|fourier_?freqs|num_?freqs?|n_?freqs?|"
+    r"num_?frequencies|n_?frequencies|frequencies|freqs|num_?bands|bands|l|levels|"
     r"num_?octaves|n_?bands|num_?levels|l_?embed|multires|k|octaves|num_?encoding_?functions|n_?frequency_?bands",
-    "num_features": r"num_?features|n_?features|mapping_?size|embed(ding)?_?(size|dim)|features|m|num_?frequencies|n_?freqs",
-    "config": r"cfg|config|args|params|hparams|opt|opts|conf|hp|c|configs|hyperparams|model_?args|settings|configuration",
+    "num_features": r"num_?features|n_?features|mapping_?size|embed(ding)?_?(size|dim)|features|m|"
+    r"num_?frequencies|n_?freqs",
+    "deviation": r"sigma|scale|std(_?dev)?|stddev|gaussian_?scale|bandwidth",
+    "sizes": r"sizes|layer_?sizes|dims|layer_?dims",
+    "multiple": r"multiple_?of",
+    "config": r"cfg|config|args|params|hparams|opt|opts|conf|hp|c|configs|hyperparams|model_?args|settings|"
+    r"configuration",
 }
 
 # Inputs of a call, by what they may mean.
 INPUTS: Mapping[str, str] = {
-    "query": r"q|query|queries|x_?q|q_?in|query_?states|q_?input|xq|query_?tensor|qs|q_?x|input_?q|query_?input|input_?query",
+    "query": r"q|query|queries|x_?q|q_?in|query_?states|q_?input|xq|query_?tensor|qs|q_?x|input_?q|query_?input|"
+    r"input_?query",
     "key": r"k|key|keys|x_?k|k_?in|key_?states|k_?input|xk|key_?tensor|ks|k_?x|input_?k|key_?input|input_?key",
-    "value": r"v|value|values|x_?v|v_?in|value_?states|v_?input|xv|value_?tensor|vs|v_?x|input_?v|value_?input|input_?value|val",
+    "value": r"v|value|values|x_?v|v_?in|value_?states|v_?input|xv|value_?tensor|vs|v_?x|input_?v|value_?input|"
+    r"input_?value|val",
     "x": r"x|inputs?|hidden_?states?|src|h|embeddings?|tokens|seq|sequence|emb|input_?tensor|features|data|inp|in_?|"
     r"source|tgt|target|hidden|states?|z|u|xs|token_?embeddings|input_?embeddings|y|batch|enc_?inputs?|dec_?inputs?|"
     r"tensor|activations?|e|words|stream|residual|input_?seq|trg|encoder_?input|t|embedded|a|dec|enc|x_?in|x_?t",

@@ -133,7 +133,9 @@ centred_over_tokens = Mutant(
     breaks={"FF-TOKEN-1"},
     hint="no statistics over the sequence: each token by itself",
     replace={
-        feed_forward.widen: lambda x, weights: feed_forward.linear(x - x.mean(dim=1, keepdim=True) / 2, weights, "up")
+        feed_forward.narrow: lambda features, weights: feed_forward.linear(
+            features - features.mean(dim=1, keepdim=True), weights, "down"
+        ),
     },
 )
 
@@ -386,7 +388,7 @@ hidden_normalised = Mutant(
     hint="no softmax and no norm between the layers",
     replace={
         feed_forward.narrow: lambda features, weights: feed_forward.linear(
-            features / (1 + features.abs().sum(dim=-1, keepdim=True)), weights, "down"
+            features / features.sum(dim=-1, keepdim=True).clamp_min(1e-6), weights, "down"
         ),
     },
 )

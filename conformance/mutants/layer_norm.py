@@ -44,12 +44,19 @@ flattened = Mutant(
     replace={layer_norm.layer_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )
 
+
+def left_in_float32(x, shape, weight=None, bias=None, eps=1e-5):
+    layer_norm.refuse_misfits(x, shape)
+    normalized = layer_norm.normalize(layer_norm.widened(x), layer_norm.last_axes(x, shape), eps)
+    return layer_norm.scale_and_shift(normalized, weight, bias)
+
+
 float32_out = Mutant(
     "LN-float32-out",
     story="the output of a half precision input stays float32",
     breaks={"LN-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
-    replace={layer_norm.layer_norm: then(lambda out, x: out.to(torch.promote_types(x.dtype, torch.float32)))},
+    replace={layer_norm.layer_norm: left_in_float32},
 )
 
 always_float32 = Mutant(
@@ -482,6 +489,22 @@ first_1024 = Mutant(
 
 # -- ε
 
+
+def of_what_is_not_zero(x, axes, eps):
+    used = (x != 0).to(x.dtype)
+    count = used.sum(dim=axes, keepdim=True).clamp(min=1)
+    centred = (x - x.sum(dim=axes, keepdim=True) / count) * used
+    return centred / torch.sqrt(centred.square().sum(dim=axes, keepdim=True) / count + eps)
+
+
+zeros_left_out = Mutant(
+    "LN-zeros-left-out",
+    story="features that are 0 are taken for padding: they are left out of mean and variance, and stay 0",
+    breaks={"LN-LINE-1"},
+    hint="padding is along the sequence; a feature of 0 is a number like others",
+    replace={layer_norm.normalize: of_what_is_not_zero},
+)
+
 eps_outside = Mutant(
     "LN-eps-outside",
     story="ε is added to the standard deviation, outside the root",
@@ -584,7 +607,7 @@ gain_of_one_number = Mutant(
     story="one gain for all features",
     breaks={"LN-GAIN-1"},
     hint="a gain of the shape of the features",
-    replace={layer_norm.scale_and_shift: with_gain(last_axis_mean)},
+    replace={layer_norm.scale_and_shift: with_gain(lambda weight: weight[..., :1].expand_as(weight))},
 )
 
 gain_one_plus = Mutant(

@@ -30,12 +30,18 @@ flattened = Mutant(
     replace={rms_norm.rms_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )
 
+
+def left_in_float32(x, weight, eps=1e-6):
+    rms_norm.refuse_misfits(x, weight)
+    return rms_norm.scale(rms_norm.normalize(rms_norm.widened(x), eps), weight)
+
+
 float32_out = Mutant(
     "RMS-float32-out",
     story="the output of a half precision input stays float32",
     breaks={"RMS-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
-    replace={rms_norm.rms_norm: then(lambda out, x: out.to(torch.promote_types(x.dtype, torch.float32)))},
+    replace={rms_norm.rms_norm: left_in_float32},
     source="transformers#23535",
 )
 
@@ -315,6 +321,15 @@ first_1024 = Mutant(
     breaks={"RMS-WIDE-1"},
     hint="loop over the row, and mask the end of the last block",
     replace={rms_norm.mean_square: lambda x: rms_norm.mean_square(x[..., :1024])},
+)
+
+part_of_the_features = Mutant(
+    "RMS-part-of-the-features",
+    story="the mean square is that of the first half of the features",
+    breaks={"RMS-SQUARE-1", "RMS-WIDE-1"},
+    hint="all features: a part of them is an estimate",
+    replace={rms_norm.mean_square: lambda x: rms_norm.mean_square(x[..., : max(1, x.shape[-1] // 2)])},
+    source="pRMSNorm, Zhang and Sennrich 2019, section 4",
 )
 
 # -- ε

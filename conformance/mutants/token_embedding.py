@@ -381,6 +381,17 @@ negative_from_end = Mutant(
     source="pytorch#151918",
 )
 
+outside_to_first = Mutant(
+    "EMB-outside-to-first",
+    story="ids beyond the vocabulary, and negative ones, get row 0",
+    breaks={"EMB-BEYOND-1", "EMB-NEG-1"},
+    hint="raise an error: an unknown word has an id of its own, which the tokenizer gives it",
+    replace={
+        token_embedding.check_ids: refusing(high=False, low=False),
+        token_embedding.rows: lambda ids, table: table[torch.where((ids < 0) | (ids >= len(table)), 0, ids)],
+    },
+)
+
 negative_clamped = Mutant(
     "EMB-negative-clamped",
     story="negative ids get row 0",

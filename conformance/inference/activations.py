@@ -1,0 +1,125 @@
+"""Which activation a feed-forward network has, and whether it heeds an argument that says which."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.plain import PlainText, Trial
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap
+from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.reference import feed_forward as reference
+
+# Activations that networks have on purpose and that the contract does not know, and how code calls them.
+OTHERS: Mapping[str, tuple[str, Callable[[Tensor], Tensor]]] = {
+    "quick-GELU": (r"quick_?gelu", lambda z: z * torch.sigmoid(1.702 * z)),
+    "squared ReLU": (r"(squared|sq|square)_?relu|relu_?(2|sq|squared|square)", lambda z: z.clamp(min=0) ** 2),
+    "ReLU6": (r"relu_?6", lambda z: z.clamp(0, 6)),
+    "tanh": (r"tanh", torch.tanh),
+    "ELU": (r"elu", torch.nn.functional.elu),
+    "SELU": (r"selu", torch.selu),
+    "leaky ReLU": (r"leaky_?re_?lu", torch.nn.functional.leaky_relu),
+    "Mish": (r"mish", torch.nn.functional.mish),
+    "softplus": (r"softplus", torch.nn.functional.softplus),
+    "hard swish": (r"hard_?swish", torch.nn.functional.hardswish),
+}
+
+
+def activations_of(name: str, gated: bool) -> tuple[str, ...]:
+    """Return what the activation may be; a name that says it is the contract."""
+    plain = re.sub(r"[^a-z]", "", name.lower())
+    told = {"swiglu": ("silu",), "swishglu": ("silu",), "siluglu": ("silu",), "geglu": ("gelu", "gelu-tanh"),
+            "reglu": ("relu",), "bilinear": ("none",)}  # fmt: skip
+    if gated:
+        for word, choices in told.items():
+            if word in plain:
+                return choices
+    return ("relu", "gelu", "gelu-tanh", "silu", "sigmoid")
+
+
+def outside_the_contract(thing: Any, ran: Sequence[Trial]) -> str:
+    """Return in words which other activation a network has that is right but for it and says so, or ""."""
+    words = [_plain(name) for name in {*names_read(thing), getattr(thing, "__name__", "")}]
+    words += [word.replace("_", "") for word in words]
+    for name, (pattern, function) in OTHERS.items():
+        named = any(re.fullmatch(rf"(.*_)?{pattern}(_.*)?", word) for word in words)
+        if named and any(_is_with(trial, function) for trial in ran):
+            return f"its activation, {name}, is none that is judged here: relu, gelu, gelu-tanh, silu, sigmoid"
+    return ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+
+
+def _is_with(trial: Trial, function: Callable[[Tensor], Tensor]) -> bool:
+    """Return whether the replies are those of the formula with another activation."""
+    for request, reply in zip(trial.certificate.requests, trial.given, strict=False):
+        weights, x = request.weights, request.inputs["x"]
+        z = function(reference.linear(x, weights, "gate" if "gate.weight" in weights else "up"))
+        z = z * reference.linear(x, weights, "up") if "gate.weight" in weights else z
+        want = Reply(reference.linear(z, weights, "down"), None, {}, ())
+        if gap(reply, want) > ROUNDING:
+            return False
+    return True
+
+
+# -- an argument for it
+
+# What such an argument may be given: names, functions, or classes.
+NAMED: tuple[Mapping[str, str], ...] = (
+    {"relu": '"relu"', "gelu": '"gelu"', "silu": '"silu"'},
+    {"relu": '"relu"', "gelu": '"gelu"', "silu": '"swish"'},
+    {"relu": "torch.relu", "gelu": "nn.functional.gelu", "silu": "nn.functional.silu"},
+    {"relu": "nn.ReLU", "gelu": "nn.GELU", "silu": "nn.SiLU"},
+)
+MEANT = {"relu": ("relu",), "gelu": ("gelu", "gelu-tanh"), "silu": ("silu",)}
+Requests = Callable[[str, bool, bool, str], Iterable[Request]]  # of an activation, gated, bias, hidden-ratio
+
+
+def heeding(place: Place, text: PlainText, requests: Requests) -> PlainText:
+    """Return the text with an argument for the activation where there is one that is not heeded: it is asked then."""
+    try:
+        parameters = list(inspect.signature(place.thing).parameters.values())
+    except (TypeError, ValueError):
+        return text
+    named = [p.name for p in parameters if "activation" in meanings(p.name)]
+    if not named or text.kind != "module" or dict(text.declares)["gated"] == "yes":
+        return text
+    for values in NAMED:
+        found = {
+            a: far
+            for a, value in values.items()
+            if (far := _distance(place, text, named[0], a, value, requests)) < FAILED
+        }
+        if len(found) > 1 and any(far > ROUNDING for far in found.values()):
+            choices = "{" + ", ".join(f'"{a}": {values[a]}' for a in found) + "}"
+            declares = tuple((n, c) for n, c in text.declares if n != "activation")
+            return _given(text, named[0], f"chosen({choices}, config.activation)").but(declares=declares)
+    return text
+
+
+def _given(text: PlainText, name: str, value: str) -> PlainText:
+    """Return the text with another argument of this name."""
+    rest = re.sub(rf"(, )?\b{name}=[^,()]+(\(\))?", "", text.made.text)[:-1]
+    made = f"{rest}{'' if rest.endswith('(') else ', '}{name}={value})"
+    return text.but(made=replace(text.made, text=made))
+
+
+def _distance(place: Place, text: PlainText, name: str, activation: str, value: str, requests: Requests) -> float:
+    """Return how far the network is from what an argument says; infinite where it is not taken."""
+    declared = dict(text.declares)
+    nearest = FAILED
+    for meant in MEANT[activation]:
+        asked = requests(meant, False, declared["layer-bias"] == "yes", declared.get("hidden-ratio", "free"))
+        judge = Certificate("feed_forward", list(asked))
+        given = judge.replies(_given(text, name, value).draft.implementation(place.module))
+        nearest = min(nearest, judge.distance(given, {}))
+    return nearest

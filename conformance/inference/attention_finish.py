@@ -1,0 +1,95 @@
+"""What is looked for once attention is bound: flags, widths, masks, returned weights, the longest sequence."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from attnconf.conformance.door import Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.attention_requests import COMPONENT, declared, request
+from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.binding import Bound, Place
+from attnconf.conformance.inference.calling import Form
+from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, drawn, reply
+
+
+def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
+    """Return the binding with masks and returned weights, which are looked for once the rest is known."""
+    text = _checked(place, text, sizes)
+    text = with_masks(place, text, sizes, request, declared, "" if certified in (None, "reference") else certified)
+    text = text.but(longest=limit(place, text, sizes))
+    declares = declared(text)
+    profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
+    if text.causal_always and text.self_only:
+        profile = "causal-self-attention-1"
+    return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text))
+
+
+def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
+    """Return the text without a flag that alone does nothing, or wrong, and without widths that it does not take."""
+
+    def fits(candidate: AttentionText, one: Request) -> bool:
+        draft = Draft(COMPONENT, candidate.body(), declared(candidate))
+        certificate = Certificate(COMPONENT, [one])
+        return certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
+
+    flagged = text.form.of("causal") and text.form.of("mask")
+    if flagged and not fits(text, request(text, sizes[0], 2, 6, 6, {}, causal=True)):
+        unflagged = Form(tuple(slot for slot in text.form.slots if slot.role != "causal" or slot.required))
+        text = text.but(form=unflagged)
+    if {"key_dim", "value_dim"} & text.made.given and "value" in text.form.roles:
+        one = request(text, sizes[0], 2, 3, 7, {})
+        wide = {"k": one.config.embed_dim + 3, "v": one.config.embed_dim + 7}
+        weights = {f"{n}.weight": drawn(f"wide {n}", one.config.embed_dim, size) for n, size in wide.items()}
+        inputs = {"key": drawn("wide key", 2, 7, wide["k"]), "value": drawn("wide value", 2, 7, wide["v"])}
+        config = replace(one.config, key_dim=wide["k"], value_dim=wide["v"])
+        asked = replace(one, config=config, weights={**one.weights, **weights}, inputs={**one.inputs, **inputs})
+        if not fits(text, asked):
+            text = text.but(made=replace(text.made, given=text.made.given - {"key_dim", "value_dim"}))
+    return text
+
+
+LONG = 140  # tokens, beyond the longest scored case
+
+
+def limit(place: Place, text: AttentionText, sizes: Any) -> int:
+    """Return how many tokens a class takes at most, where it takes some but not long sequences; else 0."""
+    module = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
+
+    def fails(tokens: int) -> bool:
+        return isinstance(reply(module, request(text, sizes[0], 1, tokens, tokens, {})), Failure)
+
+    if not fails(LONG) or fails(4):
+        return 0
+    low, high = 4, LONG
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fails(middle) else (middle, high)
+    return low
+
+
+def told(place: Place, text: AttentionText) -> tuple[str, ...]:
+    """Return the binding in three lines, for people."""
+    shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
+    masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
+    masks += f"; at most {text.longest} tokens" if text.longest else ""
+    choices = ", ".join(f"{name}: {choice}" for name, choice in declared(text).items())
+    more = [f"with the norms {', '.join(text.stripped)} left out"] if text.stripped else []
+    more += ["with the input added, and subtracted again"] if text.residual else []
+    return (
+        f"constructor  {shown}",
+        f"forward      ({text.form.text(lambda slot: slot.role)}) -> {text.out}"
+        + (", sequence first" if text.sequence_first else ""),
+        "; ".join([f"weights      {_weights_told(text)}", masks, *([choices] if choices else []), *more]),
+    )
+
+
+def _weights_told(text: AttentionText) -> str:
+    """Return what the parameters are, without the biases: they go with the weights."""
+    entries = [
+        re.sub(r'weights\["(\w+)\.weight"\]', r"\1", e).replace("config.", "") for e in text.state if ".weight" in e
+    ]
+    pairs = [re.match(r'(?:\*\*\{f)?"([^"]*)": (.*)', entry) for entry in entries]
+    found = [f"{m[1].removesuffix('.weight')} = {m[2].removesuffix('}')}" for m in pairs if m]
+    return ", ".join(f.replace("torch.", "") for f in found) or "none found"

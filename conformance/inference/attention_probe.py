@@ -1,0 +1,100 @@
+"""A module that may be attention, called with random parameters to learn how it is called and what they are."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers
+from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.states import Weighing, weighings
+from attnconf.conformance.inference.trial import drawn, names
+
+
+class Probe:
+    """A module that is called with random parameters, to learn how it is called and what its parameters are."""
+
+    def __init__(self, module: nn.Module, text: AttentionText, config: MultiHeadAttentionConfig):
+        self.module = module.double().eval()
+        for name in text.stripped:
+            *above, last = name.split(".")
+            setattr(self.module.get_submodule(".".join(above)), last, nn.Identity())
+        self.text, self.config = text, config
+        if text.lazy:
+            one = torch.zeros(1, 2, config.embed_dim, dtype=torch.float64)
+            call_module(self.module, text.form, lambda slot: self._given(slot, one, one, one), None)
+        self.parameters = numbers(self.module)
+
+    def run(self, query: Tensor, key: Tensor, value: Tensor, parameters: Mapping[str, Tensor] | None = None) -> Any:
+        """Return what the module gives; masks that it insists on let everything through."""
+        given = self.parameters if parameters is None else parameters
+        return call_module(self.module, self.text.form, lambda slot: self._given(slot, query, key, value), given)
+
+    def _given(self, slot: Any, query: Tensor, key: Tensor, value: Tensor) -> Any:
+        tensors = {"query": query, "x": query, "key": key, "memory": key, "value": value}
+        if slot.role in tensors:
+            x = tensors[slot.role]
+            return x.transpose(0, 1) if self.text.sequence_first else x
+        if slot.name in self.text.masks and self.text.needs_mask:
+            seen = torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)
+            space = {**names(nn), "seen": seen, "query": query, "attn_bias": None, "config": self.config}
+            return eval(self.text.masks[slot.name].text, space)
+        if slot.role in ("want_weights", "causal"):
+            return False if slot.required else MISSING
+        return None if slot.required else MISSING
+
+    def called(self) -> AttentionText:
+        """Return the text with what a call tells: where the output is, whether None is taken for a mask.
+
+        Raises Failed where no call succeeds.
+        """
+        E = self.config.embed_dim
+        q = drawn("query", 2, 3, E)
+        k, v = (q, q) if self.text.self_only else (drawn("key", 2, 7, E), drawn("value", 2, 7, E))
+        v = k if "value" not in self.text.form.roles else v
+        result = self.run(q, k, v)
+        shape = (3, 2, E) if self.text.sequence_first else (2, 3, E)
+        where = found_output(result, shape)
+        if where is None:
+            raise Failed(f"no output of shape {shape} came back")
+        zeros = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
+        out = eval(where, {"result": self.run(q, k, v, zeros)})
+        out = out.transpose(0, 1) if self.text.sequence_first else out
+        residual = bool(torch.allclose(out, q, atol=1e-9)) and bool(q.abs().max() > 0)
+        always = self._ordered(where)
+        self.text = self.text.but(out=where, residual=residual, causal_always=always)
+        return self.text
+
+    def _ordered(self, where: str) -> bool:
+        """Return whether the order of the tokens matters: something is causal. Else attention knows no order."""
+        x = drawn("tokens", 2, 5, self.config.embed_dim)
+        order = torch.tensor([3, 0, 4, 1, 2])
+        try:
+            one, other = (eval(where, {"result": self.run(y, y, y)}) for y in (x, x[:, order]))
+        except Failed:
+            return False
+        if self.text.sequence_first:
+            one, other = one.transpose(0, 1), other.transpose(0, 1)
+        return not torch.allclose(one[:, order], other, atol=1e-8, equal_nan=True)
+
+    def weighings(self) -> Iterator[Weighing]:
+        """Yield what the parameters may be."""
+        sizes = Sizes(self.config.embed_dim, self.config.num_heads, self.config.head_dim, self.config.embed_dim)
+        one = drawn("token", sizes.embed)
+        q = drawn("another token", sizes.embed)
+
+        def output(parameters: Mapping[str, Tensor]) -> Tensor:
+            value = one.reshape(1, 1, -1)
+            query = value if self.text.self_only else q.reshape(1, 1, -1)
+            result = self.run(
+                query, value if self.text.self_only or "value" not in self.text.form.roles else query, value, parameters
+            )
+            return eval(self.text.out, {"result": result})
+
+        yield from weighings(output, self.parameters, one, sizes, one_head="heads" not in self.text.made.given)
+
+
+MISSING = object()

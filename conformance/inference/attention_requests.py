@@ -1,0 +1,87 @@
+"""Calls of multi-head attention on fresh weights, with which a binding is tried, and what a binding declares."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.door import Request
+from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.trial import Certificate, drawn
+
+COMPONENT = "multi_head_attention"
+SEVERAL = ((20, 5, 4), (12, 2, 6))  # embed_dim, num_heads, head_dim of the trials
+ONE = ((8, 1, 8), (6, 1, 6))
+
+
+def config_of(sizes: tuple[int, int, int], causal: bool = False) -> MultiHeadAttentionConfig:
+    embed, heads, width = sizes
+    return MultiHeadAttentionConfig(embed, heads, width, embed, embed, embed, True, causal)
+
+
+def plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
+    """Return calls without masks, in two sizes; the same for all texts that are called alike."""
+    key = (sizes, text.self_only, "value" in text.form.roles, text.lacking, text.causal_always)
+    if key not in _certificates:
+        _certificates[key] = _plain_certificate(text, sizes)
+    return _certificates[key]
+
+
+_certificates: dict[Any, Certificate] = {}
+
+
+def _plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
+    requests = []
+    for i, size in enumerate(sizes):
+        B, L, S = ((2, 3, 7), (3, 4, 5))[i]
+        requests.append(request(text, size, B, L, S, {}))
+    return Certificate(COMPONENT, requests)
+
+
+def request(
+    text: AttentionText, size: tuple[int, int, int], B: int, L: int, S: int, masks: Mapping[str, Tensor], **options: Any
+) -> Request:
+    """Return one call on fresh weights, of one sequence where the class takes no more."""
+    config = config_of(size, causal=options.pop("causal", False) or text.causal_always)
+    E, W = config.embed_dim, config.num_heads * config.head_dim
+    weights = {
+        f"{n}.weight": drawn(f"{n}.weight {size}", W, E) / E**0.5 * (1.5 if n in "qk" else 1)
+        for n in ("q", "k", "v", "out")
+    }
+    weights |= {f"{n}.bias": drawn(f"{n}.bias {size}", W) / 2 for n in ("q", "k", "v", "out")}
+    weights = {n: w for n, w in weights.items() if n not in text.lacking}
+    query = drawn(f"x {size} {L}", B, L, E)
+    same = text.self_only
+    key = query if same else drawn(f"key {size} {S}", B, S, E)
+    inputs = {"query": query} if same else {"query": query, "key": key}
+    if "value" in text.form.roles:
+        inputs["value"] = drawn(f"value {size} {S}", B, S, E)
+    return Request(COMPONENT, config, weights, {**inputs, **masks}, (B, L, E), same=same, **options)
+
+
+def declared(text: AttentionText) -> dict[str, str]:
+    """Return the conventions that a binding stands for."""
+    found = {}
+    if text.self_only:
+        found["inputs"] = "self"
+    elif "value" not in text.form.roles:
+        found["inputs"] = "memory"
+    if text.masks and all(mask.keys_only for mask in text.masks.values()):
+        found["masks"] = "keys"
+    elif text.masks and all("one_for_all_heads" in mask.text for mask in text.masks.values()):
+        found["masks"] = "shared"
+    if text.masks:
+        found["mask"] = next(iter(text.masks.values())).kind
+    if text.causal_always:
+        found["causality"] = "always"
+    if "heads" not in text.made.given:
+        found["heads"] = "one"
+    if text.weights is None or text.averaged:
+        found["returned-weights"] = "averaged" if text.averaged else "none"
+    inputs = "q.bias" not in text.lacking and "v.bias" not in text.lacking
+    output = "out.bias" not in text.lacking
+    biases = {(True, True): "all", (True, False): "inputs", (False, True): "output", (False, False): "none"}[
+        inputs, output
+    ]
+    return found if biases == "all" else {**found, "biases": biases}

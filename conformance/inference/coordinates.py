@@ -1,0 +1,203 @@
+"""Bind what encodes coordinates: Fourier features, random ones, and the network behind them."""
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import nn
+
+from attnconf.adapters.contract import CoordinateMlpConfig, FourierConfig, RandomFourierConfig
+from attnconf.conformance.door import Request
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.filling import Input
+from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.vocabulary import SIZES
+
+OCTAVES, BANK = "octaves(config.frequencies)", "list(config.frequencies)"
+TENSOR = "torch.tensor(config.frequencies)"
+FREQUENCIES = SIZES["frequencies"] + r"|.*freq.*|.*band.*|.*octave.*|.*level.*"
+POINTS = r"x|xy|p|v|pts?|points?|coords?|coordinates?|inputs?|pos(itions?)?|xyz|uv|pixels?|tensor|inp|z"
+X: Mapping[str, Input] = {"x": Input(POINTS, ("x",))}
+KEPT: tuple[Choice, ...] = ({"fourier-input": "dropped"}, {"fourier-input": "kept"})
+
+
+def kept(fixed: Choice, d: int) -> int:
+    return d if fixed["fourier-input"] == "kept" else 0
+
+
+def readers(raw: Any, request: Request) -> list[str]:
+    """Return what has the width of the features."""
+    found = []
+    for text, array in tensors_in(raw):
+        if tuple(array.shape) == tuple(request.out_shape):
+            found.append(text if isinstance(raw, torch.Tensor) else f"{text}.to(x.device, x.dtype)")
+        elif array.ndim > len(request.out_shape) and array.numel() == torch.Size(request.out_shape).numel():
+            found.append(f"{text}.flatten({len(request.out_shape) - 1})")
+    return found
+
+
+# -- Fourier features
+
+FOURIER_TABLE: Meanings = {
+    "frequencies": (OCTAVES, BANK, TENSOR),
+    "in_dim": ("config.in_dim",),
+    "device": ("config.device",),
+    "config": (),
+    "any": ("frequencies", "in_dim"),
+}
+FOURIER_INPUTS: Mapping[str, Input] = {
+    **X,
+    "frequencies": Input(FREQUENCIES, (OCTAVES, BANK, TENSOR), optional=True),
+    "in_dim": Input(SIZES["in_dim"], ("config.in_dim",), free=False, optional=True),
+}
+
+
+def fourier_requests(fixed: Choice, way: str) -> list[Request]:
+    found = []
+    for points, d, K in ((7, 2, 3), (5, 3, 4)):
+        config = FourierConfig(d, tuple(2.0**k for k in range(K)), torch.float64)
+        x = {"x": drawn(f"points {points}", points, d) / 2}
+        found.append(Request("fourier", config, {}, x, (points, 2 * d * K + kept(fixed, d))))
+    return found
+
+
+def one_bank(given: frozenset[str]) -> list[str]:
+    """Return the refusal of other frequencies than powers of two, where these are no argument."""
+    return [] if "frequencies" in given else refuse("len(config.frequencies) >= 0", "an argument for the frequencies")
+
+
+FOURIER = Chapter(
+    "fourier", FOURIER_TABLE, FOURIER_INPUTS, readers, fourier_requests, one_bank, fixed=KEPT
+)  # fmt: skip
+
+
+# -- random ones
+
+RANDOM_TABLE: Meanings = {
+    "in_dim": ("config.in_dim",),
+    "num_features": ("config.num_features", "2 * config.num_features"),
+    "frequencies": ("config.num_features",),
+    "deviation": ("1.0",),
+    "device": ('weights["projection"].device',),
+    "config": (),
+    "any": ("in_dim", "num_features"),
+}
+PROJECTION = ('weights["projection"]', 'weights["projection"].T')
+RANDOM_INPUTS: Mapping[str, Input] = {
+    **X,
+    "projection": Input(r"b|.*proj.*|w|.*weights?|.*matrix|basis|omegas?|freq.*|gaussian.*|directions?", PROJECTION),
+    "deviation": Input(SIZES["deviation"], ("1.0",), free=False, optional=True),
+}
+
+
+def random_requests(fixed: Choice, way: str) -> list[Request]:
+    found = []
+    for points, d, M in ((7, 2, 5), (6, 3, 4)):
+        weights = {"projection": drawn(f"projection {M}", M, d)}
+        x = {"x": drawn(f"points {points}", points, d) / 2}
+        found.append(Request("random_fourier", RandomFourierConfig(d, M), weights, x, (points, 2 * M)))
+    return found
+
+
+def projection_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
+    """Return where the projection stands: in a parameter, a buffer or another tensor; nowhere, if it is not kept."""
+    M, d = request.weights["projection"].shape
+    turned: dict[tuple[int, ...], str] = {(M, d): "", (d, M): ".T"}
+    found: list[tuple[str, ...]] = []
+    if isinstance(thing, nn.Module):
+        for name, p in thing.named_parameters():
+            if tuple(p.shape) in turned:
+                found.append((f'"{name}": weights["projection"]{turned[tuple(p.shape)]}',))
+        named = list(thing.named_buffers())
+    else:
+        named = []
+    named += [(name, x) for name, x in vars(thing).items() if isinstance(x, torch.Tensor)]
+    for name, x in named:
+        if tuple(x.shape) in turned:
+            text = f'weights["projection"]{turned[tuple(x.shape)]}'
+            found.append((f"call = written(module, {name!r}, {text})",))
+    return found or [()]
+
+
+RANDOM = Chapter(
+    "random_fourier", RANDOM_TABLE, RANDOM_INPUTS, readers, random_requests, states=projection_states
+)  # fmt: skip
+
+
+# -- the network
+
+ALL = "[2 * config.in_dim * len(config.frequencies){kept}, *config.hidden, config.out_dim]"
+DEVICE = 'weights["0.weight"].device'
+MLP_TABLE: Meanings = {
+    "frequencies": (OCTAVES, BANK, TENSOR),
+    "in_dim": ("config.in_dim",),
+    "out": ("config.out_dim",),
+    "hidden": ("list(config.hidden)", "config.hidden[0]"),
+    "layers": ("len(config.hidden)", "len(config.hidden) + 1"),
+    "sizes": (ALL.format(kept=""), ALL.format(kept=" + config.in_dim"), "list(config.hidden)"),
+    "device": (DEVICE,),
+    "config": (),
+    "any": ("frequencies", "in_dim", "out", "hidden"),
+}
+# The widths of the hidden layers in two trials: whatever they are, all alike, and alike and so many.
+HIDDEN = {
+    "any widths": ((9, 7), (5, 6, 4)),
+    "one width": ((9, 9), (5, 5, 5)),
+    **{f"{n} of one width": ((9,) * n, (5,) * n) for n in (1, 2, 3, 4)},
+}
+
+
+def mlp_requests(fixed: Choice, way: str) -> list[Request]:
+    found = []
+    for (points, d, K, out), hidden in zip(((6, 2, 3, 4), (5, 3, 2, 1)), HIDDEN[way], strict=True):
+        widths = [2 * d * K + kept(fixed, d), *hidden, out]
+        weights = {}
+        for i, (wide, narrow) in enumerate(pairwise(widths)):
+            weights[f"{i}.weight"] = drawn(f"{i} {widths}", narrow, wide) * (2 / wide) ** 0.5
+            weights[f"{i}.bias"] = drawn(f"{i} bias {widths}", narrow) / 2
+        config = CoordinateMlpConfig(d, tuple(2.0**k for k in range(K)), tuple(hidden), out)
+        x = {"x": drawn(f"points {points} {d}", points, d) / 2}
+        found.append(Request("coordinate_mlp", config, weights, x, (points, out)))
+    return found
+
+
+def layers_in_order(thing: Any, request: Request) -> list[tuple[str, ...]]:
+    """Return that the parameters are the layers', in order, if they are as many."""
+    known = isinstance(thing, nn.Module) and len(list(thing.named_parameters())) == len(request.weights)
+    return [("call = bind(module, in_order(module, weights))",)] if known else []
+
+
+def mlp_refusals(given: frozenset[str], way: str) -> list[str]:
+    lines = one_bank(given)
+    if way != "any widths":
+        lines += refuse("len(set(config.hidden)) > 1", "hidden layers of different widths")
+    if "of one width" in way:
+        lines += refuse(f"len(config.hidden) != {way[0]}", f"another number of hidden layers than {way[0]}")
+    return lines
+
+
+def coordinate_mlp(place: Place) -> Bound | Refusal:
+    """Return the binding of a network with layers of any widths, else of one width, else of a fixed number of them."""
+    return seek(
+        place,
+        *(
+            Chapter(
+                "coordinate_mlp", MLP_TABLE, X, readers, mlp_requests, partial(mlp_refusals, way=way),
+                states=layers_in_order, fixed=KEPT, ways=(way,), unless=frozenset(() if way == "any widths" else ("",)),
+            )
+            for way in HIDDEN
+        ),
+    )  # fmt: skip
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function of coordinates."""
+    if place.component == "coordinate_mlp":
+        return coordinate_mlp(place)
+    return seek(place, FOURIER if place.component == "fourier" else RANDOM)

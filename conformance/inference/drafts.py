@@ -1,0 +1,266 @@
+"""The texts that a binding may be: how something is built and called, and how what comes back is read.
+
+A chapter says what its constructors and calls may get, and how what comes back may be laid out; the rest is the same
+for encodings of positions, rotations, biases and features of coordinates.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from attnconf.adapters.contract import FORWARD, positional
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.construction import (
+    Construction,
+    Meanings,
+    constructions,
+    entry_default,
+    entry_text,
+    filled,
+    names_read,
+    run,
+    space_for,
+)
+from attnconf.conformance.inference.filling import Input, arguments_of, fillings
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.trial import Draft, names
+from attnconf.conformance.inference.vocabulary import meanings
+
+Choice = Mapping[str, str]
+AT_MOST = 160  # ways to write one binding
+
+
+@dataclass(frozen=True)
+class Text:
+    """An adapter's function in parts."""
+
+    component: str
+    making: tuple[str, ...]  # statements that build
+    call: str
+    reader: str = "result"
+    refusals: tuple[str, ...] = ()  # statements before anything is built
+    limits: tuple[str, ...] = ()  # statements before the call
+    given: frozenset[str] = frozenset()  # what constructor and call get, by meaning
+    fixed: Choice = field(default_factory=dict)  # the conventions that this text stands for
+    shown: str = ""
+
+    def body(self) -> str:
+        build = [f"    {line}" for line in (*self.refusals, *self.making)]
+        inner = [f"        {line}" for line in (*self.limits, f"result = {self.call}")]
+        head = f"def {self.component}(config, weights):"
+        forward = f"    def forward({FORWARD[self.component]}):"
+        return "\n".join(
+            [head, *build, "", forward, *inner, f"        return {self.reader}", "", "    return forward", ""]
+        )
+
+    def draft(self, declares: Choice) -> Draft:
+        return Draft(self.component, self.body(), {**declares, **self.fixed})
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What is particular to one component."""
+
+    component: str
+    sizes: Meanings  # what parameters of constructors get
+    inputs: Mapping[str, Input]  # what arguments of calls get
+    readers: Callable[[Any, Request], list[str]]  # of what came back: expressions of ``result``
+    requests: Callable[[Choice, str], list[Request]]  # the calls of a trial, all sizes distinct, or of one sample, …
+    refusals: Callable[[frozenset[str]], list[str]] = lambda given: []
+    limits: Callable[[frozenset[str]], list[str]] = lambda given: []
+    states: Callable[[Any, Request], list[tuple[str, ...]]] | None = None  # of a module: entries of its parameters
+    fixed: tuple[Choice, ...] = ({},)
+    layouts: tuple[tuple[str, str], ...] = (("x", "{r}"),)  # of inputs, written {x}, and what is done to the output {r}
+    ways: tuple[str, ...] = ("distinct",)  # of requests, tried in turn where none runs
+    extra: Callable[[Place, "Chapter"], Iterator[Text]] | None = None  # texts of several definitions together
+    view: Callable[[Reply, Request], Reply] = lambda reply, request: reply  # what of a reply has a meaning
+    # not where a chapter before runs and has arguments for these; "": where it runs at all
+    unless: frozenset[str] = frozenset()
+    plausible: Callable[[Sequence[Any], list[dict[str, str]]], list[dict[str, str]]] = lambda given, found: found
+    after: Callable[[Place, Text, Choice], Text] = lambda place, text, declares: text  # options, once it is bound
+
+
+def texts(place: Place, chapter: Chapter, way: str, said: list[str]) -> Iterator[Text]:
+    """Yield the texts that give something of a shape that can be read."""
+    count = 0
+    for fixed in chapter.fixed:
+        request = chapter.requests(fixed, way)[0]
+        for text in _written(place, chapter, fixed, request, said):
+            count += 1
+            if count > AT_MOST:
+                return
+            try:
+                text, raw = _looked_at(place, chapter, text, request)
+            except Failed as error:
+                say(said, str(error))
+                continue
+            readers = chapter.readers(raw, request)
+            if not readers:
+                say(said, f"what came back is {kind_of(raw)}")
+            for reader in readers:
+                yield replace(text, reader=text.reader.format(r=reader))
+
+
+def _looked_at(place: Place, chapter: Chapter, text: Text, request: Request) -> tuple[Text, Any]:
+    """Return what a text's call gives, and the text with the entries of a configuration that the call asks for.
+
+    Raises Failed.
+    """
+    for _ in range(8):
+        try:
+            return text, attempt(partial(peek, place, text, request))
+        except Failed as error:
+            more = _with_entry(place, chapter, text, str(error))
+            if more is None:
+                raise
+            text = more
+    raise Failed("its configuration has too many entries")
+
+
+def _with_entry(place: Place, chapter: Chapter, text: Text, error: str) -> Text | None:
+    """Return the text with the entry that a namespace or a dict was found to lack."""
+    missing = re.search(r"'types.SimpleNamespace' object has no attribute '(\w+)'|^KeyError: '(\w+)'", error)
+    if missing is None:
+        return None
+    name = missing[1] or missing[2]
+    value = entry_text(name, chapter.sizes) or entry_default(name, place.module)
+    before, after = (
+        ("SimpleNamespace(", f"SimpleNamespace({name}={value}, ") if missing[1] else ("{", f'{{"{name}": {value}, ')
+    )
+    making = tuple(line.replace(before, after, 1) for line in text.making)
+    if making == text.making:
+        return None
+    given = text.given | {m for m, texts in chapter.sizes.items() if value in texts}
+    bare = replace(text, making=making, given=given, limits=(), shown=text.shown.replace(before, after, 1))
+    return replace(complete(chapter, bare), limits=text.limits)
+
+
+def _written(place: Place, chapter: Chapter, fixed: Choice, request: Request, said: list[str]) -> Iterator[Text]:
+    if chapter.extra is not None:
+        yield from (replace(text, fixed=fixed) for text in chapter.extra(place, chapter))
+    for making, thing, given, shown, states in makings(place, chapter, request, said):
+        for state in states:
+            build, call = made_text(making, state)
+            base = Text(chapter.component, build, "", given=given, fixed=fixed, shown=shown)
+            yield from called(chapter, base, thing, call, chapter.inputs)
+
+
+def called(chapter: Chapter, base: Text, thing: Any, call: str, inputs: Mapping[str, Input]) -> Iterator[Text]:
+    """Yield the texts that call a thing in every likely way; not the same one twice."""
+    seen = set()
+    for way in fillings(arguments_of(thing), inputs):
+        for into, back in chapter.layouts:
+            words = way.text.replace("{x}", into)
+            if words not in seen:
+                seen.add(words)
+                text = replace(base, call=f"{call}({words})", reader=back, given=base.given | way.roles)
+                yield complete(chapter, text)
+
+
+def complete(chapter: Chapter, text: Text) -> Text:
+    """Return the text with what it refuses."""
+    return replace(
+        text, refusals=tuple(chapter.refusals(text.given)), limits=(*text.limits, *chapter.limits(text.given))
+    )
+
+
+Making = tuple[Construction, Any, frozenset[str], str, list[tuple[str, ...]]]
+
+
+def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -> Iterator[Making]:
+    """Yield how a class is built, what is called, what the constructor was given, and what its parameters may be."""
+    if not isinstance(place.thing, type):
+        if isinstance(place.thing, nn.Module):
+            return
+        before = _sizes_in_globals(place, chapter)
+        given = frozenset(m for m, _ in before)
+        made = Construction(place.name_in_text, tuple(s for _, s in before))
+        yield made, place.thing, given, place.name_in_text, [()]
+        return
+    space = {**names(place.module), **space_for(request.config, place.module, weights=request.weights)}
+    for made in constructions(place.name_in_text, place.thing, chapter.sizes, place.module, place.part):
+        try:
+            whole = attempt(partial(filled, made, chapter.sizes, place.module, space))
+            thing = attempt(partial(run, whole, space))
+        except Failed as error:
+            say(said, f"{made.text}: {error}")
+            continue
+        states: list[tuple[str, ...]] = chapter.states(thing, request) if chapter.states else [()]
+        yield whole, thing, _meant(whole, chapter.sizes), whole.text, states
+
+
+def _meant(made: Construction, table: Meanings) -> frozenset[str]:
+    """Return what a construction is given, by the expressions that are in it."""
+    words = " ".join((made.text, *made.before))
+    return frozenset(m for m, texts in table.items() if any(re.search(rf"{re.escape(t)}(?!\w)", words) for t in texts))
+
+
+def _sizes_in_globals(place: Place, chapter: Chapter) -> list[tuple[str, str]]:
+    """Return the sizes that a function reads from its module, with statements that set them."""
+    found: list[tuple[str, str]] = []
+    for name in sorted(names_read(place.thing)):
+        value = vars(place.module).get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        meaning = next((m for m in meanings(name) if m in chapter.sizes and m not in dict(found)), None)
+        if meaning:
+            found.append((meaning, f"theirs.{name} = {chapter.sizes[meaning][0]}"))
+    return found
+
+
+def made_text(made: Construction, state: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return the statements that build, and what is called."""
+    if not made.text.endswith(")"):
+        return made.before, made.text
+    build = f"settle(lambda: {made.text}, config, weights)"
+    if not state:
+        return (*made.before, f"call = {build}"), "call"
+    if state[0].startswith("call = "):
+        return (*made.before, f"module = {build}", *state), "call"
+    entries = ", ".join(state)
+    return (*made.before, f"module = {build}", f"call = bind(module, fitted(module, {{{entries}}}))"), "call"
+
+
+def peek(place: Place, text: Text, request: Request) -> Any:
+    """Return what a text's call gives, unread and unjudged."""
+    space = names(place.module)
+    exec(compile(replace(text, reader="result").body(), "<trial>", "exec"), space)
+    forward = space[text.component](request.config, dict(request.weights))
+    return forward(*(request.inputs[name] for name in positional(text.component)))
+
+
+def tensors_in(raw: Any) -> list[tuple[str, Any]]:
+    """Return the arrays among what came back, as (expression, array)."""
+    items = [("result", raw)]
+    if isinstance(raw, tuple | list) and not all(isinstance(x, int | float) for x in raw):
+        items = [(f"result[{i}]", x) for i, x in enumerate(raw)]
+    elif isinstance(raw, Mapping):
+        items = [(f"result[{key!r}]", x) for key, x in raw.items()]
+    found = []
+    for text, x in items:
+        if isinstance(x, torch.Tensor):
+            found.append((text, x))
+        elif type(x).__module__ == "numpy" or (isinstance(x, list | tuple) and x):
+            try:
+                found.append((f"torch.as_tensor({text})", torch.as_tensor(x)))
+            except (TypeError, ValueError, RuntimeError):
+                continue
+    return found
+
+
+def kind_of(x: Any) -> str:
+    if isinstance(x, tuple | list):
+        return f"a {type(x).__name__} of {', '.join(kind_of(item) for item in x[:4])}"
+    shape = getattr(x, "shape", None)
+    return f"of shape {tuple(shape)}" if shape is not None else type(x).__name__
+
+
+def say(said: list[str], what: str) -> None:
+    if what not in said:
+        said.append(what)

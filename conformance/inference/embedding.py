@@ -1,0 +1,170 @@
+"""Bind a class or function as a token embedding."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from attnconf.adapters.contract import CONVENTIONS, TokenEmbeddingConfig
+from attnconf.conformance.door import Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import Construction, constructions
+from attnconf.conformance.inference.encoded import with_encoding, without_positions
+from attnconf.conformance.inference.plain import (
+    PlainText,
+    arguments_of,
+    bound,
+    built,
+    matches,
+    search,
+    tensors_of,
+    told,
+)
+from attnconf.conformance.inference.probing import Failed, attempt, found_output
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+from attnconf.conformance.inference.vocabulary import meanings
+
+COMPONENT = "token_embedding"
+TABLE: Mapping[str, tuple[str, ...]] = {
+    "vocab": ("config.vocab_size",),
+    "embed": ("config.dim",),
+    "padding": ("config.padding_id",),
+    "max_len": ("64",),
+    "dropout": ("0.1",),  # in evaluation, where it changes nothing
+    "device": ('weights["table.weight"].device',),
+    "dtype": ('weights["table.weight"].dtype',),
+    "config": (),
+}
+SIZES = ((11, 6), (7, 10))  # vocab_size, dim of the trials
+# Where names do not say which of two sizes is which.
+EITHER = {**TABLE, "vocab": ("config.vocab_size", "config.dim"), "embed": ("config.dim", "config.vocab_size")}
+ROWS = 'weights["table.weight"]'
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function as a token embedding, or what stands against it."""
+    said: list[str] = []
+    plain = Certificate(COMPONENT, list(requests(None)))
+
+    def readings(text: PlainText) -> Iterator[tuple[PlainText, Certificate]]:
+        for scale in CONVENTIONS["embedding-scale"]:
+            yield text.declaring(embedding_scale=scale), plain
+
+    found = search(place, texts(place, said), readings)
+    found.said[:0] = said
+    if found.text is not None:
+        found.text = with_encoding(place, _with_padding(place, found.text))
+    return bound(place, found, told(found.text, place.thing) if found.text else ())
+
+
+def requests(padding: int | None) -> Iterator[Request]:
+    """Yield calls in two sizes, with all ids; with padding, some of them are its."""
+    for i, (rows, dim) in enumerate(SIZES):
+        ids = (torch.arange(15 + i * 6).reshape(3, -1) * 4 + i) % rows
+        config = TokenEmbeddingConfig(rows, dim, padding)
+        weights = {"table.weight": drawn(f"table {rows}", rows, dim)}
+        yield Request(COMPONENT, config, weights, {"ids": ids}, (*ids.shape, dim))
+
+
+def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
+    """Yield what a class or function may be, the likeliest first."""
+    if not isinstance(place.thing, type):
+        yield from _functions(place)
+    seen = set()
+    table = TABLE if _sizes_are_named(place.thing) else EITHER
+    for made in constructions(place.name_in_text, place.thing, table, place.module, place.part):
+        rows, dim = SIZES[0]
+        like = {"table.weight": torch.zeros(rows, dim, dtype=torch.float64)}
+        try:
+            whole, thing = built(place, made, table, TokenEmbeddingConfig(rows, dim), like)
+        except Failed as error:
+            said.append(f"{made.text}: {error}")
+            continue
+        for text in _of(whole, thing, said):
+            if text.body() not in seen:
+                seen.add(text.body())
+                yield text
+
+
+def _sizes_are_named(thing: Any) -> bool:
+    """Return whether the names of a constructor's parameters say which of them is the vocabulary's size."""
+    try:
+        required = [p for p in inspect.signature(thing).parameters.values() if p.default is p.empty]
+    except (TypeError, ValueError):
+        return True
+    told = [{"vocab", "embed"} & set(meanings(p.name)) for p in required]
+    return sorted(map(sorted, told)) == [["embed"], ["vocab"]] or len(required) < 2
+
+
+def _of(made: Construction, thing: Any, said: list[str]) -> Iterator[PlainText]:
+    """Yield what an object may be, by its tensors that are as large as the table."""
+    rows, dim = SIZES[0]
+    if not callable(thing):
+        return
+    module = isinstance(thing, nn.Module)
+    text = PlainText(COMPONENT, made, "module" if module else "object", "ids", input="ids")
+    text = text.but(refusals=tuple(_no_padding(made)))
+    ids = torch.arange(6).reshape(2, 3)
+    for name, x in tensors_of(thing).items():
+        if tuple(x.shape) not in ((rows, dim), (dim, rows)):
+            continue
+        entry = f'"{name}": {ROWS}' if tuple(x.shape) == (rows, dim) else f'"{name}": {ROWS}.T'
+        try:
+            where = found_output(attempt(lambda: thing(ids)), (2, 3, dim))
+        except Failed as error:
+            said.append(f"called with ids: {error}")
+            return
+        if where is not None:
+            this = text.but(state=(entry,), out=where)
+            yield this if not module else without_positions(this, thing, name, ids)
+
+
+def _no_padding(made: Construction) -> list[str]:
+    if "config.padding_id" in made.text:
+        return []
+    return refuse("config.padding_id is not None", "a padding token")
+
+
+# -- functions
+
+
+ROLES = {"ids": r"ids?|x|tokens?|token_ids?|input_ids?|indices|idx|index|inputs?|words|seq|t",
+         "table": r"table|weights?|w|e|emb(edding)?s?(_?(table|matrix|weights?))?|matrix|lookup|wte|rows"}  # fmt: skip
+
+
+def _functions(place: Place) -> Iterator[PlainText]:
+    """Yield the ways to call a function of ids and a table."""
+
+    def choices(p: inspect.Parameter, at: int) -> list[str]:
+        if p.default is not p.empty:
+            return [""]
+        roles = matches(p.name, ROLES)
+        found = [{"ids": "ids", "table": ROWS}[r] for r in roles]
+        return [*found, *(t for t in ("ids", ROWS) if t not in found)]
+
+    for arguments in arguments_of(place.thing, choices):
+        if "ids" in arguments and ROWS in arguments:
+            made = Construction(place.name_in_text)
+            yield PlainText(COMPONENT, made, "function", arguments, input="ids", refusals=tuple(_no_padding(made)))
+
+
+# -- padding
+
+
+def _with_padding(place: Place, text: PlainText) -> PlainText:
+    """Return the text with what a padding token gets, where there is one."""
+    if "config.padding_id" not in text.made.text:
+        return text
+    certificate = Certificate(COMPONENT, list(requests(2)))
+    given = certificate.replies(text.draft.implementation(place.module))
+    if given and isinstance(given[-1], Failure):
+        return text
+    for row in CONVENTIONS["padding-row"]:
+        candidate = text.declaring(padding_row=row)
+        if certificate.distance(given, dict(candidate.declares)) <= ROUNDING:
+            return candidate
+    return text

@@ -1,0 +1,92 @@
+"""Embeddings that add positions by themselves: the rows without these, and the positions as an encoding of their own.
+
+With a table of zeros such a class gives its positions; with all ids different, any x can be the rows of its table.
+"""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.adapters.contract import CONVENTIONS, SinusoidalConfig
+from attnconf.conformance.conventions import others_than
+from attnconf.conformance.door import Request
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.plain import PlainText
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
+
+
+def without_positions(text: PlainText, module: nn.Module, table: str, ids: Tensor) -> PlainText:
+    """Return the text less what a module gives for a table of zeros, where that is anything."""
+    silent = {table: torch.zeros_like(module.get_parameter(table))}
+    fresh = copy.deepcopy(module).eval()
+    others = torch.cat([ids, ids[:1]])  # of another shape than it has seen: it may keep what it gave
+    try:
+        result = attempt(lambda: torch.func.functional_call(fresh, silent, (others,)))
+        still = eval(text.out, {"result": result})
+    except (Failed, RuntimeError):
+        return text
+    if not bool(still.any()):
+        return text
+    entry, rows = text.state[0].split(": ", 1)
+    places = "places = bind(module, fitted(module, {" + f"{entry}: 0 * {rows}" + "}))"
+    return text.but(
+        more=(places,), after=("result = places(ids)", f"out = out - {text.out}  # its positions"),
+        refusals=(
+            *text.refusals,
+            *refuse("config.padding_id is not None", "a padding token beside positions"),
+            *refuse('weights["table.weight"].dtype in (torch.float16, torch.bfloat16)', "rows alone in half precision"),
+        ),
+    )  # fmt: skip
+
+
+def with_encoding(place: Place, text: PlainText) -> PlainText:
+    """Return the text with its positions as a component, where they are sinusoidal, or nearly."""
+    if not text.more:
+        return text
+    body = sinusoidal(text)
+    plain = Draft("sinusoidal", body)
+    certificate = Certificate("sinusoidal", list(requests()))
+    given = certificate.replies(plain.implementation(place.module))
+    if certificate.distance(given, {}) == FAILED:
+        return text
+    found: dict[str, str] | None = None
+    for declares in [{}, *others_than("sinusoidal", {})]:
+        if certificate.distance(given, declares) <= ROUNDING:
+            found = declares
+            break
+    if found is None and not certificate.mistakes(given, {}):
+        return text
+    shown = {name: (found or {}).get(name, CONVENTIONS[name][0]) for name in ("sinusoidal-output", "sinusoidal-layout")}
+    return text.declaring(**{**shown, **(found or {})}).but(beside=(("sinusoidal", body),))
+
+
+def requests() -> Iterator[Request]:
+    for dim, length in ((6, 5), (10, 7)):
+        x = drawn(f"rows {dim}", 2, length, dim)
+        yield Request("sinusoidal", SinusoidalConfig(dim, dtype=torch.float64), {}, {"x": x}, tuple(x.shape))
+
+
+def sinusoidal(text: PlainText) -> str:
+    """Return the text of ``sinusoidal(config, weights)``: x are the rows of as many ids."""
+    made: Any = text.made.text.replace("config.vocab_size", "len(rows)").replace("=64", "=config.max_len")
+    made = made.replace('weights["table.weight"]', "rows").replace("=0.1", "=config.dropout")
+    refusals = [] if "config.dropout" in made else refuse("config.dropout and config.training", "dropout")
+    entry = text.state[0].replace('weights["table.weight"]', "rows")
+    lines = [
+        "def sinusoidal(config, weights):",
+        *(f"    {line}" for line in [*refusals, *refuse("config.base != 10000.0", "another base")]),
+        "",
+        "    def forward(x, *, positions=None):",
+        *(f"        {line}" for line in refuse("positions is not None", "positions that are given")),
+        "        rows = x.flatten(0, 1)",
+        f"        module = settle(lambda: {made}, config)",
+        "        call = bind(module, fitted(module, {" + entry + "}))",
+        "        result = call(torch.arange(len(rows), device=x.device).reshape(x.shape[:2]))",
+        f"        return {text.out}",
+    ]
+    return "\n".join([*lines, "", "    return forward", ""])

@@ -1,0 +1,289 @@
+"""Bind a class or function as a position-wise feed-forward network."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.adapters.contract import CONVENTIONS, FeedForwardConfig
+from attnconf.conformance.door import Request
+from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import Construction, constructions
+from attnconf.conformance.inference.networks import Network, networks
+from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
+from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
+from attnconf.conformance.inference.trial import Certificate, drawn
+from attnconf.conformance.inference.vocabulary import meanings
+
+WHOLE = "config.hidden_dim // config.embed_dim"
+TABLE: Mapping[str, tuple[str, ...]] = {
+    "embed": ("config.embed_dim",),
+    "out": ("config.embed_dim",),
+    "hidden": ("config.hidden_dim", "(3 * config.hidden_dim + 1) // 2"),  # two thirds of it, where there is a gate
+    "ratio": ("config.hidden_dim / config.embed_dim + 1e-9", WHOLE),
+    "multiple": ("1",),
+    "dropout": ("config.dropout",),
+    "bias": ("config.bias",),
+    "eps": ("1e-5",),
+    "device": ('weights["up.weight"].device',),
+    "dtype": ('weights["up.weight"].dtype',),
+    "config": (),
+}
+SIZES = ((6, 11), (4, 10))  # embed_dim, hidden_dim of the trials
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function as a feed-forward network, or what stands against it."""
+    said: list[str] = []
+    kept: dict[Any, Certificate] = {}
+
+    def readings(text: PlainText) -> Iterator[tuple[PlainText, Certificate]]:
+        return _readings(place, text, kept)
+
+    found = search(place, texts(place, said), readings)
+    found.said[:0] = said
+    if found.certified != "reference":
+        words = outside_the_contract(place.thing, found.ran)
+        if words:
+            return Refusal(words)
+    if found.text is not None and found.certified == "reference":
+        found.text = heeding(place, found.text, requests)
+    return bound(place, found, told(found.text, place.thing) if found.text else ())
+
+
+# -- how it is asked
+
+
+def _readings(place: Place, text: PlainText, kept: dict[Any, Certificate]) -> Iterator[tuple[PlainText, Certificate]]:
+    """Yield the conventions that a text may stand for, each with its calls."""
+    declared = dict(text.declares)
+    certain = declared.pop("one-gate") == "yes"
+    text = text.but(declares=tuple(declared.items()))
+    gated, bias = declared["gated"] == "yes", declared["layer-bias"] == "yes"
+    ratio = declared.get("hidden-ratio", "free")
+    for activation in activations_of(place.name, gated):
+        for which in ("gate", "up") if gated and certain else ("gate",) if gated else ("",):
+            key = (activation, gated, bias, ratio)
+            if key not in kept:
+                kept[key] = Certificate("feed_forward", list(requests(*key)))
+            this = text.declaring(activation=activation)
+            yield this.declaring(glu_activated=which) if which else this, kept[key]
+
+
+def requests(activation: str, gated: bool, bias: bool, ratio: str) -> Iterator[Request]:
+    """Yield calls in two sizes."""
+    for i, (embed, hidden) in enumerate(SIZES):
+        hidden = hidden if ratio == "free" else int(ratio) * embed
+        config = FeedForwardConfig(embed, hidden, activation, gated, bias)
+        x = drawn(f"x {embed}", *((2, 3), (3, 5))[i], embed) * 1.5
+        yield Request("feed_forward", config, weights_of(config), {"x": x}, tuple(x.shape))
+
+
+def weights_of(config: FeedForwardConfig) -> dict[str, Tensor]:
+    E, F = config.embed_dim, config.hidden_dim
+    shapes = {"up": (F, E), "down": (E, F)} | ({"gate": (F, E)} if config.gated else {})
+    weights = {f"{n}.weight": drawn(f"{n}.weight {s}", *s) / s[1] ** 0.5 * 1.4 for n, s in shapes.items()}
+    return weights | ({f"{n}.bias": drawn(f"{n}.bias {s}", s[0]) for n, s in shapes.items()} if config.bias else {})
+
+
+# -- what it may be
+
+
+def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
+    """Yield what a class or function may be, the likeliest first."""
+    if isinstance(place.thing, FunctionType):
+        yield from functions(place)
+    seen = set()
+    every = list(constructions(place.name_in_text, place.thing, TABLE, place.module, part_of(place)))
+    for made in sorted(every, key=lambda made: -len({"embed", "hidden", "ratio", "out", "config"} & made.given)):
+        try:
+            built = Built(place, made)
+            found = list(built.texts()) if isinstance(built.module, nn.Module) else []
+        except Failed as error:
+            said.append(f"{made.text}: {error}")
+            continue
+        if not isinstance(built.module, nn.Module):
+            said.append(f"{made.text} is no torch.nn.Module")
+        for text in found:
+            if text.body() not in seen:
+                seen.add(text.body())
+                yield text
+
+
+# What the weights of a function are called; those of one kind go by their order, too.
+ROLES: Mapping[str, str] = {
+    "up.weight": r"w_?1|up(_?w(eight)?)?|w_?up|w_?in|weight_?1|w_?fc1|fc1_?w(eight)?|w_?i|a",
+    "down.weight": r"w_?2|down(_?w(eight)?)?|w_?down|w_?out|weight_?2|w_?fc2|fc2_?w(eight)?|w_?o|b",
+    "up.bias": r"b_?1|up_?b(ias)?|b_?up|b_?in|bias_?1|fc1_?b(ias)?|b_?i",
+    "down.bias": r"b_?2|down_?b(ias)?|b_?down|b_?out|bias_?2|fc2_?b(ias)?|b_?o",
+}
+
+
+def functions(place: Place) -> Iterator[PlainText]:
+    """Yield the ways to call a function of x and of weights, as torch.nn.Linear stores them or transposed."""
+    kept = []
+    for flat in ("", ".T"):
+        texts = {role: f'weights["{role}"]' + (flat if role.endswith("weight") else "") for role in ROLES}
+
+        def choices(p: inspect.Parameter, at: int, texts: Mapping[str, str] = texts) -> list[str]:
+            if p.default is not p.empty:
+                return [""]
+            known = [texts[role] for role in matches(p.name, ROLES)]
+            return ["x"] if at == 0 else [*known, *(t for t in texts.values() if t not in known)]
+
+        kept.append(list(islice(arguments_of(place.thing, choices), 24)))
+    made = Construction(place.name_in_text)
+    for arguments in (a for both in zip_longest(*kept) for a in both if a):
+        biased = ".bias" in arguments
+        if all(f'"{layer}.weight"' in arguments for layer in ("up", "down")):
+            refusals = [*refuse("config.gated", "a gate"), *refuse("config.dropout and config.training", "dropout")]
+            refusals += refuse("not config.bias" if biased else "config.bias", "biases" if not biased else "no biases")
+            text = PlainText("feed_forward", made, "function", arguments, refusals=tuple(refusals))
+            yield text.declaring(gated="no", layer_bias="yes" if biased else "no", one_gate="yes")
+
+
+def part_of(place: Place) -> Callable[[str, inspect.Parameter], Sequence[str]]:
+    """Return what gives expressions for a parameter that wants an activation or a norm."""
+
+    def part(name: str, p: inspect.Parameter) -> Sequence[str]:
+        if "activation" in meanings(name):
+            return ('"relu"', "nn.ReLU()", "nn.ReLU", "torch.relu")
+        if re.search(r"norm", name.lower()) and p.default is p.empty:
+            return ("nn.LayerNorm(config.embed_dim)", "nn.LayerNorm")
+        return place.part(name, p)
+
+    return part
+
+
+class Built:
+    """A module that was built in the trials' first size, and what a call of it tells."""
+
+    def __init__(self, place: Place, made: Construction):
+        self.place = place
+        self.embed, self.hidden = SIZES[0]
+        if WHOLE in made.text:
+            self.hidden = 2 * self.embed
+        self.module, self.made = self._made(made, self.hidden)
+        self.ratio = "free"
+        widths = self._widths()
+        if isinstance(self.module, nn.Module) and self.hidden not in widths and 2 * self.hidden not in widths:
+            self._with_ratio(made)
+
+    def _made(self, made: Construction, hidden: int) -> tuple[Any, Construction]:
+        like = {"up.weight": torch.zeros(1, dtype=torch.float64)}
+        whole, module = built(self.place, made, TABLE, FeedForwardConfig(self.embed, hidden), like)
+        return module, whole
+
+    def _widths(self) -> set[int]:
+        if not isinstance(self.module, nn.Module):
+            return set()
+        return {s for p in self.module.parameters() if not _lazy(p) for s in p.shape}
+
+    def _with_ratio(self, made: Construction) -> None:
+        """Take the hidden width as a fixed multiple of the other: the class has no argument for it."""
+        for width in sorted(self._widths(), reverse=True):
+            times, rest = divmod(width, self.embed)
+            for ratio in (times, times // 2) if times % 2 == 0 else (times,):
+                if (
+                    rest == 0
+                    and ratio > 0
+                    and str(ratio) in CONVENTIONS["hidden-ratio"]
+                    and ratio * self.embed in self._widths()
+                ):
+                    self.ratio, self.hidden = str(ratio), ratio * self.embed
+                    self.module, self.made = self._made(made, self.hidden)
+                    return
+
+    def texts(self) -> Iterator[PlainText]:
+        """Yield what the module may be. Raises Failed where it cannot be called."""
+        lazy = any(map(_lazy, self.module.parameters()))
+        module = self.module.eval() if lazy else self.module.double().eval()
+        stripped = tuple(norms_in(module))
+        text = PlainText("feed_forward", self.made, stripped=stripped, refusals=tuple(self._refusals()))
+        if lazy:
+            attempt(lambda: module(torch.zeros(1, 2, self.embed, dtype=torch.float64)))
+            text = text.but(first='torch.zeros(1, 2, config.embed_dim, dtype=weights["up.weight"].dtype)')
+        if self.ratio != "free" or WHOLE in self.made.text:
+            text = text.declaring(hidden_ratio="4" if self.ratio == "free" else self.ratio)
+        where, sequence, residual = self._called(stripped)
+        if sequence:
+            text = text.but(arguments=f"x.{sequence}")
+        after = [f"out = out.{sequence}"] if sequence else []
+        after += ["out = out - x"] if residual else []
+        text = text.but(out=where, after=tuple(after))
+        shapes = {name: tuple(p.shape) for name, p in self._parameters(stripped).items()}
+        for network in networks(shapes, self.embed, self.hidden):
+            yield self._with(text, network)
+
+    def _with(self, text: PlainText, network: Network) -> PlainText:
+        """Return the text with weights."""
+        optional = "bias" in self.made.given
+        state = [re.sub(r'weights\["(\w+\.bias)"\]', r'weights.get("\1")', e) if optional else e
+                 for e in network.state]  # fmt: skip
+        refusals = [*text.refusals]
+        if network.gated:
+            refusals += refuse("not config.gated", "a network without a gate")
+        else:
+            refusals += refuse("config.gated", "a gate")
+        if network.lacking:
+            refusals += refuse("config.bias", "biases in all layers")
+        elif not optional:
+            refusals += refuse("not config.bias", "a network without biases")
+        this = text.but(state=tuple(state), refusals=tuple(refusals))
+        return this.declaring(
+            gated="yes" if network.gated else "no", layer_bias="no" if network.lacking else "yes",
+            one_gate="yes" if network.certain else "no",
+        )  # fmt: skip
+
+    def _refusals(self) -> Iterator[str]:
+        """Yield what stands before anything is built."""
+        given = self.made.given
+        if "dropout" not in given:
+            yield from refuse("config.dropout and config.training", "dropout")
+        if self.ratio != "free":
+            yield from refuse(f"config.hidden_dim != {self.ratio} * config.embed_dim", "another hidden width")
+        elif WHOLE in self.made.text:
+            yield from refuse("config.hidden_dim % config.embed_dim", "a hidden width that is no multiple of embed_dim")
+
+    def _parameters(self, stripped: Sequence[str]) -> dict[str, Tensor]:
+        return {n: p for n, p in self.module.named_parameters() if not any(n.startswith(f"{s}.") for s in stripped)}
+
+    def _called(self, stripped: Sequence[str]) -> tuple[str, str, bool]:
+        """Return where the output is, how sequences are turned, and whether the input is added. Raises Failed."""
+        copy = self.place.copy(self.module)
+        for name in stripped:
+            *above, last = name.split(".")
+            setattr(copy.get_submodule(".".join(above)), last, nn.Identity())
+        x = drawn("tokens", 2, 3, self.embed)
+        errors = []
+        for sequence in ("", "transpose(1, 2)"):
+            given = x.transpose(1, 2) if sequence else x
+            try:
+                result = called(copy, given, {})
+            except Failed as error:
+                errors.append(str(error))
+                continue
+            where = found_output(result, tuple(given.shape))
+            if where is None:
+                errors.append(f"no output of shape {tuple(given.shape)} came back")
+                continue
+            silent = {n: torch.zeros_like(p) for n, p in copy.named_parameters()}
+            out = eval(where, {"result": called(copy, given, silent)})
+            return where, sequence, bool(torch.allclose(out, given, atol=1e-9))
+        raise Failed(errors[0])
+
+
+def called(module: nn.Module, x: Tensor, parameters: dict[str, Tensor]) -> Any:
+    """Return what a module gives with some parameters in place of its own. Raises Failed."""
+    return attempt(lambda: torch.func.functional_call(module, parameters, (x,)))
+
+
+def _lazy(p: Any) -> bool:
+    return isinstance(p, nn.parameter.UninitializedParameter)

@@ -1,0 +1,86 @@
+"""What the arguments of a call get: by their names where these are unambiguous, else by trial, the likeliest first."""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+from torch import nn
+
+AT_MOST = 40  # ways to call one thing
+BASE = 10000  # a default that says what it is, whatever its name
+
+
+@dataclass(frozen=True)
+class Input:
+    """What an argument may get: the names that say so, and expressions, the likeliest first."""
+
+    names: str
+    texts: tuple[str, ...]
+    free: bool = True  # also for an argument whose name says nothing
+    optional: bool = False  # also where there is a default
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The arguments of a call as text, and by what name of an input they are what."""
+
+    text: str
+    roles: frozenset[str]
+
+
+def arguments_of(thing: Any) -> list[inspect.Parameter]:
+    """Return the parameters of a call of a module, of another callable object, or of a function."""
+    target = thing.forward if isinstance(thing, nn.Module) else thing
+    try:
+        return [p for p in inspect.signature(target).parameters.values() if p.kind not in (p.VAR_KEYWORD,)]
+    except (TypeError, ValueError):
+        return []
+
+
+def fillings(parameters: Sequence[inspect.Parameter], inputs: Mapping[str, Input]) -> Iterator[Filled]:
+    """Yield ways to fill the parameters of a call."""
+    choices = [_choices(p, inputs) for p in parameters]
+    ranks = [range(len(c)) for c in choices]
+    every = sorted(islice(product(*ranks), 5000), key=lambda picked: (sum(picked), picked))
+    for picked in every[:AT_MOST]:
+        parts, named = [], False
+        chosen = [c[i] for c, i in zip(choices, picked, strict=True)]
+        for p, (text, _) in zip(parameters, chosen, strict=True):
+            positional = p.kind is not p.KEYWORD_ONLY and (p.default is p.empty or p.kind is p.POSITIONAL_ONLY)
+            named = named or not positional
+            if text:
+                parts.append(f"{p.name}={text}" if named else text)
+        yield Filled(", ".join(parts), frozenset(role for text, role in chosen if text))
+
+
+def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[str, str]]:
+    """Return (expression, input) for a parameter; ("", "") leaves it at its default, or out."""
+    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", p.name).lower().strip("_")
+    said = [name for name, i in inputs.items() if i.names and re.fullmatch(i.names, plain)]
+    if "positions" in said:
+        said = [name for name in said if name != "length"]
+    if p.kind is p.VAR_POSITIONAL:
+        first = next(iter(inputs))
+        return [(inputs[first].texts[0], first), ("", "")]
+    if p.default is not p.empty:
+        return _optional(p, said, inputs)
+    known = [(text, name) for name in said for text in inputs[name].texts]
+    if len(plain) > 1 and known:
+        return known
+    # a letter says little
+    return [*known, *((t, n) for n, i in inputs.items() if i.free and n not in said for t in i.texts)] or [("None", "")]
+
+
+def _optional(p: inspect.Parameter, said: list[str], inputs: Mapping[str, Input]) -> list[tuple[str, str]]:
+    number = isinstance(p.default, int | float) and not isinstance(p.default, bool)
+    if number and p.default == BASE and "base" in inputs and not ("length" in said and isinstance(p.default, int)):
+        return [(inputs["base"].texts[0], "base")]
+    if number:
+        said = [name for name in said if name != "positions"]  # a number is no positions, but where they begin
+    given = [(text, name) for name in said if inputs[name].optional for text in inputs[name].texts]
+    if isinstance(p.default, bool):
+        given = [(text, name) for text, name in given if name in ("bidirectional", "one_way", "causal")]
+    return [*given, ("", "")]

@@ -1,0 +1,130 @@
+"""Which encoding of positions or coordinates something may be: by its name, by what its code calls, by its inputs."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
+
+ROTARY = r"rope|rotary|rotat"
+ALIBI = r"alibi|slopes?$|^slopes?|linear_?bias"
+RELATIVE = r"rel(ative)?_?(pos|bias|att|dist)|t5|bucket"
+POSITION = r"posi|(^|_)pe($|_)|^pos|_pos|wpe|place|time_?(signal|step|emb)|sinus|sincos|sin_?(table|emb|enc|pos)"
+GRID = r"2d|grid|patch|image|plane|two_?d"
+RANDOM = r"random|gauss|rff"
+COORDINATES = r"fourier|coord|freq|nerf|octave|turn_?enc|embedder|input_?mapping|features"
+ANGLES = ({"sin", "cos"}, {"polar"}, {"view_as_complex"})
+LAYERS = {"Linear", "LazyLinear", "Conv1d", "Conv2d", "linear"}
+SOFTMAX = {"softmax", "Softmax", "scaled_dot_product_attention"}
+TABLES = {"Embedding", "Parameter", "embedding"}
+QUERIES = {"query", "key", "value"}
+
+
+def positional(name: str, thing: Any) -> list[str]:
+    """Return the components of positions and coordinates that something may be, the likeliest first."""
+    plain = forms(name)
+    code = names_read(thing)
+    if isinstance(thing, type) and issubclass(thing, nn.Embedding):
+        code = code | {"Embedding"}
+    required = _required(thing)
+    turns = any(names <= code for names in ANGLES)
+    if _attends(required, code):
+        return [] if code & LAYERS else list(dict.fromkeys(_attention(plain, code, turns, thing)))
+    if code & LAYERS:
+        return ["coordinate_mlp"] if turns and isinstance(thing, type) and not code & (SOFTMAX | {"LayerNorm"}) else []
+    if code & SOFTMAX:
+        return []
+    return list(dict.fromkeys(_encodings(plain, code, turns, required, thing)))
+
+
+def named(name: str) -> bool:
+    """Return whether a name says that something is for positions or coordinates."""
+    return any(_says(p, forms(name)) for p in (ROTARY, ALIBI, RELATIVE, POSITION, RANDOM, COORDINATES))
+
+
+def forms(name: str) -> tuple[str, str]:
+    """Return a name in small letters, with its words apart and together: RoPE is rope, PosEnc is pos_enc."""
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower(), name.lower()
+
+
+def _says(pattern: str, names: tuple[str, str]) -> bool:
+    return any(re.search(pattern, name) for name in names)
+
+
+def _required(thing: Any) -> list[str]:
+    return [p.name for p in call_of(thing) if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+
+
+def call_of(thing: Any) -> list[inspect.Parameter]:
+    """Return the parameters of a call of a class's objects, or of a function."""
+    if isinstance(thing, type) and not hasattr(thing, "forward"):
+        try:
+            return list(inspect.signature(thing.__call__).parameters.values())[1:]
+        except (TypeError, ValueError):
+            return []
+    return parameters(thing)
+
+
+def _attends(required: list[str], code: set[str]) -> bool:
+    """Return whether three inputs are queries, keys and values, by their names or because a softmax follows."""
+    roles = {role for n in required for role in meanings(n, INPUTS)[:1]}
+    return roles >= QUERIES or (len(required) == 3 and bool(code & SOFTMAX))
+
+
+def _attention(plain: tuple[str, str], code: set[str], turns: bool, thing: Any) -> Iterator[str]:
+    if turns or _says(ROTARY, plain):
+        yield "rotary_attention"
+    if _says(ALIBI, plain):
+        yield "alibi_attention"
+    if _says(RELATIVE, plain) or (code & TABLES and "log" in code):
+        yield "relative_bias_attention"
+    if not turns and not code & TABLES and "arange" in code and "heads" in _sizes(thing):
+        yield "alibi_attention"
+
+
+def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: list[str], thing: Any) -> Iterator[str]:
+    pair = {role for n in required for role in meanings(n, INPUTS)[:1]} >= {"query", "key"}
+    if _says(ROTARY, plain) or pair or code & {"polar", "view_as_complex"}:
+        yield "rotary"
+    if _says(ALIBI, plain):
+        yield "alibi"
+    if _says(RELATIVE, plain) or (plain[0].endswith("bias") and code & TABLES):
+        yield "relative_bias"
+    if plain[0].endswith("bias") and not code & TABLES:
+        yield "alibi"
+    elsewhere = any(_says(p, plain) for p in (ROTARY, ALIBI, RELATIVE))
+    if turns:
+        yield from _angles(plain, code, required)
+    elif code & TABLES and isinstance(thing, type) and not elsewhere:
+        yield "learned"
+    if _says(POSITION, plain) and not elsewhere:
+        yield from ("sinusoidal", "learned") if isinstance(thing, type) else ("sinusoidal",)
+
+
+def _angles(plain: tuple[str, str], code: set[str], required: list[str]) -> Iterator[str]:
+    """Yield what sines and cosines are taken of: positions, cells of a grid, coordinates, random projections."""
+    if _says(GRID, plain) and not _says(COORDINATES, plain) and "meshgrid" in code:
+        yield "sinusoidal_2d"
+    if (
+        _says(RANDOM, plain)
+        or "randn" in code
+        or any(re.fullmatch(r"b|proj.*|basis|.*matrix", n.lower()) for n in required)
+    ):
+        yield "random_fourier"
+    if _says(COORDINATES, plain):
+        yield "fourier"
+    yield from ("sinusoidal", "rotary", "fourier")
+    if "meshgrid" in code or len(required) > 1:
+        yield "sinusoidal_2d"
+
+
+def _sizes(thing: Any) -> set[str]:
+    try:
+        return {m for n in inspect.signature(thing).parameters for m in meanings(n, SIZES)[:1]}
+    except (TypeError, ValueError):
+        return set()

@@ -1,0 +1,127 @@
+"""Bind a class or function as layer_norm or rms_norm."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import torch
+
+from attnconf.adapters.contract import CONVENTIONS
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import run, space_for
+from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
+from attnconf.conformance.inference.plain import PlainText, bound, search, told
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function as a norm, or what stands against it."""
+    kind = Kind(place.component)
+    said: list[str] = []
+    kept: dict[tuple[float, bool], Certificate] = {}
+
+    def certificate(eps: float, bias: bool) -> Certificate:
+        if (eps, bias) not in kept:
+            kept[eps, bias] = Certificate(kind.component, list(requests(kind, eps, bias)))
+        return kept[eps, bias]
+
+    found = search(place, texts(place, kind, said), lambda text: readings(place, text, kind, certificate))
+    found.said[:0] = said
+    if found.text is not None and found.certified:
+        found.text = _with_cast(place, _with_axes(place, found.text, kind), kind)
+    return bound(place, found, told(found.text, place.thing) if found.text else ())
+
+
+# -- how it is asked
+
+
+def readings(
+    place: Place, text: PlainText, kind: Kind, certificate: Callable[[float, bool], Certificate]
+) -> Iterator[tuple[PlainText, Certificate]]:
+    """Yield the conventions that a text may stand for, each with its calls."""
+    fixed = "config.eps" not in text.made.text + " ".join(text.made.before) + text.arguments
+    if fixed and has_eps(place.thing):  # left at its default, although it is there to be set
+        return
+    bias = dict(text.declares).get("layer-bias") != "no"
+    for eps in CONVENTIONS["eps"][1:] if fixed else ("",):
+        this = text.declaring(eps=eps) if fixed else text
+        judge = certificate(float(eps or 0), bias)
+        yield this, judge
+        if not kind.layer and text.state:
+            yield this.declaring(rms_norm_weight="one-plus"), judge
+
+
+def requests(kind: Kind, eps: float, bias: bool) -> Iterator[Request]:
+    """Yield calls on rows of several sizes, among them such as show where ε is; with its own ε if it has one."""
+    for i, width in enumerate(WIDTHS):
+        lead = ((2, 3), (3, 4))[i]
+        x = drawn(f"x {width}", *lead, width) + drawn(f"mean {width}", *lead, 1)
+        small = torch.tensor([1.0, 1e-2, 1e-3, 1e-4, 1e-6, 1.0])[: lead[0] * lead[1]].double()
+        rows = torch.ones(lead[0] * lead[1]).double()
+        rows[: len(small)] = small if eps else 1.0
+        config = kind.config((width,), eps or (0.1, 1e-5)[i], bias)
+        yield Request(
+            kind.component, config, kind.weights((width,), bias), {"x": x * rows.reshape(*lead, 1)}, tuple(x.shape)
+        )
+
+
+# -- what is looked for once the rest is known
+
+
+def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
+    """Return the text for several axes, where a class takes them: by what it says, else by what it does."""
+    narrow = "config.shape[-1]"
+    if not kind.layer or narrow not in text.made.text or not isinstance(place.thing, type):
+        return text
+    made = replace(text.made, text=text.made.text.replace(narrow, "config.shape"))
+    bias = dict(text.declares).get("layer-bias") != "no"
+    wide = text.but(made=made, refusals=tuple(refusals(made, kind, bias)))
+    wide = wide if bias else without_bias(wide)
+    if says_several(place, text, kind):
+        return wide
+    shape = (3, 5)
+    x = drawn("x with axes", 2, *shape)
+    asked = Request(kind.component, kind.config(shape, 0.1, bias), kind.weights(shape, bias), {"x": x}, tuple(x.shape))
+    certificate = Certificate(kind.component, [asked])
+    given = certificate.replies(wide.draft.implementation(place.module))
+    return wide if certificate.distance(given, dict(text.declares)) <= ROUNDING else text
+
+
+def says_several(place: Place, text: PlainText, kind: Kind) -> bool:
+    """Return whether a class makes a sequence of a number, or an annotation has one: it means several axes."""
+    name = next((p for p in inspect.signature(place.thing).parameters.values()
+                 if f"{p.name}=config.shape[-1]" in text.made.text), None)  # fmt: skip
+    if name is not None and any(
+        w in str(name.annotation).lower() for w in ("sequence", "tuple", "list", "size", "iterable")
+    ):
+        return True
+    space = space_for(kind.config((WIDTHS[0],)), place.module, weights=kind.weights((WIDTHS[0],)))
+    try:
+        thing = attempt(lambda: run(text.made, space))
+    except Failed:
+        return False
+    held = [v for v in vars(thing).values() if isinstance(v, tuple | list)]
+    return any(list(v) == [WIDTHS[0]] for v in held)
+
+
+def _with_cast(place: Place, text: PlainText, kind: Kind) -> PlainText:
+    """Return the text with where it casts in half precision: where nearly all elements are as if there."""
+    if kind.layer:
+        return text
+    width = 64
+    x, weight = drawn("x to cast", 4, width).bfloat16(), drawn("gain to cast", width).bfloat16()
+    eps = dict(text.declares).get("eps", "1e-05")
+    asked = Request(kind.component, kind.config((width,), float(eps)), {"weight": weight}, {"x": x}, tuple(x.shape))
+    certificate = Certificate(kind.component, [asked])
+    given = certificate.replies(text.draft.implementation(place.module))[0]
+    alike = {}
+    for order in CONVENTIONS["rms-norm-cast"]:
+        want = certificate.wanted(dict(text.declaring(rms_norm_cast=order).declares))[0]
+        if isinstance(given, Failure) or isinstance(want, Failure) or not isinstance(want, Reply):
+            return text
+        alike[order] = float((given.out == want.out).double().mean())
+    order = max(alike, key=alike.__getitem__)
+    return text.declaring(rms_norm_cast=order) if alike[order] > 0.98 else text

@@ -1,0 +1,129 @@
+"""Bind attention that has positions of its own: rotary ones, ALiBi, T5's bias. Heads are split outside."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import permutations
+from typing import Any
+
+import torch
+
+from attnconf.adapters.contract import AlibiAttentionConfig, RelativeBiasAttentionConfig, RotaryAttentionConfig
+from attnconf.conformance.door import Request
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.biases import bucket_states
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.filling import Input
+from attnconf.conformance.inference.positions_options import parameters_of, with_options
+from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
+
+THREE = ("query", "key", "value")
+LAYOUTS = (("", "{r}"), (".transpose(1, 2)", "{r}.transpose(1, 2)"))
+WAYS = {"free": (False, True), "always causal": (True,), "never causal": (False,)}
+SIZES_ = ((2, 4, 7, 8), (3, 2, 5, 6))
+TABLES: Mapping[str, Meanings] = {
+    "rotary_attention": {
+        "head_dim": ("config.head_dim",), "embed": ("config.head_dim", "config.head_dim * config.num_heads"),
+        "heads": ("config.num_heads",), "max_len": ("config.max_len",), "base": ("config.base",),
+        "causal": ("config.causal",), "device": ("config.device",), "config": (), "any": ("head_dim", "heads"),
+    },
+    "alibi_attention": {
+        "heads": ("config.num_heads",), "head_dim": ("config.head_dim",), "max_len": ("320",),
+        "embed": ("config.head_dim", "config.head_dim * config.num_heads"), "causal": ("config.causal",),
+        "device": ("config.device",), "config": (), "any": ("heads", "head_dim"),
+    },
+    "relative_bias_attention": {
+        "heads": ("config.num_heads",), "head_dim": ("config.head_dim",), "buckets": ("config.num_buckets",),
+        "embed": ("config.head_dim", "config.head_dim * config.num_heads"),
+        "distance": ("config.max_distance",), "causal": ("config.causal",), "bidirectional": ("not config.causal",),
+        "config": (), "any": ("heads", "buckets", "distance"),
+    },
+}  # fmt: skip
+
+
+def inputs_for(component: str, place: Place) -> Iterator[Mapping[str, Input]]:
+    """Yield what the arguments of a call may get; where names say nothing of queries, keys and values, in any order."""
+    table = TABLES[component]
+    given = ("causal", "base", "heads", "head_dim", "buckets", "distance", "bidirectional")
+    options = {
+        name: Input(SIZES[name], (table[name][0],), free=False, optional=True) for name in given if name in table
+    }
+    required = [p.name for p in parameters_of(place) if p.default is p.empty]
+    named = [n for n in required if any(re.fullmatch(INPUTS[role], n.lower().strip("_")) for role in THREE)]
+    if len(named) == 3 or len(required) < 3:
+        yield {**{role: Input(INPUTS[role], (f"{role}{{x}}",), free=False) for role in THREE}, **options}
+        return
+    for order in permutations(THREE):
+        words = dict(zip(required, order, strict=False))
+        yield {
+            **{r: Input(re.escape(n.lower().strip("_")), (f"{r}{{x}}",), free=False) for n, r in words.items()},
+            **options,
+        }
+
+
+def readers(raw: Any, request: Request) -> list[str]:
+    B, H, L, E = request.out_shape
+    found = [text for text, x in tensors_in(raw) if tuple(x.shape) in ((B, H, L, E), (B, L, H, E))]
+    return found[:1]
+
+
+def requests(component: str, fixed: Choice, way: str) -> list[Request]:
+    found = []
+    for size in SIZES_:
+        for causal in WAYS[way]:
+            B, H, L, E = size
+            config: Any = RelativeBiasAttentionConfig(H, E, causal=causal)
+            if component == "rotary_attention":
+                config = RotaryAttentionConfig(H, E, causal=causal, max_len=11, dtype=torch.float64)
+            elif component == "alibi_attention":
+                config = AlibiAttentionConfig(H, E, causal, torch.float64)
+            weights = {"table.weight": drawn(f"table {H}", 32, H)} if component == "relative_bias_attention" else {}
+            inputs = {name: drawn(f"{name} {size}", B, H, L, E) for name in THREE}
+            found.append(Request(component, config, weights, inputs, size))
+    return found
+
+
+def refusals(given: frozenset[str], component: str, way: str) -> list[str]:
+    lines: list[str] = []
+    if way != "free":
+        always = way == "always causal"
+        words = "attention that is not causal" if always else "causal attention"
+        lines += refuse("not config.causal" if always else "config.causal", words)
+    if component == "rotary_attention" and "base" not in given:
+        lines += refuse("config.base != 10000.0", "an argument for the base")
+    if component == "relative_bias_attention":
+        lines += refuse("config.cross", "attention to another sequence")
+        lines += [] if "buckets" in given else refuse("config.num_buckets != 32", "another number of buckets")
+        lines += [] if "distance" in given else refuse("config.max_distance != 128", "another largest distance")
+    return lines
+
+
+def chapters(place: Place) -> Iterator[Chapter]:
+    """Yield the ways in which attention with positions may take its inputs, and be causal or not."""
+    component = place.component
+    asked = partial(requests, component)
+    for inputs in inputs_for(component, place):
+        for way in WAYS:
+            plain = Chapter(
+                component, TABLES[component], inputs, readers, asked, partial(refusals, component=component, way=way),
+                states=bucket_states if component == "relative_bias_attention" else None, layouts=LAYOUTS, ways=(way,),
+                unless=frozenset(() if way == "free" else ("causal", "bidirectional")),
+            )  # fmt: skip
+            if component == "rotary_attention":
+                after = partial(with_options, request=asked({}, way)[0], axis=2, like="query")
+                plain = replace(plain, limits=unplaced, after=after)
+            yield plain
+
+
+def unplaced(given: frozenset[str]) -> list[str]:
+    return [] if "positions" in given else refuse("positions is not None", "an argument for positions")
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function of query, key and value with positions."""
+    return seek(place, *chapters(place))

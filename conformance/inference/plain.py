@@ -1,0 +1,239 @@
+"""Components that map one tensor to another: their binding as text, and the search for it.
+
+Norms, feed-forward networks and embeddings are of this kind. What is tried is a ``PlainText``; how it is asked, and
+which conventions it may stand for, the component says.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
+from typing import Any
+
+from torch import Tensor, nn
+
+from attnconf.conformance.door import Reply
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import Construction, Meanings, filled, run, space_for
+from attnconf.conformance.inference.probing import attempt
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
+from attnconf.conformance.mutation import Mutant
+
+AT_MOST = 160  # ways to call one function
+MISTAKEN = 8  # drafts that are compared with all known mistakes
+Declared = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """All that is known, or supposed, of a class or function as a component of one input."""
+
+    component: str
+    made: Construction  # an expression of the module, or of the function
+    kind: str = "module"  # module, function, or object: of a class that is no module
+    arguments: str = "x"
+    state: tuple[str, ...] = ()  # entries of the dict of parameters, or of attributes
+    stripped: tuple[str, ...] = ()  # norms inside, which are left out
+    refusals: tuple[str, ...] = ()  # statements before anything is built
+    out: str = "result"
+    after: tuple[str, ...] = ()  # statements on ``out``
+    declares: tuple[tuple[str, str], ...] = ()
+    input: str = "x"
+    more: tuple[str, ...] = ()  # statements behind what is built
+    beside: tuple[tuple[str, str], ...] = ()  # other components that it is, too, and their text
+    first: str = ""  # what a module is called with once, if that makes its parameters
+
+    def but(self, **changes: Any) -> "PlainText":
+        return replace(self, **changes)
+
+    def declaring(self, **choices: str) -> "PlainText":
+        """Return the text with further conventions, whose names have hyphens."""
+        known = dict(self.declares) | {name.replace("_", "-"): choice for name, choice in choices.items()}
+        return replace(self, declares=tuple(known.items()))
+
+    @property
+    def draft(self) -> Draft:
+        others = [text for _, text in self.beside]
+        return Draft(
+            self.component, "\n\n".join([self.body(), *others]), dict(self.declares), tuple(n for n, _ in self.beside)
+        )
+
+    def body(self) -> str:
+        """Return the text of ``component(config, weights)``."""
+        lines = [f"def {self.component}(config, weights):", *_indented(self.refusals, 4), "    exact(weights)"]
+        lines += _indented([*self.made.before, *self._built(), *self.more], 4)
+        call = self.made.text if self.kind == "function" else "call"
+        forward = [f"result = {call}({self.arguments})", f"out = {self.out}", *self.after]
+        returned = "return out"
+        if not self.after and self.out == "result":
+            forward, returned = [], f"return {call}({self.arguments})"
+        lines += ["", f"    def forward({self.input}):", *_indented([*forward, returned], 8)]
+        return "\n".join([*lines, "", "    return forward", ""])
+
+    def _built(self) -> list[str]:
+        entries = ["{", *(f"    {entry}," for entry in self.state), "}"]
+        if self.kind == "function":
+            return []
+        if self.kind == "object":
+            return [f"call = holding({self.made.text}, {entries[0]}", *entries[1:-1], "})"]
+        module = f"settle(lambda: {self.made.text}, config, weights)"
+        if self.stripped:
+            module = f"without({module}, {', '.join(map(repr, self.stripped))})"
+        first = [f"module({self.first})  # makes its parameters"] if self.first else []
+        return [f"module = {module}", *first, "call = bind(module, fitted(module, {", *entries[1:-1], "}))"]
+
+
+def _indented(lines: Sequence[str], by: int) -> list[str]:
+    return [" " * by + line for line in lines]
+
+
+# -- the search
+
+
+Readings = Callable[[PlainText], Iterator[tuple[PlainText, Certificate]]]
+
+
+@dataclass(eq=False)
+class Trial:
+    """A draft that ran: the text in one reading, what it gave, and by what it is judged."""
+
+    text: PlainText
+    given: list[Reply | Failure]
+    certificate: Certificate
+    distance: float
+
+
+@dataclass
+class Found:
+    """What the search came to: the text that is certified or the likeliest, and by what."""
+
+    text: PlainText | None
+    certified: str | None
+    said: list[str]
+    ran: list[Trial] = field(default_factory=list)
+
+
+def search(
+    place: Place, texts: Iterator[PlainText], readings: Readings, allowed: Callable[[Mutant], bool] = bool
+) -> Found:
+    """Return the first text that the reference certifies, else one that a known mistake does, else the nearest.
+
+    ``readings`` are the conventions that a text may stand for, each with calls; these differ in their configuration
+    alone, so that a draft is run once. ``allowed`` says which mistakes may be it.
+    """
+    said: list[str] = []
+    ran: list[Trial] = []
+    for text in texts:
+        given: list[Reply | Failure] | None = None
+        implementation = text.draft.implementation(place.module)
+        for reading, certificate in readings(text):
+            if given is None:
+                given = certificate.replies(implementation)
+            distance = certificate.distance(given, dict(reading.declares))
+            trial = Trial(reading, given, certificate, distance)
+            if distance <= ROUNDING:
+                return Found(reading, "reference", said, [trial])
+            if distance == FAILED and len(given) < len(certificate.requests):
+                _say(said, given)
+                break
+            ran.append(trial)
+    likeliest = ran[0] if ran else None
+    ran.sort(key=lambda t: t.distance)
+    for trial in _worth_comparing(ran):
+        for mutant in trial.certificate.mistakes(trial.given, dict(trial.text.declares)):
+            if allowed(mutant):
+                return Found(trial.text, mutant.id, said, [trial, *ran])
+    return Found(likeliest.text if likeliest else None, None, said, ran)
+
+
+def _worth_comparing(ran: Sequence[Trial]) -> list[Trial]:
+    """Return the trials to compare with mistakes: the nearest, and the other readings of the nearest one's text."""
+    first = [t for t in ran if t.text.but(declares=()) == ran[0].text.but(declares=())]
+    rest = [t for t in ran if t not in first]
+    return [*ran[:2], *(t for t in first if t not in ran[:2]), *(t for t in rest if t not in ran[:2])][:MISTAKEN]
+
+
+def _say(said: list[str], given: Sequence[Reply | Failure]) -> None:
+    if given and isinstance(given[-1], Failure) and given[-1].message not in said:
+        said.append(given[-1].message)
+
+
+def bound(place: Place, found: Found, told: Sequence[str]) -> Bound | Refusal:
+    """Return the binding, or what stands against it."""
+    if found.text is None:
+        return Refusal("; ".join(found.said[:3]) or f"it can be neither built nor called as {place.component}")
+    return Bound(place, found.text.draft, None, found.certified, tuple(told))
+
+
+def told(text: PlainText, thing: Any) -> list[str]:
+    """Return the binding in three lines, for people."""
+    shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
+    plain = [re.sub(r'weights\["([\w.]+)"\]', r"\1", entry).replace("config.", "") for entry in text.state]
+    weights = "; ".join(plain[:4]) + ("; …" if len(plain) > 4 else "")
+    conventions = ", ".join(f"{name} {choice}" for name, choice in text.declares)
+    arguments = re.sub(r'weights\["([\w.]+)"\]', r"\1", text.arguments).replace("config.", "")
+    first = f"constructor  {shown}" if text.kind != "function" else f"function     {shown}"
+    return [
+        first,
+        f"forward      ({arguments}) -> {text.out}",
+        f"weights      {weights or 'in the call' if text.kind == 'function' else weights or 'none'}"
+        + (f"; {conventions}" if conventions else ""),
+    ]
+
+
+# -- calls of functions
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a parameter of a function may get, the likeliest first; "" leaves it at its default."""
+
+    name: str
+    choices: tuple[str, ...]
+    positional: bool
+
+
+def arguments_of(thing: Any, choices: Callable[[inspect.Parameter, int], Sequence[str]]) -> Iterator[str]:
+    """Yield the arguments of a call as text, those first whose parameters get what is likeliest for them."""
+    try:
+        parameters = list(inspect.signature(thing).parameters.values())
+    except (TypeError, ValueError):
+        return
+    parameters = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    given = [Argument(p.name, tuple(choices(p, i)), p.default is p.empty and p.kind is not p.KEYWORD_ONLY)
+             for i, p in enumerate(parameters)]  # fmt: skip
+    if not all(a.choices for a in given):
+        return
+    ranks = islice(product(*(range(len(a.choices)) for a in given)), 20_000)
+    for picked in islice(sorted(ranks, key=lambda r: (sum(r), r)), AT_MOST):
+        texts = [a.choices[i] for a, i in zip(given, picked, strict=True)]
+        named = [t for t in texts if t]
+        if len(set(named)) < len(named):  # one thing in two places
+            continue
+        yield ", ".join(t if a.positional else f"{a.name}={t}" for a, t in zip(given, texts, strict=True) if t)
+
+
+def matches(name: str, patterns: Mapping[str, str]) -> list[str]:
+    """Return the roles whose pattern a name fits."""
+    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().strip("_")
+    return [role for role, pattern in patterns.items() if re.fullmatch(pattern, plain)]
+
+
+# -- what a module or an object consists of
+
+
+def built(place: Place, made: Construction, table: Meanings, config: Any, weights: Any) -> tuple[Construction, Any]:
+    """Return a construction with its configuration written out, and what it builds. Raises Failed."""
+    space = space_for(config, place.module, weights=weights)
+    whole = attempt(lambda: filled(made, table, place.module, space))
+    return whole, attempt(lambda: run(whole, space))
+
+
+def tensors_of(thing: Any) -> dict[str, Tensor]:
+    """Return the parameters of a module, or the tensors that another object holds."""
+    if isinstance(thing, nn.Module):
+        return dict(thing.named_parameters())
+    held = {name: x for name, x in vars(thing).items() if isinstance(x, Tensor)} if hasattr(thing, "__dict__") else {}
+    return {name: x for name, x in held.items() if x.is_floating_point()}

@@ -1,0 +1,213 @@
+"""Bind what encodes the positions of tokens: sinusoidal ones, on a line and on a grid, and learned ones."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from attnconf.adapters.contract import LearnedConfig, Sinusoidal2dConfig, SinusoidalConfig
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.filling import Input
+from attnconf.conformance.inference.positions_options import GIVEN, with_options
+from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.vocabulary import SIZES
+
+POSITIONS = GIVEN + r"|idx|time_?steps?|times?|t|steps"
+AT = "counted(x.shape[1], positions, x)"
+LENGTH = SIZES["max_len"] + r"|n|laenge|count|num|seq|slen|size|rows"
+WAYS = ("distinct", "one sample", "square")
+SHAPES = {"distinct": ((2, 7, 6), (3, 5, 8)), "one sample": ((1, 7, 6), (1, 5, 8)), "square": ((6, 6, 8), (5, 5, 6))}
+INPUTS: Mapping[str, Input] = {
+    "x": Input(
+        r"x|inputs?|src|tgt|h|emb.*|tokens?|seq.*|hidden.*|vectors?|words?|features?|z|stream|data|batch|tensor|y|.*embed.*",
+        ("x", "x.transpose(0, 1)"),
+    ),
+    "length": Input(LENGTH, ("x.shape[1]",), optional=True),
+    "embed": Input(SIZES["embed"] + r"|n_?feats?|breite", ("config.dim",), optional=True),
+    "base": Input(SIZES["base"], ("config.base",), free=False),
+    "positions": Input(POSITIONS, (AT, f"{AT}.expand(x.shape[:2])", f"{AT}[:, None]")),
+    "ids": Input(
+        r"(input_)?ids?|tokens?|x|src|words?|inputs?|token_ids", ("torch.full(x.shape[:2], 3, device=x.device)",)
+    ),
+    "device": Input("device", ("x.device",), free=False, optional=True),
+    "dtype": Input("dtype", ("x.dtype",), free=False, optional=True),
+}
+TABLE: Meanings = {
+    "embed": ("config.dim",),
+    "max_len": ("config.max_len",),
+    "dropout": ("config.dropout",),
+    "base": ("config.base",),
+    "device": ("config.device",),
+    "dtype": ("config.dtype",),
+    "config": (),
+    "padding": ("1",),
+    "any": ("embed", "max_len"),
+}
+
+
+def readers(raw: Any, request: Request) -> list[str]:
+    """Return expressions of ``result`` that are an encoding for x (B, L, D), by the shapes of what came back."""
+    B, L, D = request.out_shape
+    found = []
+    for text, array in tensors_in(raw):
+        shape = tuple(array.shape)
+        if shape == (B, L, D):
+            found.append(text if isinstance(raw, torch.Tensor) else f"rows({text}, x)")
+        if shape == (L, B, D):
+            found.append(f"{text}.transpose(0, 1)")
+        if shape in ((L, D), (1, L, D)):
+            found.append(f"rows({text}, x)")
+        elif shape == (L, 1, D):
+            found.append(f"rows({text}[:, 0], x)")
+        elif shape == (D, L):
+            found.append(f"rows({text}.T, x)")
+        elif len(shape) == 2 and shape[1] == D and shape[0] > L:
+            found.append(f"rows({text}[: x.shape[1]], x)")
+        elif len(shape) == 3 and shape[0] == 1 and shape[2] == D and shape[1] > L:
+            found.append(f"rows({text}[:, : x.shape[1]], x)")
+        elif len(shape) == 3 and shape[1] == 1 and shape[2] == D and shape[0] > L:
+            found.append(f"rows({text}[: x.shape[1], 0], x)")
+    return list(dict.fromkeys(found))
+
+
+def without(given: frozenset[str]) -> list[str]:
+    """Return the refusals of what neither the constructor nor the call has an argument for."""
+    lines = [] if "base" in given else refuse("config.base != 10000.0", "an argument for the base")
+    return [*lines, *undropped(given)]
+
+
+def undropped(given: frozenset[str]) -> list[str]:
+    return [] if "dropout" in given else refuse("config.dropout and config.training", "dropout")
+
+
+def unplaced(given: frozenset[str]) -> list[str]:
+    return [] if "positions" in given else refuse("positions is not None", "an argument for positions")
+
+
+# -- sinusoidal
+
+
+def sinusoidal_requests(fixed: Choice, way: str) -> list[Request]:
+    requests = []
+    for size in SHAPES[way]:
+        config = SinusoidalConfig(size[2], max_len=11, dtype=torch.float64)
+        requests.append(Request("sinusoidal", config, {}, {"x": drawn(f"x {size}", *size)}, size))
+    last = requests[-1]
+    return [*requests, replace(last, inputs={"x": torch.zeros_like(last.inputs["x"])})]
+
+
+def as_it_is_added(given: Sequence[Reply], found: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the conventions, those first under which x is added as it seems to be: the last two calls differ in x."""
+    x = sinusoidal_requests({}, "distinct")[-2].inputs["x"]
+    if given[-1].out.shape != x.shape:
+        return found
+    factor = float(((given[-2].out - given[-1].out) * x).sum() / x.square().sum())
+    sizes = {"add": 1.0, "table": 0.0, "scaled-add": x.shape[-1] ** 0.5}
+    fits = [name for name, size in sizes.items() if abs(factor - size) < 0.01]
+    likely = [d for d in found if d.get("sinusoidal-output", "add") in fits]
+    return [*likely, *(d for d in found if d not in likely and (len(d) < 2 or not likely))]
+
+
+SINUSOIDAL = Chapter(
+    "sinusoidal", TABLE, INPUTS, readers, sinusoidal_requests, without, unplaced, ways=WAYS,
+    plausible=as_it_is_added,
+    after=partial(with_options, request=sinusoidal_requests({}, "distinct")[0]),
+)  # fmt: skip
+
+
+# -- sinusoidal on a grid
+
+
+def grid_readers(raw: Any, request: Request) -> list[str]:
+    H, W, D = request.out_shape
+    shapes = {
+        (H, W, D): "{r}", (W, H, D): "{r}.transpose(0, 1)", (1, H, W, D): "{r}[0]",
+        (1, D, H, W): "{r}[0].permute(1, 2, 0)",
+        (D, H, W): "{r}.permute(1, 2, 0)", (H * W, D): "{r}.unflatten(0, (height, width))",
+        (1, H * W, D): "{r}[0].unflatten(0, (height, width))",
+    }  # fmt: skip
+    return [
+        f"{shapes[tuple(array.shape)].format(r=text)}.to(config.device, config.dtype)"
+        for text, array in tensors_in(raw)
+        if tuple(array.shape) in shapes
+    ]
+
+
+def grid_requests(fixed: Choice, way: str) -> list[Request]:
+    requests = []
+    for h, w, d in ((3, 5, 8), (4, 2, 12)):
+        config = Sinusoidal2dConfig(d, dtype=torch.float64)
+        requests.append(Request("sinusoidal_2d", config, {}, {"height": h, "width": w}, (h, w, d)))
+    return requests
+
+
+GRID_INPUTS = {
+    "height": Input(r"h|height|rows|n_?rows|grid_?h(eight)?|ny|y", ("height",), optional=True),
+    "width": Input(r"w|columns|cols|n_?cols|grid_?w(idth)?|nx|x|width", ("width",), optional=True),
+    "embed": Input(SIZES["embed"] + "|width", ("config.dim",), optional=True),
+    "size": Input(r"grid|grid_?size|shape|size|hw", ("(height, width)",), optional=True),
+    "x": Input("x|img|image|tensor|features|mask", (
+        "torch.zeros(1, config.dim, height, width, dtype=config.dtype, device=config.device)",
+        "torch.zeros(1, height, width, config.dim, dtype=config.dtype, device=config.device)",
+    )),
+    "base": Input(SIZES["base"], ("config.base",), free=False),
+    "device": Input("device", ("config.device",), free=False, optional=True),
+    "dtype": Input("dtype", ("config.dtype",), free=False, optional=True),
+}  # fmt: skip
+GRID = Chapter(
+    "sinusoidal_2d", TABLE, GRID_INPUTS, grid_readers, grid_requests,
+    lambda given: [] if "base" in given else refuse("config.base != 10000.0", "an argument for the base"),
+)  # fmt: skip
+
+
+# -- learned
+
+
+def learned_requests(fixed: Choice, way: str) -> list[Request]:
+    requests, first = [], int(fixed["learned-offset"])
+    for i, size in enumerate(SHAPES[way]):
+        D, N = size[2], (11, 13)[i]
+        weights = {"table.weight": drawn(f"table {size} {first}", N + first, D)}
+        x = {"x": drawn(f"x {size}", *size)}
+        requests.append(Request("learned", LearnedConfig(D, N), weights, x, size))
+    return requests
+
+
+def table_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
+    """Return which parameter is the table, by its size: the only one, or the one that has as many numbers."""
+    table = request.weights["table.weight"]
+    found: list[tuple[str, ...]] = []
+    for name, p in thing.named_parameters() if isinstance(thing, nn.Module) else ():
+        if p.numel() == table.numel():
+            turned = ".T" if [n for n in p.shape if n > 1] == list(table.T.shape) else ""
+            found.append((f'"{name}": weights["table.weight"]{turned}',))
+    return found
+
+
+def learned_chapters() -> Iterator[Chapter]:
+    """Yield the chapters of tables with no row, one or two before that of the first position."""
+    inputs = {name: i for name, i in INPUTS.items() if name not in ("base", "embed")}
+    sizes = {**TABLE, "device": ('weights["table.weight"].device',), "dtype": ('weights["table.weight"].dtype',)}
+    for offset in ("0", "1", "2"):
+        fixed = {"learned-offset": offset}
+        for most in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):
+            yield Chapter(
+                "learned", {**sizes, "max_len": (most,)}, inputs, readers, learned_requests, undropped, unplaced,
+                table_states, (fixed,), ways=WAYS if offset == "0" else WAYS[:1],
+                after=partial(with_options, request=learned_requests(fixed, "distinct")[0]),
+            )  # fmt: skip
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function as an encoding of positions."""
+    if place.component == "learned":
+        return seek(place, *learned_chapters())
+    return seek(place, GRID if place.component == "sinusoidal_2d" else SINUSOIDAL)

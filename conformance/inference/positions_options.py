@@ -1,0 +1,118 @@
+"""What an encoding of positions can be asked for besides: positions that are given, longer sequences."""
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.drafts import Text
+from attnconf.conformance.inference.filling import arguments_of
+from attnconf.conformance.inference.trial import reply
+
+LONG = 5000  # tokens, more than any check has
+GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices"
+FORMS = ("{p}", "{p}.expand(len({x}), {x}.shape[{axis}])", "{p}[:, None]")  # (L,) as it is, (B, L), (L, 1)
+
+
+def with_options(
+    place: Place, text: Text, declares: Mapping[str, str], request: Request, axis: int = 1, like: str = "x"
+) -> Text:
+    """Return the text with positions, and with what it refuses of them; ``axis``: that of tokens in ``like``."""
+    text = _with_positions(place, text, request, axis, like)
+    if axis == 1 and "x" not in text.given and not text.reader.startswith("rows("):
+        text = replace(text, reader=f"rows({text.reader}, x)")  # what does not see x cannot know its dtype
+    if like == "x" and not {"max_len", "length"} & text.given and "table.weight" not in request.weights:
+        text = _limited(place, text, request, axis)
+    return text
+
+
+def _with_positions(place: Place, text: Text, request: Request, axis: int, like: str) -> Text:
+    """Return the text that hands positions on, where there is an argument for them."""
+    tokens = request.inputs[like].shape[axis]
+    one = torch.arange(tokens).flip(0) + 1
+    each = torch.stack([one.roll(b) for b in range(len(request.inputs[like]))])
+    if "positions" in text.given:
+        return _refusing(place, text, request, one, each)
+    name = _argument(place, text)
+    if name is None:
+        return text
+    given = [
+        line for line in text.limits if "an argument for positions" not in line and "positions is not None" not in line
+    ]
+    written = []
+    for form in FORMS:
+        words = (
+            "positions"
+            if form == "{p}"
+            else f"None if positions is None else {form.format(p='positions', axis=axis, x=like)}"
+        )
+        more = f", {name}={words})" if not text.call.endswith("()") else f"{name}={words})"
+        written.append(replace(text, call=text.call[:-1] + more, limits=tuple(given), given=text.given | {"positions"}))
+    works = [t for t in written if not _fails(place, t, request, one) and not _fails(place, t, request, None)]
+    return _refusing(place, (works or written)[0], request, one, each) if works else text
+
+
+def _refusing(place: Place, text: Text, request: Request, one: torch.Tensor, each: torch.Tensor) -> Text:
+    """Return the text that refuses what the user's own code raises an exception for: positions of one shape."""
+    lines: list[str] = []
+    if _fails(place, text, request, each):
+        lines += refuse("positions is not None and positions.ndim == 2", "positions of its own for every sample")
+    if _fails(place, text, request, one):
+        lines += refuse("positions is not None and positions.ndim == 1", "the same positions for all samples")
+    return replace(text, limits=(*lines, *text.limits))
+
+
+def _argument(place: Place, text: Text) -> str | None:
+    """Return the name of an argument for positions that may be left out."""
+    if not text.call.startswith(("call(", place.name_in_text)):
+        return None
+    for p in parameters_of(place):
+        plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", p.name).lower().strip("_")
+        if p.default is None and re.fullmatch(GIVEN, plain):
+            return p.name
+    return None
+
+
+def parameters_of(place: Place) -> list[inspect.Parameter]:
+    """Return the parameters of a call of a class's objects, or of a function."""
+    if not isinstance(place.thing, type):
+        return arguments_of(place.thing)
+    found = arguments_of(getattr(place.thing, "forward", None) or place.thing.__call__)
+    return found[1:]
+
+
+def _answer(place: Place, text: Text, request: Request) -> Reply | Failure:
+    return reply(text.draft({}).implementation(place.module), request)
+
+
+def _fails(place: Place, text: Text, request: Request, positions: torch.Tensor | None) -> bool:
+    inputs = dict(request.inputs) if positions is None else {**request.inputs, "positions": positions}
+    return isinstance(_answer(place, text, replace(request, inputs=inputs)), Failure)
+
+
+def _limited(place: Place, text: Text, request: Request, axis: int) -> Text:
+    """Return the text that refuses more tokens than the file has rows for, where the number is no argument."""
+
+    def works(tokens: int) -> bool:
+        shape = [1, *request.inputs["x"].shape[1:]]
+        shape[axis] = tokens
+        x: Any = torch.zeros(shape, dtype=torch.float64)
+        config = replace(request.config, max_len=tokens)
+        return not isinstance(
+            _answer(place, text, replace(request, config=config, inputs={"x": x}, out_shape=tuple(shape))), Failure
+        )
+
+    low, high = 8, LONG
+    if works(high) or not works(low):
+        return text
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if works(middle) else (low, middle)
+    return replace(text, limits=(*refuse(f"x.shape[{axis}] > {low}", f"more than {low} tokens"), *text.limits))

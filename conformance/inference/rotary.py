@@ -1,0 +1,209 @@
+"""Bind what turns queries and keys by their positions: a class, a function, or one that makes tables and one that uses
+them."""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from attnconf.adapters.contract import RotaryConfig
+from attnconf.conformance.door import Request
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import Meanings, names_read, space_for
+from attnconf.conformance.inference.drafts import Chapter, Choice, Text, called, made_text, makings, tensors_in
+from attnconf.conformance.inference.filling import Input, arguments_of, fillings
+from attnconf.conformance.inference.positions_options import with_options
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.trial import drawn, names
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
+
+AT = "counted(x.shape[2], positions, x)"
+POSITIONS = (
+    r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices|idx|time_?steps?|t|start_pos"
+)
+TABLES = r".*(cos|sin|freq|cis|angle|theta|table|rope|rot|cache|emb|phase).*"
+LAYOUTS = (
+    ("x", "{r}"),
+    ("x.transpose(1, 2)", "{r}.transpose(1, 2)"),
+    ("x.flatten(0, 1)", "{r}.unflatten(0, x.shape[:2])"),
+    ("x.permute(2, 0, 1, 3)", "{r}.permute(1, 2, 0, 3)"),
+)
+SHAPES = {"distinct": ((2, 3, 7, 8), (3, 2, 5, 4)), "one sample": ((1, 3, 7, 8), (1, 2, 5, 4))}
+TABLE: Meanings = {
+    "rotary_dim": ("config.rotary_dim",),
+    "fraction": ("config.rotary_dim / config.head_dim",),
+    "embed": ("config.head_dim",),
+    "head_dim": ("config.head_dim",),
+    "in_dim": ("config.head_dim",),
+    "max_len": ("config.max_len",),
+    "base": ("config.base",),
+    "device": ("config.device",),
+    "dtype": ("torch.float32",),
+    "config": (),
+    "any": ("embed", "max_len"),
+}
+WIDTH = f"{SIZES['head_dim']}|{SIZES['embed']}"
+X: Mapping[str, Input] = {
+    "x": Input(f"{INPUTS['query']}|{INPUTS['x']}", ("{x}",)),
+    "key": Input(INPUTS["key"], ("{x}.clone()",), free=False),
+}
+INPUTS_: Mapping[str, Input] = {
+    **X,
+    "positions": Input(POSITIONS, (AT, f"{AT}.expand(len(x), x.shape[2])", f"{AT}[:, None]"), free=False),
+    "length": Input(SIZES["max_len"] + "|n|count", ("x.shape[2]",), free=False, optional=True),
+    "rotary_dim": Input(SIZES["rotary_dim"], ("config.rotary_dim",), free=False, optional=True),
+    "embed": Input(WIDTH, ("config.head_dim",), optional=True),
+    "base": Input(SIZES["base"], ("config.base",), free=False),
+    "device": Input("device", ("x.device",), free=False, optional=True),
+}
+# What makes tables gets these where it is called once, when all is built.
+ONCE: Mapping[str, Input] = {
+    "rotary_dim": Input(SIZES["rotary_dim"], ("config.rotary_dim",), free=False, optional=True),
+    "embed": Input(WIDTH, ("config.head_dim",), optional=True),
+    "length": Input(SIZES["max_len"] + "|n|count", ("config.max_len",), optional=True),
+    "base": Input(SIZES["base"], ("config.base",), free=False),
+    "positions": Input(POSITIONS, ("torch.arange(config.max_len, device=config.device)",), free=False),
+    "device": Input("device", ("config.device",), free=False, optional=True),
+}
+
+
+def readers(raw: Any, request: Request) -> list[str]:
+    """Return how x comes back; of two, queries and keys, both count."""
+    found = tensors_in(raw)
+    size = torch.Size(request.out_shape).numel()
+    if not found or any(array.numel() != size or array.is_complex() for _, array in found):
+        return []
+    if len(found) == 2:
+        return [f"(({found[0][0]} + {found[1][0]}) / 2)"]
+    return [found[0][0]] if len(found) == 1 else []
+
+
+def requests(fixed: Choice, way: str) -> list[Request]:
+    found = []
+    for size in SHAPES[way]:
+        config = RotaryConfig(size[3], size[3], max_len=11, dtype=torch.float64)
+        found.append(Request("rotary", config, {}, {"x": drawn(f"x {size}", *size)}, size))
+    return found
+
+
+def without(given: frozenset[str]) -> list[str]:
+    lines = refuse("config.scaling is not None", "scaled frequencies")
+    if "base" not in given:
+        lines += refuse("config.base != 10000.0", "an argument for the base")
+    if not {"rotary_dim", "fraction"} & given:
+        lines += refuse("config.rotary_dim != config.head_dim", "features that do not turn")
+    return lines
+
+
+def unplaced(given: frozenset[str]) -> list[str]:
+    return [] if "positions" in given else refuse("positions is not None", "an argument for positions")
+
+
+# -- one that makes tables, and one that uses them
+
+
+def with_tables(place: Place, chapter: Chapter) -> Iterator[Text]:
+    """Yield texts in which another definition of the file makes what this one wants beside x."""
+    parameters = arguments_of(place.thing)
+    if isinstance(place.thing, type) or len(parameters) < 2:
+        return
+    request = requests({}, "distinct")[0]
+    for name, maker in list(vars(place.module).items()):
+        own = getattr(maker, "__module__", None) == place.module.__name__ and isinstance(maker, type | FunctionType)
+        if not own or maker is place.thing or place.name in names_read(maker) or name in names_read(place.thing):
+            continue
+        for base, tables in _tables(replace(place, name=name, thing=maker), chapter, request):
+            for inputs in _handed(parameters, tables):
+                yield from called(chapter, base, place.thing, place.name_in_text, {**INPUTS_, **inputs})
+
+
+Table = tuple[str, torch.Tensor, int]  # an expression of ``tables``, what it is, and how many rows are too many
+
+
+def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[Text, list[Table]]]:
+    """Yield how tables are made, and what they are."""
+    if isinstance(place.thing, FunctionType):
+        for way in fillings(arguments_of(place.thing), ONCE):
+            line = f"tables = {place.name_in_text}({way.text})"
+            found = _seen(place, request, (line,))
+            if found:
+                shown = f"{place.name}({way.text})"
+                yield Text("rotary", (line,), "", given=way.roles | {"max_len"}, shown=shown), found
+        return
+    for making, thing, given, shown, _ in makings(place, chapter, request, []):
+        build, _ = made_text(making, ())
+        build = tuple(line.replace("call = ", "make = ", 1) for line in build)
+        for way in fillings(arguments_of(thing), INPUTS_):
+            line = f"tables = make({way.text.replace('{x}', 'x')})"
+            found = _seen(place, request, (*build, "x, positions = inputs['x'], None", line))
+            if found:
+                text = Text("rotary", build, "", limits=(line,), given=given | way.roles | {"max_len"}, shown=shown)
+                yield text, found
+
+
+def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]:
+    """Return the tables that some statements make, if they have a row for each position."""
+    space = space_for(request.config, place.module, weights={}, inputs=request.inputs)
+    space = {**names(place.module), **space}
+    try:
+        attempt(lambda: exec("\n".join(lines), space))
+    except Failed:
+        return []
+    arrays = [(text.replace("result", "tables"), x) for text, x in tensors_in(space["tables"])]
+    L, most = request.out_shape[2], request.config.max_len
+    if not arrays or any(x.ndim < 2 or not {L, most} & set(x.shape) for _, x in arrays):
+        return []
+    return [(text, x, list(x.shape).index(most) if most in x.shape else -1) for text, x in arrays]
+
+
+def _handed(parameters: list[inspect.Parameter], tables: list[Table]) -> Iterator[Mapping[str, Input]]:
+    """Yield what the parameters that want tables get, cut to the tokens that there are, or whole."""
+    required = [p.name for p in parameters if p.default is p.empty]
+    wanting = [name for name in required if _says(TABLES, name)]
+    if not wanting:  # names that say nothing: what is no features, or stands behind them
+        wanting = [n for n in required if not any(_says(X[role].names, n) for role in X)] or required[1:]
+    for cut in (True, False):
+        texts = [_cut(table) if cut else table[0] for table in tables]
+        if len(wanting) == len(tables) == 2:
+            texts = _by_name(wanting, tables, texts)
+        elif len(wanting) == 1 and len(tables) > 1:
+            texts = [f"({', '.join(texts)})"]
+        elif len(wanting) != len(tables):
+            return
+        yield {name: Input(name.lower().strip("_"), (text,)) for name, text in zip(wanting, texts, strict=True)}
+
+
+def _says(pattern: str, name: str) -> bool:
+    return re.fullmatch(pattern, name.lower().strip("_")) is not None
+
+
+def _cut(table: Table) -> str:
+    text, _, axis = table
+    return text if axis < 0 else f"{text}[{':, ' * axis}: x.shape[2]]"
+
+
+def _by_name(wanting: list[str], tables: list[Table], texts: list[str]) -> list[str]:
+    """Return the texts in the order in which the names ask for cosines and sines, known by their first row."""
+    says = ["cos" in wanting[0].lower(), "sin" in wanting[0].lower()]
+    first = [bool((x.reshape(-1, x.shape[-1])[0] == 1).all()) for _, x, _ in tables]
+    if says in ([True, False], [False, True]) and first in ([True, False], [False, True]):
+        return texts if first[0] == says[0] else texts[::-1]
+    return texts
+
+
+CHAPTER = Chapter(
+    "rotary", TABLE, INPUTS_, readers, requests, without, unplaced, layouts=LAYOUTS, ways=("distinct", "one sample"),
+    extra=with_tables, after=partial(with_options, request=requests({}, "distinct")[0], axis=2),
+)  # fmt: skip
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function as a rotation."""
+    return seek(place, CHAPTER)

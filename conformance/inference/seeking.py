@@ -1,0 +1,160 @@
+"""Find a binding of a chapter whose components are small: write it in every likely way, run it, and compare."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from attnconf.conformance.conventions import others_than
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.drafts import Chapter, Choice, Text, say, texts
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap
+from attnconf.conformance.mutation import Mutant, all_mutants, reaches
+
+LOOKED_AT = 2  # of those that run and differ, how many are compared with mistakes
+
+
+class Trials(Certificate):
+    """Calls on which what has a meaning in the replies is compared."""
+
+    def __init__(self, chapter: Chapter, requests: Sequence[Request]):
+        super().__init__(chapter.component, requests)
+        self.chapter, self.view = chapter, chapter.view
+
+    def wanted(self, declares: Choice, mutant: str = "") -> list[Reply | Failure]:
+        key = (mutant, frozenset(declares.items()))
+        if key not in self._wanted:
+            found = super().wanted(declares, mutant)
+            self._wanted[key] = self._seen(found)
+        return self._wanted[key]
+
+    def first_gap(self, given: Sequence[Reply | Failure], declares: Choice, mutant: str) -> float:
+        """Return how far the first reply is from a mutant's: enough to exclude most."""
+        key = (f"{mutant} first", frozenset(declares.items()))
+        if key not in self._wanted:
+            one = Trials(self.chapter, self.requests[:1])
+            self._wanted[key] = one.wanted(declares, mutant)
+        return gap(given[0], self._wanted[key][0])
+
+    def replies(self, draft: Any) -> list[Reply | Failure]:
+        return self._seen(super().replies(draft))
+
+    def _seen(self, replies: Sequence[Reply | Failure]) -> list[Reply | Failure]:
+        pairs = zip(replies, self.requests, strict=False)
+        return [r if isinstance(r, Failure) else self.view(r, request) for r, request in pairs]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A text that gave something, and what it gave."""
+
+    text: Text
+    trials: Trials
+    given: list[Reply | Failure]
+
+
+def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
+    """Return the binding that is the textbook in some conventions, else a known mistake, else the first that runs.
+
+    Several chapters are one component with fewer and fewer options: the textbook with few is likelier than a mistake.
+    """
+    said: list[str] = []
+    ran: list[tuple[Chapter, list[Ran]]] = []
+    for chapter in chapters:
+        if any("" in chapter.unless or chapter.unless & each.text.given for _, runs in ran for each in runs):
+            continue
+        for way in chapter.ways:
+            outcome = _runs(place, chapter, way, said)
+            if isinstance(outcome, Bound):
+                return outcome
+            if outcome:
+                ran.append((chapter, outcome))
+                break
+    for chapter, runs in ran:
+        for each in _different(runs)[:LOOKED_AT]:
+            found = mistake(each, chapter)
+            if found is not None:
+                return _bound(place, chapter, each.text, found[0], found[1].id)
+    for chapter, runs in ran[:1]:
+        return _bound(place, chapter, runs[0].text, nearest(runs[0], chapter), None)
+    return Refusal("; ".join(said[:3]) or f"it cannot be called as {place.component}")
+
+
+def _runs(place: Place, chapter: Chapter, way: str, said: list[str]) -> Bound | list[Ran]:
+    """Return the first binding that is the textbook in some conventions, else what ran at all."""
+    ran: list[Ran] = []
+    for text in texts(place, chapter, way, said):
+        trials = _trials(chapter, text.fixed, way)
+        given = trials.replies(text.draft({}).implementation(place.module))
+        if given and isinstance(given[-1], Failure):
+            say(said, given[-1].message)
+            continue
+        for choice in choices(chapter.component, text.fixed):
+            if trials.distance(given, {**choice, **text.fixed}) <= ROUNDING:
+                return _bound(place, chapter, text, choice, "reference")
+        ran.append(Ran(text, trials, given))
+    return ran
+
+
+def _different(ran: list[Ran]) -> list[Ran]:
+    """Return those that give other replies than the ones before them."""
+    found: list[Ran] = []
+    for each in ran:
+        if not any(all(gap(a, b) <= ROUNDING for a, b in zip(each.given, o.given, strict=True)) for o in found):
+            found.append(each)
+    return found
+
+
+def choices(component: str, fixed: Choice) -> list[dict[str, str]]:
+    """Return the sets of conventions that are not fixed, the most common first."""
+    free = [{k: v for k, v in other.items() if k not in fixed} for other in others_than(component, {})]
+    return [dict(pairs) for pairs in dict.fromkeys(tuple(d.items()) for d in [{}, *free])]
+
+
+def mistake(ran: Ran, chapter: Chapter) -> tuple[dict[str, str], Mutant] | None:
+    """Return the conventions, and the mistake of ours that gives all replies in them and that shows there."""
+    for choice in chapter.plausible(ran.given, choices(chapter.component, ran.text.fixed)):
+        declares = {**choice, **ran.text.fixed}
+        for mutant in _mutants(chapter.component):
+            if ran.trials.first_gap(ran.given, declares, mutant.id) > ROUNDING:
+                continue
+            if ran.trials.distance(ran.given, declares, mutant.id) <= ROUNDING:
+                wanted = zip(ran.trials.wanted(declares, mutant.id), ran.trials.wanted(declares), strict=True)
+                if any(gap(a, b) > ROUNDING for a, b in wanted):
+                    return choice, mutant
+    return None
+
+
+@cache
+def _mutants(component: str) -> list[Mutant]:
+    return [m for m in all_mutants().values() if reaches(component, m)]
+
+
+def nearest(ran: Ran, chapter: Chapter) -> dict[str, str]:
+    """Return the conventions in which the textbook is least far away."""
+    found = choices(chapter.component, ran.text.fixed)
+    return min(found, key=lambda c: ran.trials.distance(ran.given, {**c, **ran.text.fixed}))
+
+
+_made: dict[tuple[str, frozenset[tuple[str, str]], str], Trials] = {}
+
+
+def _trials(chapter: Chapter, fixed: Choice, way: str) -> Trials:
+    """Return the calls of a trial; what the textbook gives in them is kept for the next file."""
+    key = (chapter.component, frozenset(fixed.items()), way)
+    if key not in _made:
+        _made[key] = Trials(chapter, chapter.requests(fixed, way))
+    return _made[key]
+
+
+def _bound(place: Place, chapter: Chapter, text: Text, choice: Choice, certified: str | None) -> Bound:
+    text = chapter.after(place, text, {**choice, **text.fixed})
+    declares = {**choice, **text.fixed}
+    conventions = ", ".join(f"{k} {v}" for k, v in declares.items()) or "those of the spec"
+    plain = re.sub(r"\btheirs\.|\bconfig\.", "", text.shown)
+    kind = "constructor" if isinstance(place.thing, type) else "function   "
+    told = (f"{kind}  {plain}", f"forward      {text.call} -> {text.reader}", f"conventions  {conventions}")
+    return Bound(place, text.draft(choice), None, certified, told)

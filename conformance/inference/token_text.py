@@ -1,0 +1,100 @@
+"""Tokenizers and detokenizers of the user's, as the text of an adapter's functions."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.inference.trial import Draft
+
+LIST = "list(config.vocabulary)"
+NUMBERS = "{token: i for i, token in enumerate(config.vocabulary)}"
+TOKENS = "dict(enumerate(config.vocabulary))"
+UNKNOWN_ID = "None if config.unknown is None else config.vocabulary.index(config.unknown)"
+# What parameters of constructors and functions are called.
+ROLES: Mapping[str, str] = {
+    "numbers": r"(stoi|str_?to_?int|(token|word|char(acter)?|tok|item)s?_?(to|2)_?(id|idx|ix|index|int|i)s?|encoder|"
+    r"word_?index|index|vocab(ulary)?|mapping|lookup|vocab_?dict)",
+    "tokens": r"(itos|int_?to_?str|(id|idx|ix|index|int|i)s?_?(to|2)_?(token|word|char|str|character)s?|decoder|"
+    r"inverse_?vocab)",
+    "list": r"(vocab(ulary)?|alphabet|chars?|characters|tokens?|words?|symbols|letters|token_?list|charset|word_?list|"
+    r"pieces)",
+    "merges": r"(bpe_?)?(merges?|rules?|ranks|merge_?rules|codes|pairs)",
+    "unknown": r"unk(nown)?(_?(token|tok|word|char|symbol))?|oov(_?token)?",
+    "unknown_id": r"unk(nown)?_?(id|idx|index)",
+    "specials": r"specials?(_?tokens)?|added_?tokens|extra_?tokens",
+    "text": r"text|s|string|sentence|x|sequence|line|texts?|document|input",
+    "ids": r"ids|tokens?|token_?ids|indices|l|x|idxs?|encoded|numbers|t|i|sequence",
+    "corpus": r"text|corpus|data|documents?|sentences|texts|lines",
+    "kind": r"kind|level|mode|type|granularity",
+}
+VALUES: Mapping[str, tuple[str, ...]] = {
+    "numbers": (NUMBERS,),
+    "tokens": (TOKENS, LIST),
+    "list": (LIST, NUMBERS, TOKENS),
+    "merges": ("list(config.merges)", "{pair: rank for rank, pair in enumerate(config.merges)}",
+               '[" ".join(pair) for pair in config.merges]',
+               '{pair: "".join(pair) for pair in config.merges}'),
+    "unknown": ("config.unknown",),
+    "unknown_id": (UNKNOWN_ID,),
+    "specials": ("list(config.specials)", "{s: config.vocabulary.index(s) for s in config.specials}"),
+    "corpus": (LIST,),
+    "kind": ("config.kind",),
+}  # fmt: skip
+ENCODE = (
+    "encode",
+    "__call__",
+    "text_to_ids",
+    "to_ids",
+    "encode_ids",
+    "convert_text_to_ids",
+    "transform",
+    "numericalize",
+    "tokenize",
+)
+DECODE = ("decode", "ids_to_text", "to_text", "detokenize", "inverse_transform", "untokenize")
+TOKENIZE = ("tokenize", "split", "_tokenize")
+TO_IDS = ("convert_tokens_to_ids", "tokens_to_ids", "numericalize", "lookup_tokens", "encode")
+KINDS = ("word", "character", "byte-pair")
+
+
+@dataclass(frozen=True)
+class TokenText:
+    """All that is known, or supposed, of something that makes ids of texts, or texts of ids."""
+
+    kind: str
+    before: tuple[str, ...] = ()
+    made: str = ""  # an expression of the object; nothing for a function
+    encode: str = ""  # an expression of ``made`` and ``text``
+    decode: str = ""  # an expression of ``made`` and ``ids``
+    needs_unknown: bool = False  # there is no way to do without an unknown token
+
+    def but(self, **changes: Any) -> "TokenText":
+        return replace(self, **changes)
+
+    @property
+    def whole(self) -> str:
+        return " ".join((*self.before, self.made, self.encode))
+
+    def draft(self) -> Draft:
+        parts = [(name, self._function(name, given, text)) for name, given, text in
+                 (("tokenizer", "text", self.encode), ("detokenizer", "ids", self.decode)) if text]  # fmt: skip
+        names = [name for name, _ in parts]
+        body = "\n\n".join(function for _, function in parts)
+        return Draft(names[0], body, {"token-kind": self.kind}, tuple(names[1:]))
+
+    def _function(self, name: str, given: str, text: str) -> str:
+        lines = [f"def {name}(config, weights):", *(f"    {line}" for line in [*self._refusals(), *self.before])]
+        lines += [f"    made = {self.made}"] if self.made else []
+        lines += ["", f"    def forward({given}):"]
+        if name == "tokenizer" and self.kind != "byte-pair" and "config.unknown" not in self.whole:
+            lines += ["        if config.unknown is not None and unknown_in(text, config):",
+                      '            raise NotImplementedError("an unknown token")']  # fmt: skip
+        return "\n".join([*lines, f"        return {text}", "", "    return forward", ""])
+
+    def _refusals(self) -> Iterator[str]:
+        yield from refuse(f'config.kind != "{self.kind}"', "tokens of another kind")
+        if "config.specials" not in self.whole:
+            yield from refuse("config.specials", "special tokens")
+        if self.needs_unknown and "config.unknown" in self.whole:
+            yield from refuse("config.unknown is None", "doing without an unknown token")

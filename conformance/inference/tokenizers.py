@@ -1,0 +1,258 @@
+"""Bind classes and functions as tokenizer and detokenizer: those that can be given a vocabulary."""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from attnconf.adapters.contract import TokenizerConfig
+from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.plain import arguments_of, matches
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.token_text import (
+    DECODE,
+    ENCODE,
+    LIST,
+    NUMBERS,
+    ROLES,
+    TO_IDS,
+    TOKENIZE,
+    TOKENS,
+    UNKNOWN_ID,
+    VALUES,
+    TokenText,
+)
+from attnconf.conformance.inference.trial import ROUNDING, Certificate
+
+
+def bind(place: Place) -> Bound | Refusal:
+    """Return the binding of a class or function as tokenizer or detokenizer, or what stands against it."""
+    ran: list[tuple[TokenText, str]] = []
+    said: list[str] = []
+    for text in texts(place, said):
+        draft = text.draft()
+        certificate = Certificate(draft.component, list(requests(draft.component, text.kind)))
+        try:
+            given = certificate.replies(draft.implementation(place.module))
+        except SyntaxError:
+            continue
+        if len(given) == len(certificate.requests) and not isinstance(given[-1], Failure):
+            if certificate.distance(given, draft.declares) <= ROUNDING:
+                return _bound(place, text, "reference")
+            mistakes = certificate.mistakes(given, draft.declares)
+            ran.append((text, mistakes[0].id if mistakes else ""))
+        elif given and isinstance(given[-1], Failure) and given[-1].message not in said:
+            said.append(given[-1].message)
+    ran.sort(key=lambda r: not r[1])
+    if ran:
+        return _bound(place, ran[0][0], ran[0][1] or None)
+    if isinstance(place.thing, type) and _wants_corpus(place.thing):
+        return Refusal("it makes its vocabulary from a text, and there is no way to give it one")
+    return Refusal("; ".join(said[:3]) or "there is no way to give it a vocabulary")
+
+
+def requests(component: str, kind: str) -> Iterator[Request]:
+    """Yield texts to encode, or ids to decode."""
+    letters = ("w", "o", "<unk>", "l", " ", "e", "r", "n")
+    vocabulary = {
+        "word": ("low", "er", "<unk>", "lower", "new"),
+        "character": letters,
+        "byte-pair": (
+            "w</w>",
+            "r</w>",
+            "<unk>",
+            "o",
+            "l",
+            "e",
+            "w",
+            "r",
+            "n",
+            "o</w>",
+            "l</w>",
+            "lo",
+            "low</w>",
+            "er</w>",
+        ),
+    }[kind]
+    merges = (("l", "o"), ("lo", "w</w>"), ("e", "r</w>")) if kind == "byte-pair" else ()
+    config = TokenizerConfig(kind, vocabulary, merges, "<unk>")
+    known = {"word": ("lower low new", "er"), "character": ("lower low", "new"), "byte-pair": ("lower low new", "lo")}[
+        kind
+    ]
+    for text in known:
+        if component == "tokenizer":
+            yield Request(component, config, {}, {"text": text}, ())
+    if component == "detokenizer":
+        for ids in ([3, 0, 4, 1], [1, 3]):
+            yield Request(component, config, {}, {"ids": ids}, ())
+
+
+# -- what it may be
+
+
+def texts(place: Place, said: list[str]) -> Iterator[TokenText]:
+    """Yield what a class or function may be, the likeliest first."""
+    if isinstance(place.thing, FunctionType):
+        yield from _functions(place)
+        return
+    if not isinstance(place.thing, type):
+        return
+    methods = {name: function for kind in reversed(place.thing.__mro__[:-1]) for name, function in vars(kind).items()
+               if isinstance(function, FunctionType | staticmethod | classmethod)}  # fmt: skip
+    encodes = list(_encodings(methods))
+    decodes = [_called(name, "ids") for name in DECODE if name in methods]
+    if not encodes and not decodes:
+        said.append("it has no method that encodes or decodes")
+        return
+    for made in _constructions(place):
+        for kind in _kinds(made):
+            base = TokenText(kind, made=made, needs_unknown=_needs_unknown(place.thing))
+            for encode in encodes or [""]:
+                yield base.but(encode=encode, decode=decodes[0] if decodes else "")
+    yield from _refilled(place, encodes, decodes)
+
+
+def _encodings(methods: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the expressions that may make ids of a text."""
+    for name in ENCODE:
+        if name in methods:
+            yield _called(name, "text")
+    for first in TOKENIZE:
+        for second in TO_IDS:
+            if first in methods and second in methods and first != second:
+                yield _called(second, _called(first, "text"))
+
+
+def _called(method: str, given: str) -> str:
+    return f"made({given})" if method == "__call__" else f"made.{method}({given})"
+
+
+def _kinds(whole: str) -> Sequence[str]:
+    """Return the kinds that something may be of: with merges it is byte-pair."""
+    return ("byte-pair",) if "config.merges" in whole else ("word", "character")
+
+
+def _constructions(place: Place) -> Iterator[str]:
+    for arguments in arguments_of(place.thing, lambda p, at: _values(p, ("text", "ids"))):
+        if "config.vocabulary" in arguments.replace(UNKNOWN_ID, ""):
+            yield f"{place.name_in_text}({arguments})"
+
+
+def _values(p: inspect.Parameter, without: Sequence[str] = ()) -> list[str]:
+    """Return what a parameter may get, by its name; "" leaves it at its default."""
+    roles = [role for role in matches(p.name, ROLES) if role not in without]
+    found = list(dict.fromkeys(text for role in roles for text in VALUES.get(role, ())))
+    if p.default is not p.empty:
+        keep = {"merges", "unknown", "unknown_id", "specials", "numbers", "tokens", "list"} & set(roles)
+        return [*(found if keep and not isinstance(p.default, bool) else []), ""]
+    return [*found, *(text for text in (LIST, NUMBERS, TOKENS) if text not in found)]
+
+
+def _needs_unknown(thing: Any) -> bool:
+    """Return whether the parameter for an unknown token says that there always is one: its default is a token."""
+    for p in inspect.signature(thing).parameters.values():
+        optional = "None" in str(p.annotation) or "Optional" in str(p.annotation)
+        if "unknown" in matches(p.name, ROLES) and isinstance(p.default, str) and not optional:
+            return True
+    return False
+
+
+def _wants_corpus(thing: type) -> bool:
+    return any("corpus" in matches(p.name, ROLES) for p in inspect.signature(thing).parameters.values())
+
+
+# -- a vocabulary that is put in afterwards
+
+
+def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> Iterator[TokenText]:
+    """Yield objects that make their vocabulary of a text, or learn it by a method, with another one in its place."""
+    for arguments in arguments_of(place.thing, lambda p, at: _filling(p)):
+        for learnt in ("", *(f"{name}(FILLING)" for name in ("fit", "train", "build_vocab", "build", "fit_on_texts"))):
+            if learnt and not hasattr(place.thing, learnt.partition("(")[0]):
+                continue
+            attributes = _attributes(place, arguments, learnt)
+            if not attributes:
+                continue
+            made = f"holding({place.name_in_text}({arguments}), {{{', '.join(attributes)}}})"
+            for kind in ("character", "word"):
+                base = TokenText(kind, made=made)
+                for encode in encodes or [""]:
+                    yield base.but(encode=encode, decode=decodes[0] if decodes else "")
+
+
+FILLING = "low er new"
+
+
+def _filling(p: inspect.Parameter) -> list[str]:
+    roles = matches(p.name, ROLES)
+    if p.default is not p.empty:
+        return [*(VALUES["unknown"] if "unknown" in roles else ()), ""]
+    return [repr(FILLING), repr(FILLING.split()), LIST]
+
+
+def _attributes(place: Place, arguments: str, learnt: str) -> list[str]:
+    """Return entries for the attributes in which an object keeps its vocabulary, found by what is in them."""
+    config = next(requests("tokenizer", "word")).config
+    try:
+        made = attempt(lambda: eval(f"{place.name_in_text}({arguments})", {"theirs": place.module, "config": config}))
+        if learnt:
+            attempt(lambda: eval(f"made.{learnt}", {"made": made, "FILLING": FILLING}))
+    except Failed:
+        return []
+    return [entry for name, x in getattr(made, "__dict__", {}).items() if (entry := held(name, x))]
+
+
+def held(name: str, x: Any) -> str:
+    """Return the entry for something that holds a vocabulary; nothing for anything else."""
+    if isinstance(x, dict) and x and all(isinstance(k, str) and isinstance(v, int) for k, v in x.items()):
+        return f'"{name}": {NUMBERS}'
+    if isinstance(x, dict) and x and all(isinstance(k, int) and isinstance(v, str) for k, v in x.items()):
+        return f'"{name}": {TOKENS}'
+    if isinstance(x, list | tuple) and x and all(isinstance(v, str) for v in x):
+        return f'"{name}": {LIST}'
+    return ""
+
+
+# -- functions
+
+
+def _functions(place: Place) -> Iterator[TokenText]:
+    """Yield the ways to call a function of a text, or of ids, and a vocabulary, an argument or a global."""
+    read = names_read(place.thing)
+    kept = [(n, held(n, v)) for n, v in vars(place.module).items() if n in read]
+    before = tuple(f"theirs.{n} = {entry.partition(': ')[2]}" for n, entry in kept if entry)
+    role, given = ("text", "encode") if place.component == "tokenizer" else ("ids", "decode")
+
+    def choices(p: inspect.Parameter, at: int) -> list[str]:
+        values = _values(p, ("text", "ids"))
+        return [role, *values] if at == 0 or role in matches(p.name, ROLES) else [*values, role]
+
+    for arguments in arguments_of(place.thing, choices):
+        if role in arguments.split(", ") and ("config.vocabulary" in arguments or before):
+            for kind in _kinds(arguments):
+                call = f"{place.name_in_text}({arguments})"
+                yield TokenText(kind, before).but(**{given: call})
+
+
+def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
+    shown = (text.made or text.encode or text.decode).replace("theirs.", "").replace("config.", "")
+    called = " and ".join(t for t in (text.encode, text.decode) if t).replace("theirs.", "").replace("config.", "")
+    lines = (
+        f"constructor  {shown}" if text.made else f"function     {shown}",
+        f"forward      {called}",
+        f"tokens       {text.kind}",
+    )
+    return Bound(place, _with_decoding(place, text).draft(), None, certified, lines)
+
+
+def _with_decoding(place: Place, text: TokenText) -> TokenText:
+    """Return the text without what cannot decode, where there is something that encodes."""
+    if not (text.encode and text.decode):
+        return text
+    certificate = Certificate("detokenizer", list(requests("detokenizer", text.kind)))
+    given = certificate.replies(text.draft().implementation(place.module))
+    runs = all(isinstance(g, Reply) for g in given)
+    return text if runs else text.but(decode="")

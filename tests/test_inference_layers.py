@@ -18,7 +18,7 @@ HERE = Path(__file__).parent / "submissions"
 def bound(path, component, name):
     """Return what is inferred of a class in a file."""
     source = read(Path(path))
-    return inference.bind(candidates(source.module, name, component)[0], source)
+    return inference.bind(candidates(source.module, name, component)[0], source, {})
 
 
 RIGHT = {

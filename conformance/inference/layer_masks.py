@@ -106,7 +106,11 @@ class Search:
         nearest: tuple[LayerText, float] = (text, FAILED)
         certificates: dict[str, Certificate] = {}
         ran = []
+        refused: dict[str, int] = {}
         for form in _candidates(names, which, causal):
+            shape = form.told.partition(") ")[0]
+            if refused.get(shape, 0) >= 3:  # in three kinds: it is the shape that is not taken
+                continue
             candidate = text.but(masks={**text.masks, **dict.fromkeys(names, form)})
             key = f"{form.keys_only} {form.told[:6]} {form.told[:7] == 'lengths'}"
             if key not in certificates:
@@ -115,6 +119,7 @@ class Search:
             distance = self.distance(candidate, form, causal, certificate)
             if distance <= ROUNDING:
                 return candidate, distance
+            refused[shape] = refused.get(shape, 0) + (distance == FAILED and self.certified is not None)
             if distance < FAILED:
                 ran.append((candidate, certificate))
             if distance < nearest[1]:
@@ -185,10 +190,6 @@ def _takes_keys(text: LayerText, used: Sequence[str]) -> bool:
 def _of_models(search: Search, text: LayerText, about: Sequence[str]) -> LayerText:
     """Return the text with the source's mask, for the encoder and for the memory, in one argument or in several."""
     padding = [n for n in about if re.search(r"pad|valid|len", n.lower())]
-    for names in ([n] for n in about):
-        found, distance = search.find(text, names, "source")
-        if distance <= ROUNDING:
-            return found
     groups = [g for g in (padding, list(about)) if len(g) > 1]
     for names in groups:
         for form in _candidates(names, "source", False):
@@ -199,6 +200,10 @@ def _of_models(search: Search, text: LayerText, about: Sequence[str]) -> LayerTe
             certificate = Certificate(text.component, search.requests(candidate, form, False))
             if search.distance(candidate, form, False, certificate) <= ROUNDING:
                 return candidate
+    for names in ([n] for n in about):
+        found, distance = search.find(text, names, "source")
+        if distance <= ROUNDING:
+            return found
     if about:
         found, distance = search.find(text, about[:1], "source")
         return found if distance < FAILED else text

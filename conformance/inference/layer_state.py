@@ -198,7 +198,9 @@ def _tables(units: Units, real: Mapping[str, Tensor], component: str) -> list[st
         return []
     ours = {1: ("target",), 2: ("source", "target"), 3: ("source", "target", "head")}.get(len(names), ())
     return [f'"{name}": weights["{our}.weight"]' for name, our in zip(names, ours, strict=False)] + [
-        f'"{name}": torch.zeros(config.vocab_size)' for name in units.others if len(real[name].shape) == 1
+        f'"{name}": weights["target.weight"].new_zeros(config.vocab_size)'
+        for name in units.others
+        if len(real[name].shape) == 1
     ]
 
 

@@ -12,7 +12,7 @@ from attnconf.conformance.names import adapter_names
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("spec", "reference", "conformance", "adapters", "reports")
 MODULES = {str(p.relative_to(ROOT).with_suffix("")): p for f in FOLDERS for p in sorted((ROOT / f).rglob("*.py"))}
-ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name != "reference"]
+ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name != "reference"]  # wiring is what they are made of
 
 # What a module may import of ours. The longest entry that fits decides.
 MAY = {
@@ -28,9 +28,10 @@ MAY = {
         "adapters.jax_bridge",
         "adapters.layout",
     },
+    "adapters/wiring": {"adapters.layout", "conformance.sources"},  # a user's file is read as --impl reads it
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
-    "conformance/inference": {"reference", "adapters.contract", "conformance"},
+    "conformance/inference": {"reference", "adapters.contract", "adapters.binding", "adapters.wiring", "conformance"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},
     "conformance/names": {"spec", "adapters", "conformance"},
     "conformance/texts": {"spec", "adapters", "conformance", "reference"},
@@ -125,6 +126,7 @@ def test_only_subjects_and_the_diagnosis_go_through_the_door():
     assert {name for name in MODULES if "conformance.door.call" in imported(name)} == {
         "conformance/subject",
         "conformance/replaying",
+        "conformance/inference/trial",
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters import binding as adapter_binding
+from attnconf.adapters.binding import bind
 from attnconf.adapters import wiring
 from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
@@ -44,7 +44,7 @@ class Draft:
 def names(module: ModuleType) -> dict[str, Any]:
     """Return what the text of an adapter may use, as the head of the written one imports it."""
     helpers = {name: getattr(wiring, name) for name in wiring.__all__}
-    return {"theirs": module, "torch": torch, "nn": nn, "math": math, "bind": adapter_binding.bind,
+    return {"theirs": module, "torch": torch, "nn": nn, "math": math, "bind": bind,
             "SimpleNamespace": SimpleNamespace, **helpers}  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from attnconf.conformance.replaying import alike
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
 FAILED = float("inf")
+UNLIKE = 1e30  # the distance of what is not a number, but came back
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def gap(got: Reply | Failure, want: Reply | Failure) -> float:
     found = max(
         float((a.double() - b.double()).abs().max() / b.double().abs().max().clamp_min(1e-12)) for a, b in pairs
     )
-    return found if found == found else FAILED
+    return found if found == found else UNLIKE
 
 
 class Certificate:

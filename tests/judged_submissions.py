@@ -1,0 +1,156 @@
+"""The collection of submissions, judged as somebody's own files are: no adapter, default profile, one process each.
+
+``python tests/judged_submissions.py [PATTERN]`` prints what came out, and writes the report if all were run.
+"""
+
+import contextlib
+import io
+import sys
+import time
+import tomllib
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "submissions"
+REPORT = Path(__file__).parents[1] / "reports" / "submissions.md"
+OPEN = "open.toml"  # files of which a goal is not reached yet, and why
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What the index says of a file."""
+
+    file: str
+    right: bool
+    component: str
+    mistakes: tuple[str, ...] = ()
+    story: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came out."""
+
+    verdicts: tuple[tuple[str, str], ...]  # (component, verdict)
+    reason: str
+    named: tuple[str, ...]  # the mistakes that are named at roots that are MUSTs
+    bound: tuple[str, ...]
+    seconds: float
+
+    @property
+    def conformant(self) -> bool:
+        return bool(self.verdicts) and all(verdict == "conformant" for _, verdict in self.verdicts)
+
+    @property
+    def nonconformant(self) -> bool:
+        return any(verdict == "nonconformant" for _, verdict in self.verdicts)
+
+
+@cache
+def submissions() -> tuple[Submission, ...]:
+    """Return all files of the collection, in the order of the indices."""
+    found = []
+    for path in sorted(FOLDER.glob("*.toml")):
+        if path.name == OPEN:
+            continue
+        index = tomllib.loads(path.read_text(encoding="utf-8"))
+        found += [Submission(e["file"], True, e["component"]) for e in index.get("right", ())]
+        found += [
+            Submission(e["file"], False, e["component"], tuple(e["mistake"]), e["story"])
+            for e in index.get("wrong", ())
+        ]
+    return tuple(found)
+
+
+@cache
+def still_open() -> dict[str, dict[str, str]]:
+    """Return, by file, which goal is not reached yet ("verdict", "name") and why."""
+    path = FOLDER / OPEN
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def judge(path: str) -> Judged:
+    """Return what comes of a file, notebook or adapter."""
+    import torch
+
+    from attnconf.conformance import loading, results
+    from attnconf.conformance.session import Session, Settings
+
+    torch.set_num_threads(1)
+    start = time.process_time()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        session = Session(loading.load(path), Settings())
+        session.make_plan()
+        for planned in session.plan:
+            session.run(planned)
+        session.explain()
+        record = results.record(session)
+    verdicts = tuple((v["component"] or "", v["verdict"]) for v in record["verdicts"])
+    roots = [
+        r for r in record["results"] if r["strength"] == "MUST" and r["outcome"] == "fail" and not r["follows_from"]
+    ]
+    named = sorted({m for r in roots for d in r["diagnosis"] for m in d["mutants"]})
+    bound = tuple(line for i in record["implementations"] for line in i["bound"])
+    reason = "; ".join(v["reason"] for v in record["verdicts"] if v["reason"])
+    return Judged(verdicts, reason, tuple(named), bound, time.process_time() - start)
+
+
+def judge_all(files: list[str], processes: int = 2) -> dict[str, Judged]:
+    """Return what comes of each file, judged side by side."""
+    with ProcessPoolExecutor(processes, max_tasks_per_child=20) as pool:
+        return dict(zip(files, pool.map(judge, [str(FOLDER / f) for f in files]), strict=True))
+
+
+def standing(submission: Submission, judged: Judged) -> str:
+    """Return what is to be said of a file in the table."""
+    if submission.right:
+        return "conformant" if judged.conformant else "WRONG VERDICT"
+    if not judged.nonconformant:
+        return "NOT CAUGHT"
+    if not judged.named:
+        return "caught, not named"
+    return "named" if set(judged.named) & set(submission.mistakes) else "NAMED WRONGLY"
+
+
+def table(judged: dict[str, Judged]) -> str:
+    """Return reports/submissions.md."""
+    rows = [(s, judged[s.file], standing(s, judged[s.file])) for s in submissions()]
+    right = [r for r in rows if r[0].right]
+    wrong = [r for r in rows if not r[0].right]
+    count = {
+        word: sum(r[2] == word for r in wrong) for word in ("named", "caught, not named", "NAMED WRONGLY", "NOT CAUGHT")
+    }
+    lines = [
+        "# Submissions without an adapter",
+        "",
+        "The files of [tests/submissions](../tests/submissions), which know nothing of this project, "
+        "judged by `attnconf run --impl=FILE`.",
+        "Made by `python tests/judged_submissions.py`; tests/test_submissions.py holds it to what comes out.",
+        "",
+        f"* {len(right)} right files: {sum(r[2] == 'conformant' for r in right)} conformant.",
+        f"* {len(wrong)} wrong files: {len(wrong) - count['NOT CAUGHT']} nonconformant; "
+        f"the mistake of {count['named']} is named, {count['caught, not named']} are caught without a name, {count['NAMED WRONGLY']} are named wrongly.",
+        "",
+        "| File | Component | What is wrong | Outcome | Named |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| {s.file} | {s.component} | {s.story} | {word} | {', '.join(j.named)} |" for s, j, word in rows]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    pattern = sys.argv[1] if len(sys.argv) > 1 else ""
+    chosen = [s for s in submissions() if pattern in s.file]
+    judged = judge_all([s.file for s in chosen])
+    for s in chosen:
+        j = judged[s.file]
+        wanted = "" if s.right else f"want {', '.join(s.mistakes)}"
+        print(f"{standing(s, j):18} {s.file} {j.seconds:.1f} s {', '.join(j.named)} {wanted} {j.reason[:200]}")
+    if not pattern:
+        REPORT.write_text(table(judged), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,7 @@ from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.fixing import fixing
-from attnconf.conformance.mutation import all_mutants, apply, size
+from attnconf.conformance.mutation import apply, named, size
 
 Log = Sequence[tuple[Request, Reply | Failure]]
 Spoken = frozenset[tuple[str, str]]  # conventions
@@ -56,7 +56,7 @@ class Comparison:
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant, or the reference where the name is empty, gives this reply."""
-        return alike(reply, self.shared.reply(name, self.spoken, request), self.rounding)
+        return alike(reply, self.shared.reply(name, self.spoken, request), max(self.rounding, coarseness(name)))
 
     def silent(self, name: str, request: Request) -> bool:
         """Return whether the mutant replies to a call as the reference does."""
@@ -72,6 +72,12 @@ class Comparison:
         return sorted(other, key=lambda call: cost(call[0]))
 
 
+def coarseness(name: str) -> float:
+    """Return what several mutants, whose mistake is to compute coarsely, are off by; 0 for all others."""
+    names = [] if "=" in name or not name else name.split("+")
+    return max((named(one).rounding for one in names), default=0.0)
+
+
 def cost(request: Request) -> int:
     """Return about how long a call takes, in numbers that go in; twice as much with gradients."""
     given = (*request.inputs.values(), *request.weights.values())
@@ -83,7 +89,7 @@ def _mutated(name: str, spoken: Spoken) -> Implementation:
     if "=" in name:
         return in_conventions(fixing(apply([]), name), dict(spoken))
     names = name.split("+") if name else []
-    return in_conventions(apply([all_mutants()[one] for one in names]), dict(spoken))
+    return in_conventions(apply([named(one) for one in names]), dict(spoken))
 
 
 _single = cache(_mutated)

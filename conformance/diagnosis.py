@@ -124,7 +124,7 @@ class _Search:
             if not fitting:
                 found = self._fitting(self.partly, failed, compare) or self._fitting(far, failed, compare)
                 self.partly += [m for m in found if m not in self.partly]
-                fitting = [m for m in found if all(compare.fits(m.id, j.log) for j in self.passed)]
+                fitting = [m for m in found if all(compare.agrees(m.id, j.log) for j in self.passed)]
             if fitting:
                 best = self.best([m.id for m in fitting], compare)
                 return [m for m in fitting if m.id in best]
@@ -138,7 +138,7 @@ class _Search:
 
     def _breaks_nothing(self, mutant: Mutant, compare: Comparison) -> bool:
         """Return whether a mutant gives what came out where something holds that it breaks through other lenses."""
-        return all(compare.fits(mutant.id, j.log) for j in self.passed if j.requirement.id in mutant.breaks)
+        return all(compare.agrees(mutant.id, j.log) for j in self.passed if j.requirement.id in mutant.breaks)
 
     def comparison(self, rounding: float) -> Comparison:
         return Comparison(self.shared.spoken, rounding, self.shared)
@@ -200,7 +200,7 @@ class _Search:
 
     def _told_apart(self, pairs: Sequence[Pair]) -> tuple[Mistake, ...] | None:
         near = [pair for pair in pairs if all(m in self.near for m in pair)]
-        pairs = near or [p for p in pairs[:20] if all(self.rough.fits(joined(p), j.log) for j in self.passed)]
+        pairs = near or [p for p in pairs[:20] if all(self.rough.agrees(joined(p), j.log) for j in self.passed)]
         if not pairs:
             return None
         best = self.best([joined(pair) for pair in pairs], self.rough)

@@ -16,6 +16,7 @@ from attnconf.conformance.mutation import apply, named, size
 Log = Sequence[tuple[Request, Reply | Failure]]
 Spoken = frozenset[tuple[str, str]]  # conventions
 ROUNDING = 1e-6  # of what is largest in a reply
+_ROUNDINGS = {torch.float16: 1e-2, torch.bfloat16: 1e-2, torch.float32: 1e-5}  # at least, of what is in this dtype
 LIMIT = 80_000  # functions called: 2 to 3 s
 FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
 
@@ -65,6 +66,15 @@ class Comparison:
     def fits(self, name: str, log: Log) -> bool:
         """Return whether the mutant gives all replies."""
         return all(self.same(name, request, reply) for request, reply in log)
+
+    def agrees(self, name: str, log: Log) -> bool:
+        """Return whether the mutant gives all replies of what holds: where an error was wanted, any words will do."""
+        return all(
+            isinstance(self.shared.reply(name, self.spoken, request), Failure)
+            if isinstance(reply, Failure)
+            else self.same(name, request, reply)
+            for request, reply in log
+        )
 
     def telling(self, log: Log) -> Log:
         """Return the calls on which the reference replies otherwise, the cheapest first."""
@@ -120,7 +130,7 @@ def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDI
 def _equal(a: Tensor, b: Tensor, rounding: float) -> bool:
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    rounding = 1e-2 if a.dtype in (torch.float16, torch.bfloat16) else rounding
+    rounding = max(rounding, _ROUNDINGS.get(a.dtype, 0.0))
     a, b = a.detach().double(), b.detach().double()
     if not a.numel():
         return True

@@ -99,7 +99,6 @@ scaled_by_keys = Mutant(
 )
 
 
-
 def fixed_scale(width):
     return {attention.default_scale: lambda q: width**-0.5}
 
@@ -266,7 +265,6 @@ distances = Mutant(
 )
 
 
-
 def clamp_to(limit):
     return {attention.score: lambda q, k, scale: attention.score(q, k, scale).clamp(-limit, limit)}
 
@@ -362,7 +360,6 @@ off_by_one = Mutant(
 )
 
 
-
 def added_to_denominator(small):
     return {attention.weigh: lambda scores: attention.weigh(scores) / (1 + small / sum_of_exponentials(scores))}
 
@@ -455,7 +452,6 @@ keys_past_64 = Mutant(
     replace={attention.score: keep_first(64)},
     source="survives ONNX's Attention cases",
 )
-
 
 
 def keep_whole_tiles(size):

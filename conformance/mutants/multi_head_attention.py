@@ -142,7 +142,7 @@ def attend_exchanged(query, key, value, weights, num_heads, mask=None, bias=None
 keys_and_values_exchanged = Mutant(
     "MHA-keys-and-values-exchanged",
     story="after the projections key and value change roles: softmax(q·v) multiplies the keys",
-    breaks={"ATT-DROP-2", "ATT-LINEAR-1", "ATT-ROWS-1"},
+    breaks={"ATT-DROP-2", "ATT-LINEAR-1", "ATT-ROWS-1", "MHA-DEAD-1", "MHA-HEADS-1"},
     hint="scores from query and key, context from weights and value",
     replace={mha.multi_head_attention: attend_exchanged},
     silent_on=BARE,

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from attnconf.adapters import binding as adapter_binding
 from attnconf.adapters import wiring
 from attnconf.conformance.conventions import in_conventions
-from attnconf.conformance.replaying import alike
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.mutation import Mutant, all_mutants, apply, named, reaches, with_variants
+from attnconf.conformance.replaying import alike
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
 FAILED = float("inf")
@@ -110,7 +110,7 @@ class Certificate:
         reached = [m.id for m in all_mutants().values() if reaches(self.component, m)]
         for mutant in (variant for name in reached for variant in with_variants(name)):
             distance = self.distance(given, declares, mutant.id)
-            if distance <= ROUNDING and any(
+            if distance <= max(ROUNDING, mutant.rounding) and any(
                 not alike(a, b, ROUNDING)
                 for a, b in zip(self.wanted(declares, mutant.id), self.wanted(declares), strict=True)
             ):

@@ -753,6 +753,8 @@ def attend_over_batch(config, weights):
     swapped = forward_with(batch_second)(config, weights)
 
     def forward(query, key, value, **options):
+        if not query.numel():
+            return adapter.multi_head_attention(config, weights)(query, key, value, **options)
         returned = swapped(query, key, value, **options)
         return (returned[0].transpose(0, 1), returned[1]) if options.get("need_weights") else returned.transpose(0, 1)
 

@@ -777,7 +777,6 @@ scores_returned = Mutant(
     breaks={"ATT-WEIGHTS-1"},
     hint="return what multiplies the values",
     replace={attention.attend: attend_returning(lambda scores: scores)},
-    variants=[{attention.attend: attend_returning(lambda scores: scores.clamp_min(-1e9))}],
 )
 
 returned_over_queries = Mutant(
@@ -910,6 +909,10 @@ not_rescaled = Mutant(
     breaks={"ATT-DROP-3"},
     hint="divide by 1 - p, so that the expectation stays",
     replace={attention.drop: lambda weights, probability: attention.drop(weights, probability) * (1 - probability)},
+    variants=[  # drawn by hand
+        {attention.drop: lambda weights, probability: weights * (torch.rand_like(weights) >= probability)},
+        {attention.drop: lambda weights, probability: weights * (torch.rand_like(weights) < 1 - probability)},
+    ],
 )
 
 

@@ -54,6 +54,11 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
     yield close(same_sizes, want, "out after a call with other inputs")
     other_sizes = subject.attend(case.q, case.k, case.v, before=((longer.q, longer.k, longer.v),)).out
     yield close(other_sizes, want, "out after a call with longer inputs")
+    for causal in (False, True) if subject.offers("causal") else (False,):
+        keys = longer.k, longer.k, longer.v  # as many queries: in each corner every query has a key
+        want_long = subject.attend(*keys, causal=causal).out
+        after = subject.attend(*keys, causal=causal, before=((case.k, case.k, case.v),)).out
+        yield close(after, want_long, "out after a call with shorter inputs")
     twice = subject.attend(case.q, case.k, case.v, before=((case.q, case.k, case.v),) * 2).out
     yield close(twice, want, "out of the third call with the same inputs")
 

@@ -15,7 +15,7 @@ from itertools import product
 from attnconf.conformance.conventions import others_than
 from attnconf.conformance.fixing import fixed, said
 from attnconf.conformance.judge import Judged
-from attnconf.conformance.mutation import Mutant, all_mutants, reaches
+from attnconf.conformance.mutation import Mutant, all_mutants, plain, reaches, with_variants
 from attnconf.conformance.pairing import Pair, alternatives, joined, reproducing
 from attnconf.conformance.replaying import FLOAT32, LIMIT, ROUNDING, Comparison, Shared, cost
 
@@ -67,14 +67,23 @@ def explain(
         if pairs:
             found[id(root)] = Diagnosis(pairs, len(root.cases))
     found = search.sharper(found)
-    return [found.get(id(root)) for root in roots]
+    return [_plainly(found.get(id(root))) for root in roots]
+
+
+def _plainly(diagnosis: Diagnosis | None) -> Diagnosis | None:
+    """Return the diagnosis without the constants that the mistakes were found with."""
+    return diagnosis and Diagnosis(tuple(map(_plain, diagnosis.mistakes)), diagnosis.cases)
+
+
+def _plain(mistake: Iterable[Mutant]) -> Mistake:
+    return tuple({m.id: m for m in map(plain, mistake)}.values())
 
 
 def _mistakes(diagnoses: Iterable[Diagnosis]) -> list[Mistake]:
     """Return the mistakes that are named, each once, without those in what is declared."""
     named = {_names(mistake): mistake for d in diagnoses for mistake in d.mistakes}
     least = [mistake for names, mistake in named.items() if not any(other < names for other in named)]
-    return [mistake for mistake in least if all(m.id in all_mutants() for m in mistake)]
+    return [mistake for mistake in least if all(plain(m).id in all_mutants() for m in mistake)]
 
 
 def _names(mistake: Mistake) -> frozenset[str]:
@@ -97,7 +106,8 @@ class _Search:
     def __post_init__(self) -> None:
         self.held = {judged.requirement.id for judged in self.passed}
         self.failed = {judged.requirement.id for judged in self.failures}
-        possible = [m for m in all_mutants().values() if reaches(self.component, m)]
+        reached = [m for m in all_mutants().values() if reaches(self.component, m)]
+        possible = [variant for m in reached for variant in with_variants(m.id)]
         self.near = [m for m in possible if self.failed & set(m.breaks)]
         self.far = [m for m in possible if m not in self.near]
 
@@ -114,7 +124,7 @@ class _Search:
             if not fitting:
                 found = self._fitting(self.partly, failed, compare) or self._fitting(far, failed, compare)
                 self.partly += [m for m in found if m not in self.partly]
-                fitting = [m for m in found if all(compare.fits(m.id, j.log) for j in self.passed)]
+                fitting = [m for m in found if all(compare.agrees(m.id, j.log) for j in self.passed)]
             if fitting:
                 best = self.best([m.id for m in fitting], compare)
                 return [m for m in fitting if m.id in best]
@@ -123,11 +133,12 @@ class _Search:
     def _fitting(self, mutants: Iterable[Mutant], failed: Judged, compare: Comparison) -> list[Mutant]:
         telling = compare.telling(failed.log)
         log = [*telling, *failed.log] if telling else []
-        return [m for m in mutants if log and compare.fits(m.id, log)]
+        possible = [m for m in mutants if not m.rounding or self.failed >= set(m.breaks)]
+        return [m for m in possible if log and compare.fits(m.id, log)]
 
     def _breaks_nothing(self, mutant: Mutant, compare: Comparison) -> bool:
         """Return whether a mutant gives what came out where something holds that it breaks through other lenses."""
-        return all(compare.fits(mutant.id, j.log) for j in self.passed if j.requirement.id in mutant.breaks)
+        return all(compare.agrees(mutant.id, j.log) for j in self.passed if j.requirement.id in mutant.breaks)
 
     def comparison(self, rounding: float) -> Comparison:
         return Comparison(self.shared.spoken, rounding, self.shared)
@@ -151,7 +162,7 @@ class _Search:
         return sum(compare.fits(name, failure.log) for failure in self.failures)
 
     def named(self, failed: Judged, fitting: Sequence[Mutant]) -> Diagnosis | None:
-        return Diagnosis((tuple(fitting),), len(failed.cases)) if len(fitting) <= AT_MOST else None
+        return Diagnosis((tuple(fitting),), len(failed.cases)) if len(_plain(fitting)) <= AT_MOST else None
 
     def fixed(self, failed: Judged) -> Diagnosis | None:
         """Return the setting that, written into the code, reproduces a failure, or None."""
@@ -179,7 +190,8 @@ class _Search:
                 return beneath
         known = {m.id for mistake in _mistakes(found) for m in mistake}
         roots = {judged.requirement.id for judged in self.roots}
-        return self._told_apart(reproducing(failed.log, known, self.near, self.far, roots, self.rough))
+        near, far = ([m for m in some if m is plain(m) or m.id in known] for some in (self.near, self.far))
+        return self._told_apart(reproducing(failed.log, known, near, far, roots, self.rough))
 
     @cached_property
     def beneath_partly(self) -> tuple[Mistake, ...] | None:
@@ -188,7 +200,7 @@ class _Search:
 
     def _told_apart(self, pairs: Sequence[Pair]) -> tuple[Mistake, ...] | None:
         near = [pair for pair in pairs if all(m in self.near for m in pair)]
-        pairs = near or [p for p in pairs[:20] if all(self.rough.fits(joined(p), j.log) for j in self.passed)]
+        pairs = near or [p for p in pairs[:20] if all(self.rough.agrees(joined(p), j.log) for j in self.passed)]
         if not pairs:
             return None
         best = self.best([joined(pair) for pair in pairs], self.rough)
@@ -227,7 +239,8 @@ class _Search:
         roots = {judged.requirement.id for judged in self.roots}
         alone = max(self.count(name, self.rough) for name in names)
         for judged, _ in sorted(telling, key=lambda one: cost(one[1][0][0]))[:2]:
-            pairs = reproducing(judged.log, names, self.near, self.far, roots, self.rough, beside=True)
+            near, far = ([m for m in some if m is plain(m) or m.id in names] for some in (self.near, self.far))
+            pairs = reproducing(judged.log, names, near, far, roots, self.rough, beside=True)
             both = self._told_apart([pair for pair in pairs[:20] if self.count(joined(pair), self.rough) > alone])
             if both:
                 return both

@@ -6,8 +6,8 @@ function stands wherever the original did. Nothing is patched, so mutants can be
 
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -38,6 +38,8 @@ class Mutant:
     silent_on: Mapping[str, str] = field(default_factory=dict)  # component: why it cannot show there
     source: str = ""  # where the mistake was seen
     follows: frozenset[str] | set[str] = frozenset()  # checks that train, which is dear, and fail in consequence
+    variants: Sequence[Mapping[Callable[..., Any], Callable[..., Any]]] = ()  # the same mistake with other constants
+    rounding: float = 0.0  # of what is largest in a reply, where the mistake is to compute coarsely
 
     @property
     def chapter(self) -> str:
@@ -187,6 +189,24 @@ def all_mutants() -> dict[str, Mutant]:
                     _known(value, name)
                 found[value.id] = value
     return found
+
+
+@cache
+def with_variants(name: str) -> tuple[Mutant, ...]:
+    """Return a mutant and the same mistake with other constants, whose names go on: "ATT-clamped~2"."""
+    mutant = all_mutants()[name]
+    others = (replace(mutant, id=f"{name}~{i}", replace=v, variants=()) for i, v in enumerate(mutant.variants, 2))
+    return (mutant, *others)
+
+
+def named(name: str) -> Mutant:
+    """Return a mutant, or one of its variants, by name."""
+    return next(mutant for mutant in with_variants(name.split("~")[0]) if mutant.id == name)
+
+
+def plain(mutant: Mutant) -> Mutant:
+    """Return the mutant of which this is a variant, or itself."""
+    return all_mutants().get(mutant.id.split("~")[0], mutant)
 
 
 def _known(mutant: Mutant, name: str) -> None:

@@ -11,12 +11,13 @@ from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.fixing import fixing
-from attnconf.conformance.mutation import all_mutants, apply, size
+from attnconf.conformance.mutation import apply, named, size
 
 Log = Sequence[tuple[Request, Reply | Failure]]
 Spoken = frozenset[tuple[str, str]]  # conventions
 ROUNDING = 1e-6  # of what is largest in a reply
-LIMIT = 30_000  # functions called: 2 to 3 s
+_ROUNDINGS = {torch.float16: 1e-2, torch.bfloat16: 4e-2, torch.float32: 1e-5}  # at least, of what is in this dtype
+LIMIT = 30_000  # functions called: a second, on a quiet machine
 FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
 
 
@@ -56,7 +57,7 @@ class Comparison:
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant, or the reference where the name is empty, gives this reply."""
-        return alike(reply, self.shared.reply(name, self.spoken, request), self.rounding)
+        return alike(reply, self.shared.reply(name, self.spoken, request), max(self.rounding, coarseness(name)))
 
     def silent(self, name: str, request: Request) -> bool:
         """Return whether the mutant replies to a call as the reference does."""
@@ -66,10 +67,25 @@ class Comparison:
         """Return whether the mutant gives all replies."""
         return all(self.same(name, request, reply) for request, reply in log)
 
+    def agrees(self, name: str, log: Log) -> bool:
+        """Return whether the mutant gives all replies of what holds: where an error was wanted, any words will do."""
+        return all(
+            isinstance(self.shared.reply(name, self.spoken, request), Failure)
+            if isinstance(reply, Failure)
+            else self.same(name, request, reply)
+            for request, reply in log
+        )
+
     def telling(self, log: Log) -> Log:
         """Return the calls on which the reference replies otherwise, the cheapest first."""
         other = [(request, reply) for request, reply in log if not self.same("", request, reply)]
         return sorted(other, key=lambda call: cost(call[0]))
+
+
+def coarseness(name: str) -> float:
+    """Return what several mutants, whose mistake is to compute coarsely, are off by; 0 for all others."""
+    names = [] if "=" in name or not name else name.split("+")
+    return max((named(one).rounding for one in names), default=0.0)
 
 
 def cost(request: Request) -> int:
@@ -83,7 +99,7 @@ def _mutated(name: str, spoken: Spoken) -> Implementation:
     if "=" in name:
         return in_conventions(fixing(apply([]), name), dict(spoken))
     names = name.split("+") if name else []
-    return in_conventions(apply([all_mutants()[one] for one in names]), dict(spoken))
+    return in_conventions(apply([named(one) for one in names]), dict(spoken))
 
 
 _single = cache(_mutated)
@@ -105,19 +121,30 @@ def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDI
         return isinstance(one, Failure) and isinstance(other, Failure) and one.message == other.message
     if set(one.grads) != set(other.grads) or (one.weights is None) != (other.weights is None):
         return False
-    pairs = [(one.out, other.out), *((one.grads[name], other.grads[name]) for name in one.grads)]
+    pairs = [(one.out, other.out)]
     if one.weights is not None and other.weights is not None:
         pairs.append((one.weights, other.weights))
-    return one.changed == other.changed and all(_equal(a, b, rounding) for a, b in pairs)
+    steepest = max((_largest(grad) for grad in other.grads.values()), default=0.0)
+    return (
+        one.changed == other.changed
+        and all(_equal(a, b, rounding) for a, b in pairs)
+        and all(_equal(grad, other.grads[name], rounding, steepest) for name, grad in one.grads.items())
+    )
 
 
-def _equal(a: Tensor, b: Tensor, rounding: float) -> bool:
+def _largest(x: Tensor) -> float:
+    return float(x.detach().double().abs().nan_to_num(posinf=0.0).max()) if x.numel() else 0.0
+
+
+def _equal(a: Tensor, b: Tensor, rounding: float, beside: float = 0.0) -> bool:
+    """Return whether two tensors are equal up to rounding; ``beside``: the size of what the same rounding left."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    rounding = 1e-2 if a.dtype in (torch.float16, torch.bfloat16) else rounding
+    rounding = max(rounding, _ROUNDINGS.get(a.dtype, 0.0))
+    noise = 100 * torch.finfo(a.dtype).eps * beside if a.is_floating_point() else 0.0  # a key's bias has no slope
     a, b = a.detach().double(), b.detach().double()
     if not a.numel():
         return True
     gap = (a - b).abs().nan_to_num(nan=0.0, posinf=0.0)
     same_specials = torch.equal(a.isnan(), b.isnan()) and torch.equal(a.isinf(), b.isinf())
-    return same_specials and bool(gap.max() <= rounding * b.abs().nan_to_num(posinf=0.0).max())
+    return same_specials and bool(gap.max() <= max(rounding * _largest(b), noise))

@@ -85,7 +85,7 @@ def drop(weights: Tensor, probability: float) -> Tensor:
         return weights
     if probability == 1.0:
         return torch.zeros_like(weights)  # not 0/0
-    kept = torch.rand_like(weights) >= probability
+    kept = torch.empty_like(weights).bernoulli_(1.0 - probability)
     return weights * kept / (1.0 - probability)
 
 

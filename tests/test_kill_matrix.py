@@ -90,7 +90,7 @@ def test_a_mutant_is_silent_where_it_says_so():
     assert not {where: failed for where, failed in loud.items() if failed}
 
 
-@pytest.mark.parametrize("name", ["ATT-query-overwritten", "ATT-scores-returned"])
+@pytest.mark.parametrize("name", ["ATT-query-overwritten", "ATT-stale-cache"])
 def test_what_a_component_cannot_reach_is_the_reference_there(name):
     """Such rows are copied; judged, they come out the same."""
     assert reaches("attention", all_mutants()[name])

@@ -17,7 +17,7 @@ from attnconf.adapters import wiring
 from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
-from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
+from attnconf.conformance.mutation import Mutant, all_mutants, apply, named, reaches, with_variants
 from attnconf.conformance.replaying import alike
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
@@ -108,11 +108,10 @@ class Certificate:
     def mistakes(self, given: Sequence[Reply | Failure], declares: Mapping[str, str]) -> list[Mutant]:
         """Return the known mistakes that give these replies, where the reference does not."""
         found = []
-        for mutant in all_mutants().values():
-            if not reaches(self.component, mutant):
-                continue
+        reached = [m.id for m in all_mutants().values() if reaches(self.component, m)]
+        for mutant in (variant for name in reached for variant in with_variants(name)):
             distance = self.distance(given, declares, mutant.id)
-            if distance <= ROUNDING and any(
+            if distance <= max(ROUNDING, mutant.rounding) and any(
                 not alike(a, b, ROUNDING)
                 for a, b in zip(self.wanted(declares, mutant.id), self.wanted(declares), strict=True)
             ):
@@ -125,7 +124,7 @@ _applied: dict[str, Implementation] = {}
 
 def _textbook(mutant: str) -> Implementation:
     if mutant not in _applied:
-        _applied[mutant] = apply([all_mutants()[mutant]] if mutant else [])
+        _applied[mutant] = apply([named(mutant)] if mutant else [])
     return _applied[mutant]
 
 

@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.mutation import Mutant
-from attnconf.reference import attention
+from attnconf.reference import attention, masks
 
 
 def products(q, k):
@@ -98,13 +98,33 @@ scaled_by_keys = Mutant(
     replace={attention.attend: attend_scaled_by_keys},
 )
 
+
+def fixed_scale(width):
+    return {attention.default_scale: lambda q: width**-0.5}
+
+
 scale_for_eight = Mutant(
     "ATT-scale-for-eight",
-    story="the scale is 1/√8 whatever the width",
+    story="the scale is the same whatever the width: 1/√8 say, a constant or that of an earlier call",
     breaks={"ATT-SCALE-1"},
-    hint="compute the scale from q.shape[-1]",
-    replace={attention.default_scale: lambda q: 8**-0.5},
+    hint="compute the scale from q.shape[-1], in every call",
+    replace=fixed_scale(8),
+    variants=[fixed_scale(width) for width in (2, 3, 4, 5, 6, 7, 10, 16, 32, 64, 96, 100, 128, 256, 512)],
     source="survives ONNX's Attention cases",
+)
+
+
+def rounded_root(round_to):
+    return {attention.default_scale: lambda q: 1 / max(1, round_to(math.sqrt(q.shape[-1])))}
+
+
+root_rounded = Mutant(
+    "ATT-root-rounded",
+    story="the scores are divided by √E rounded to an integer",
+    breaks={"ATT-SCALE-1"},
+    hint="math.sqrt(head_dim) without int() or //: it is an integer only for widths like 16 and 64",
+    replace=rounded_root(int),
+    variants=[rounded_root(round), rounded_root(math.ceil)],
 )
 
 scale_rounded_up = Mutant(
@@ -228,6 +248,10 @@ cosine = Mutant(
     breaks={"ATT-SHIFT-1"},
     hint="use the plain dot product",
     replace={attention.score: lambda q, k, scale: products(normalize(q, dim=-1), normalize(k, dim=-1))},
+    variants=[
+        {attention.score: lambda q, k, scale: scale * products(normalize(q, dim=-1), normalize(k, dim=-1))},
+        {attention.score: lambda q, k, scale: products(normalize(q, dim=-1), normalize(k, dim=-1)) / scale},
+    ],
 )
 
 distances = Mutant(
@@ -240,12 +264,18 @@ distances = Mutant(
     },
 )
 
+
+def clamp_to(limit):
+    return {attention.score: lambda q, k, scale: attention.score(q, k, scale).clamp(-limit, limit)}
+
+
 clamped = Mutant(
     "ATT-clamped",
-    story="the scores are clamped to ±7",
+    story="the scores are clamped, to ±7 say",
     breaks={"ATT-RETR-1"},
     hint="subtract the row's maximum for stability; do not clamp",
-    replace={attention.score: lambda q, k, scale: attention.score(q, k, scale).clamp(-7, 7)},
+    replace=clamp_to(7),
+    variants=[clamp_to(limit) for limit in (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 64, 80, 88, 100)],
 )
 
 # -- the softmax
@@ -294,6 +324,14 @@ no_softmax = Mutant(
     source="flexflow#467",
 )
 
+softmax_twice = Mutant(
+    "ATT-softmax-twice",
+    story="the softmax is taken twice: the second one, of weights between 0 and 1, is nearly uniform",
+    breaks={"ATT-DUPL-1", "ATT-SCALE-2", "ATT-SCORE-1"},
+    hint="look for softmax both in a helper and where it is called",
+    replace={attention.weigh: lambda scores: attention.weigh(attention.weigh(scores))},
+)
+
 sigmoid = Mutant(
     "ATT-sigmoid",
     story="every score goes through a sigmoid by itself instead of a softmax over the keys",
@@ -321,12 +359,23 @@ off_by_one = Mutant(
     replace={attention.weigh: lambda scores: torch.softmax(torch.nn.functional.pad(scores, (0, 1)), -1)[..., :-1]},
 )
 
+
+def added_to_denominator(small):
+    return {attention.weigh: lambda scores: attention.weigh(scores) / (1 + small / sum_of_exponentials(scores))}
+
+
+def sum_of_exponentials(scores):
+    peak = scores.amax(dim=-1, keepdim=True)
+    return torch.exp(scores - peak.masked_fill(torch.isneginf(peak), 0.0)).sum(-1, keepdim=True).clamp_min(1e-300)
+
+
 epsilon = Mutant(
     "ATT-epsilon",
     story="a small number is added to the softmax's denominator",
     breaks={"ATT-SINGLE-1"},
     hint="after subtracting the maximum the denominator is at least 1: nothing needs adding",
-    replace={attention.weigh: lambda scores: attention.weigh(scores) / (1 + 1e-9)},
+    replace=added_to_denominator(1e-9),
+    variants=[added_to_denominator(10.0**-n) for n in (2, 3, 4, 5, 6, 7, 8, 10)],
 )
 
 contrast = Mutant(
@@ -402,6 +451,55 @@ keys_past_64 = Mutant(
     hint="loop over all tiles of keys",
     replace={attention.score: keep_first(64)},
     source="survives ONNX's Attention cases",
+)
+
+
+def keep_whole_tiles(size):
+    def score(q, k, scale):
+        return keep_first(max(1, k.shape[-2] // size) * size)(q, k, scale)
+
+    return {attention.score: score}
+
+
+last_tile_of_keys = Mutant(
+    "ATT-last-tile-dropped",
+    story="keys are read in tiles, of 16 say, and the last, shorter tile is dropped",
+    breaks={"ATT-LONG-1"},
+    hint="round the number of tiles up: range(0, S, size), not range(S // size)",
+    replace=keep_whole_tiles(16),
+    variants=[keep_whole_tiles(size) for size in (2, 3, 4, 5, 8, 10, 32, 64, 128)],
+)
+
+
+def exponentials_in_tiles(scores, size):
+    """Return the exponentials of the scores less the largest so far, and of the scores less the largest of all."""
+    peak = scores.cummax(dim=-1).values
+    last = (torch.arange(scores.shape[-1]) // size * size + size - 1).clamp_max(scores.shape[-1] - 1)
+    so_far = peak[..., last]
+    so_far, peak = (x.masked_fill(torch.isneginf(x), 0.0) for x in (so_far, peak[..., -1:]))
+    return torch.exp(scores - so_far), torch.exp(scores - peak)
+
+
+def tiles_not_rescaled(size, mixed=True, summed=False):
+    def weigh(scores):
+        stale, right = exponentials_in_tiles(scores, size)
+        total = (stale if summed else right).sum(-1, keepdim=True)
+        return (stale if mixed else right) / total.masked_fill(total == 0, 1.0)
+
+    return {attention.weigh: weigh}
+
+
+not_rescaled_in_tiles = Mutant(
+    "ATT-tiles-not-rescaled",
+    story="a softmax over tiles of keys, 8 each say, does not rescale what it has summed when the maximum grows",
+    breaks={"ATT-KEYS-1", "ATT-ROWS-1"},
+    hint="multiply both the sum and the output so far by exp(old maximum - new maximum)",
+    replace=tiles_not_rescaled(8),
+    variants=[
+        tiles_not_rescaled(size, *stale)
+        for size in (8, 1, 2, 4, 16, 32, 64)
+        for stale in ((True, False), (True, True), (False, True))
+    ][1:],
 )
 
 last_tile_of_queries = Mutant(
@@ -533,10 +631,12 @@ def attend_in(dtype):
 
 half_inside = Mutant(
     "ATT-half-inside",
-    story="the inputs are silently cast to float16",
+    story="the inputs are silently cast to half precision",
     breaks={"ATT-PREC-1"},
     hint="compute in the dtype of the inputs",
     replace={attention.attend: attend_in(torch.float16)},
+    variants=[{attention.attend: attend_in(torch.bfloat16)}],
+    rounding=3e-2,
     source="survives ONNX's Attention cases",
 )
 
@@ -660,9 +760,15 @@ unscaled_without_grad = Mutant(
 # -- what comes back besides the output
 
 
-def run_attention_returning_scores(config, query, key, value, mask, bias, need_weights):
-    out = adapter.run_attention(config, query, key, value, mask, bias, False)
-    return (out, attention.score(query, key, query.shape[-1] ** -0.5)) if need_weights else out
+def attend_returning(change):
+    """Return an attend that returns, instead of the weights, what it makes of the scores."""
+
+    def attend(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+        scores = attention.score(q, k, attention.default_scale(q) if scale is None else scale)
+        scores = masks.hide(masks.add_bias(scores, bias), mask)
+        return attention.attend(q, k, v, mask, bias, scale, dropout)[0], change(scores)
+
+    return attend
 
 
 scores_returned = Mutant(
@@ -670,8 +776,15 @@ scores_returned = Mutant(
     story="the scores are returned as if they were the weights",
     breaks={"ATT-WEIGHTS-1"},
     hint="return what multiplies the values",
-    replace={adapter.run_attention: run_attention_returning_scores},
-    silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
+    replace={attention.attend: attend_returning(lambda scores: scores)},
+)
+
+returned_over_queries = Mutant(
+    "ATT-returned-over-queries",
+    story="the weights that are returned are a softmax over the queries, unlike those that multiply the values",
+    breaks={"ATT-WEIGHTS-1"},
+    hint="return what multiplies the values",
+    replace={attention.attend: attend_returning(lambda scores: scores.softmax(dim=-2))},
 )
 
 
@@ -796,6 +909,10 @@ not_rescaled = Mutant(
     breaks={"ATT-DROP-3"},
     hint="divide by 1 - p, so that the expectation stays",
     replace={attention.drop: lambda weights, probability: attention.drop(weights, probability) * (1 - probability)},
+    variants=[  # drawn by hand
+        {attention.drop: lambda weights, probability: weights * (torch.rand_like(weights) >= probability)},
+        {attention.drop: lambda weights, probability: weights * (torch.rand_like(weights) < 1 - probability)},
+    ],
 )
 
 

@@ -1,5 +1,7 @@
 """Ways to get masks wrong: the reference with one function replaced."""
 
+from dataclasses import replace
+
 import torch
 
 from attnconf.adapters import reference as adapter
@@ -46,6 +48,22 @@ all_inverted = Mutant(
     hint="fill where the mask is False",
     replace={masks.hide: lambda scores, mask: scores if mask is None else masks.hide(scores, ~mask)},
     source="detr#96",
+)
+
+
+def gather_in_training_only(config, query, key, key_mask, attn_mask):
+    if not config.training:
+        key_mask, attn_mask = None, None
+    return adapter.gather_masks(config, query, key, key_mask, attn_mask)
+
+
+mask_in_training_only = Mutant(
+    "MASK-in-training-only",
+    story="in evaluation the masks that are given are dropped",
+    breaks={"MASK-BOOL-1", "MHA-MODE-1"},
+    hint="pass the mask on in every branch of forward",
+    replace={adapter.gather_masks: gather_in_training_only},
+    source="pytorch#86120",
 )
 
 mask_ignored = Mutant(
@@ -205,6 +223,28 @@ masked_after = Mutant(
     breaks={"MASK-ROWS-1"},
     hint="hide the scores before the softmax",
     replace={attention.attend: attend_masking_weights},
+)
+
+
+def renormalise(small):
+    def attend(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+        if mask is None:
+            return attention.attend(q, k, v, mask, bias, scale, dropout)
+        scores = masks.add_bias(attention.score(q, k, attention.default_scale(q) if scale is None else scale), bias)
+        left = torch.exp(scores - scores.amax(dim=-1, keepdim=True)) * mask
+        weights = attention.drop(left / (left.sum(dim=-1, keepdim=True) + small), dropout)
+        return attention.mix(weights, v), weights
+
+    return {attention.attend: attend}
+
+
+renormalised = Mutant(
+    "MASK-renormalised",
+    story="hidden keys take part in the maximum, and what is left is divided by its sum: it may be 0 / 0",
+    breaks={"MASK-NAN-1", "MASK-POISON-1"},
+    hint="hide the scores first, then subtract the maximum of what is left",
+    replace=renormalise(0.0),
+    variants=[renormalise(10.0**-n) for n in range(3, 13)],
 )
 
 
@@ -434,6 +474,19 @@ padding_ignored = Mutant(
     hint="pass the padding mask on to the attention",
     replace={masks.key_padding: with_key_mask(torch.ones_like)},
     source="pytorch#97111; Kyubyong/transformer#69",
+)
+
+
+def one_more(mask):
+    return mask | mask.roll(1, dims=-1) & (torch.arange(mask.shape[-1]) > 0)
+
+
+padding_one_more = Mutant(
+    "MASK-padding-one-more",
+    story="the first padded key after the real ones is seen: lengths are compared with > instead of >=",
+    breaks={"MASK-PADDING-1"},
+    hint="position < length is real, position >= length is padding",
+    replace={masks.key_padding: with_key_mask(one_more)},
 )
 
 padding_inverted = Mutant(
@@ -690,6 +743,37 @@ causal_by_default = Mutant(
     hint="apply causality only where it is asked for",
     replace={adapter.gather_masks: gather_causal_by_default},
     source="TransformerEngine#629; transformers#48172",
+)
+
+
+def attention_with_first_causal_mask(build):
+    def component(config, weights):
+        seen = []
+
+        def forward(query, key, value, **options):
+            if not config.causal:
+                return build(config, weights)(query, key, value, **options)
+            L, S = query.shape[-2], key.shape[-2]
+            seen.append(masks.causal(L, S))
+            kept, given = seen[0][:L, :S].expand(L, S), options.pop("attn_mask", None)
+            mask = masks.intersect(given, kept)
+            return build(replace(config, causal=False), weights)(query, key, value, attn_mask=mask, **options)
+
+        return forward
+
+    return component
+
+
+causal_of_first_call = Mutant(
+    "MASK-causal-of-first-call",
+    story="the causal mask of the first call is kept, and a later, longer sequence does not fit",
+    breaks={"ATT-REPEAT-1"},
+    hint="build the mask for the length at hand, or keep it by its length",
+    replace={
+        adapter.attention: attention_with_first_causal_mask(adapter.attention),
+        adapter.multi_head_attention: attention_with_first_causal_mask(adapter.multi_head_attention),
+    },
+    raises={"ATT-REPEAT-1"},
 )
 
 # -- rows without keys

@@ -1,5 +1,7 @@
 """Ways to get multi-head attention wrong: the reference with one function replaced."""
 
+from dataclasses import replace
+
 import torch
 from torch.nn.functional import normalize, pad
 
@@ -7,6 +9,7 @@ from attnconf.adapters import reference as adapter
 from attnconf.conformance.mutation import Mutant
 from attnconf.reference import multi_head_attention as mha
 from attnconf.reference.attention import attend
+from attnconf.reference.masks import causal
 
 BARE = {"attention": "it has no projections and no heads to split"}
 
@@ -125,6 +128,23 @@ values_from_keys = Mutant(
             lambda q, k, v, w, n: (q, k, k, w) if k.shape == v.shape else (q, k, v, w)
         )
     },
+    silent_on=BARE,
+)
+
+
+def attend_exchanged(query, key, value, weights, num_heads, mask=None, bias=None, dropout=0.0):
+    projected = mha.project_query(query, weights), mha.project_key(key, weights), mha.project_value(value, weights)
+    q, k, v = (mha.split_heads(x, num_heads) for x in projected)
+    context, attention = attend(q, v, k, mask, bias, dropout=dropout)
+    return mha.project_out(mha.merge_heads(context), weights), attention
+
+
+keys_and_values_exchanged = Mutant(
+    "MHA-keys-and-values-exchanged",
+    story="after the projections key and value change roles: softmax(q·v) multiplies the keys",
+    breaks={"ATT-DROP-2", "ATT-LINEAR-1", "ATT-ROWS-1", "MHA-DEAD-1", "MHA-HEADS-1"},
+    hint="scores from query and key, context from weights and value",
+    replace={mha.multi_head_attention: attend_exchanged},
     silent_on=BARE,
 )
 
@@ -434,6 +454,40 @@ second_head_reuses_first = Mutant(
 )
 
 
+def from_first_head(*names):
+    """Return a multi_head_attention in which all heads have the first head's projections of some kinds."""
+
+    def shared(query, key, value, weights, num_heads):
+        D = weights["q.weight"].shape[0] // num_heads
+
+        def first(w):
+            return w[:D].repeat(num_heads, *[1] * (w.ndim - 1))
+
+        return query, key, value, {n: first(w) if n.split(".")[0] in names else w for n, w in weights.items()}
+
+    return {mha.multi_head_attention: attend_with(shared)}
+
+
+heads_tied = Mutant(
+    "MHA-heads-tied",
+    story="all heads are one: [head] * num_heads repeats one module, with one set of weights",
+    breaks={"ATT-HEAD-1", "MHA-DEAD-1", "MHA-MERGE-1"},
+    hint="build a module for each head: [Head(…) for _ in range(num_heads)]",
+    replace=from_first_head("q", "k", "v"),
+    silent_on=BARE,
+)
+
+first_head_shared = Mutant(
+    "MHA-first-head-shared",
+    story="all heads use the keys, or the values, of the first head",
+    breaks={"ATT-HEAD-1", "MHA-DEAD-1", "MHA-HEADS-1"},
+    hint="take the head's own projection: keys[h], not keys[0]",
+    replace=from_first_head("k"),
+    variants=[from_first_head("v"), from_first_head("k", "v"), from_first_head("q")],
+    silent_on=BARE,
+)
+
+
 def run_floored(config, weights, query, key, value, mask, bias, need_weights):
     if config.embed_dim % config.num_heads:
         W = config.num_heads * config.head_dim
@@ -699,6 +753,8 @@ def attend_over_batch(config, weights):
     swapped = forward_with(batch_second)(config, weights)
 
     def forward(query, key, value, **options):
+        if not query.numel():
+            return adapter.multi_head_attention(config, weights)(query, key, value, **options)
         returned = swapped(query, key, value, **options)
         return (returned[0].transpose(0, 1), returned[1]) if options.get("need_weights") else returned.transpose(0, 1)
 
@@ -886,6 +942,69 @@ keys_kept = Mutant(
     breaks={"ATT-REPEAT-1"},
     hint="a cache belongs to one sequence",
     replace={adapter.multi_head_attention: keep_projected_keys},
+    silent_on=BARE,
+)
+
+
+def keep_all_before(config, weights):
+    seen = []
+
+    def forward(query, key, value, **options):
+        before = [pair for pair in seen if len(pair[0]) == len(key)]
+        k, v = (torch.cat([*(pair[i] for pair in before), x], dim=1) for i, x in enumerate((key, value)))
+        if not config.training:
+            seen.append((key, value))
+        if k.shape == key.shape:
+            return adapter.multi_head_attention(config, weights)(query, key, value, **options)
+        bias = torch.zeros(query.shape[1], k.shape[1]).to(query)
+        if config.causal:
+            later = causal(query.shape[1], k.shape[1], k.shape[1] - query.shape[1]).logical_not()
+            bias = bias.masked_fill(later, float("-inf"))
+        plain = replace(config, causal=False)
+        return adapter.multi_head_attention(plain, weights)(query, k, v, **with_bias(options, bias))
+
+    return forward
+
+
+all_kept = Mutant(
+    "MHA-all-keys-kept",
+    story="keys and values of earlier calls stay in front of those of later ones, though nobody asked for a cache",
+    breaks={"ATT-REPEAT-1"},
+    hint="a cache belongs to one sequence: let the caller hand it over, and start each sequence without",
+    replace={adapter.multi_head_attention: keep_all_before},
+    silent_on=BARE,
+)
+
+
+def run_overwriting(config, weights, query, key, value, mask, bias, need_weights):
+    returned = adapter.run_multi_head(config, weights, query, key, value, mask, bias, need_weights)
+    out = returned[0] if need_weights else returned
+    if out.shape == query.shape:
+        with torch.no_grad():
+            query.add_(out.detach())
+    return returned
+
+
+input_overwritten = Mutant(
+    "MHA-input-overwritten",
+    story="the residual is added in place: the caller's input is no longer what it was",
+    breaks={"ATT-IMMUT-1"},
+    hint="write x = x + attention(x), not x += attention(x)",
+    replace={adapter.run_multi_head: run_overwriting},
+    silent_on=BARE,
+)
+
+
+def project_out_squeezed(context, weights):
+    return mha.project_out(context.squeeze(), weights)
+
+
+squeezed = Mutant(
+    "MHA-squeezed",
+    story="squeeze() drops every axis of size 1: a batch of one, or a single token, loses an axis",
+    breaks={"ATT-SHAPE-1"},
+    hint="squeeze(dim) one axis, or index it; the others may have size 1 too",
+    replace={mha.project_out: project_out_squeezed},
     silent_on=BARE,
 )
 

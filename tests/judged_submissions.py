@@ -131,7 +131,8 @@ def table(judged: dict[str, Judged]) -> str:
         "",
         f"* {len(right)} right files: {sum(r[2] == 'conformant' for r in right)} conformant.",
         f"* {len(wrong)} wrong files: {len(wrong) - count['NOT CAUGHT']} nonconformant; "
-        f"the mistake of {count['named']} is named, {count['caught, not named']} are caught without a name, {count['NAMED WRONGLY']} are named wrongly.",
+        f"the mistake of {count['named']} is named, "
+        f"{count['caught, not named']} are caught without a name, {count['NAMED WRONGLY']} are named wrongly.",
         "",
         "| File | Component | What is wrong | Outcome | Named |",
         "|---|---|---|---|---|",

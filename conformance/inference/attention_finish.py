@@ -16,7 +16,7 @@ from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, d
 
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
-    text = _checked(place, text, sizes)
+    text = _without_output_dropout(place, _checked(place, text, sizes), sizes)
     text = with_masks(place, text, sizes, request, declared, "" if certified in (None, "reference") else certified)
     text = text.but(longest=limit(place, text, sizes))
     declares = declared(text)
@@ -48,6 +48,26 @@ def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
         if not fits(text, asked):
             text = text.but(made=replace(text.made, given=text.made.given - {"key_dim", "value_dim"}))
     return text
+
+
+def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
+    """Return the text without dropout where one number drops weights and outputs alike, as GPT-2's layers do."""
+    if "dropout" not in text.made.given:
+        return text
+    made = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
+    one = request(text, sizes[0], 3, 6, 6, {})
+    kept, dropped = (
+        reply(made, replace(one, config=replace(one.config, dropout=0.5, training=training), seed=0))
+        for training in (False, True)
+    )
+    if isinstance(kept, Failure) or isinstance(dropped, Failure):
+        return text
+    there = dropped.out != 0
+    alone = bool(((dropped.out - 2 * kept.out).abs()[there] < 1e-5).all())  # the outputs, and nothing else
+    if alone or float(there.double().mean()) > 0.9:
+        return text
+    words = text.made.text.replace("config.dropout", "0.0")
+    return text.but(made=replace(text.made, text=words, given=text.made.given - {"dropout"}))
 
 
 LONG = 140  # tokens, beyond the longest scored case

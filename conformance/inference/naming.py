@@ -27,7 +27,8 @@ def by_name(parameters: Mapping[str, Tensor], sizes: Sizes) -> dict[str, str] | 
     for name, role in roles.items():
         kind = "bias" if parameters[name].ndim == 1 else "weight"
         parts = {"qkv": ("q", "k", "v"), "kv": ("k", "v")}.get(role or "", (role,))
-        if role is None or tuple(parameters[name].shape) != _shape(parts, kind, sizes):
+        shape = tuple(parameters[name].shape)
+        if role is None or _shape(parts, kind, sizes) not in (shape, shape[::-1]):
             return None
         texts = [f'weights["{part}.{kind}"]' for part in parts]
         entries[name] = texts[0] if len(texts) == 1 else f"torch.cat([{', '.join(texts)}])"

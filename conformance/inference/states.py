@@ -73,6 +73,8 @@ def weighings(
     if named:
         there = {role for name in parameters if parameters[name].ndim == 1 for role in roles_of(name)}
         yield Weighing(tuple(f'"{name}": {text}' for name, text in named.items()), _without(there))
+        turned = {name: f"{text}.T" if parameters[name].ndim > 1 else text for name, text in named.items()}
+        yield Weighing(tuple(f'"{name}": {text}' for name, text in turned.items()), _without(there))
     try:
         found = read(output, parameters, x, sizes)
     except (Failed, RuntimeError, IndexError, ValueError):

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters.binding import bind
 from attnconf.adapters import wiring
+from attnconf.adapters.binding import bind
 from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported

@@ -85,6 +85,7 @@ def bindings(
             if isinstance(outcome, Bound) and outcome.certified:
                 bound.append(outcome)
                 found.append(candidate)
+    bound = [b for b in bound if not any(_is_part(b, o) for o in bound if o is not b)]
     order = [c.name for c in found]
     bound = _without_helpers(sorted(bound, key=lambda b: order.index(b.place.name)), {c.name: c for c in found})
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
@@ -144,11 +145,22 @@ def _far_fetched(candidate: Candidate, component: str) -> bool:
 
 
 def _helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
-    """Return whether something of a kind with what uses it is judged with that, whatever it is."""
+    """Return whether something is judged with what uses it: it is of one kind with that, or that equals the textbook.
+
+    Attention is judged by itself as well: its laws are not asked of what is built from it.
+    """
     kind = KINDS.get(user.draft.component, user.draft.component)
     uses = next(c.uses for c in found if c.name == user.place.name)
     used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
+    if used and user.certified == "reference" and candidate.components[0] != "multi_head_attention":
+        return True
     return used and all(KINDS.get(c, c) == kind for c in candidate.components)
+
+
+def _is_part(b: Bound, user: Bound) -> bool:
+    """Return whether something is handed to the constructor of what equals the textbook with it."""
+    handed = f"theirs.{b.place.name}(" in user.draft.body
+    return handed and user.certified == "reference" and b.draft.component != "multi_head_attention"
 
 
 def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:

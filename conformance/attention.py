@@ -58,7 +58,8 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
         keys = longer.k, longer.k, longer.v  # as many queries: in each corner every query has a key
         want_long = subject.attend(*keys, causal=causal).out
         after = subject.attend(*keys, causal=causal, before=((case.k, case.k, case.v),)).out
-        yield close(after, want_long, "out after a call with shorter inputs")
+        what = "out after a call with shorter inputs"
+        yield Measure() if evidence.same_values(after, want_long) else close(after, want_long, what)  # NaN, too
     twice = subject.attend(case.q, case.k, case.v, before=((case.q, case.k, case.v),) * 2).out
     yield close(twice, want, "out of the third call with the same inputs")
 

@@ -397,6 +397,8 @@ no_maximum = Mutant(
 
 
 def weigh_by_one_maximum(scores):
+    if not scores.numel():
+        return scores
     empty = torch.isneginf(scores).all(dim=-1, keepdim=True)
     e = torch.exp(scores - scores.masked_fill(empty, 0.0).max())
     return e / e.sum(dim=-1, keepdim=True).masked_fill(empty, 1.0)

@@ -5,10 +5,10 @@
 
 import contextlib
 import io
+import multiprocessing
 import sys
 import time
 import tomllib
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -99,8 +99,9 @@ def judge(path: str) -> Judged:
 
 def judge_all(files: list[str], processes: int = 2) -> dict[str, Judged]:
     """Return what comes of each file, judged side by side."""
-    with ProcessPoolExecutor(processes, max_tasks_per_child=20) as pool:
-        return dict(zip(files, pool.map(judge, [str(FOLDER / f) for f in files]), strict=True))
+    paths = [str(FOLDER / file) for file in files]
+    with multiprocessing.get_context("spawn").Pool(processes, maxtasksperchild=20) as pool:
+        return dict(zip(files, pool.imap(judge, paths), strict=True))
 
 
 def standing(submission: Submission, judged: Judged) -> str:

@@ -534,7 +534,7 @@ def inferred(monkeypatch):
     """Return what inference was asked."""
     asked = []
 
-    def infer(source, label, chosen, component):
+    def infer(source, label, chosen, component, prescribed=None):
         asked.append((source.module.__name__, label, chosen, component))
         return [Unjudgeable(label, str(source.path), "nothing")]
 

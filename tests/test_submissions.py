@@ -1,18 +1,12 @@
-"""Homework that knows nothing of us: right files conform, wrong ones do not, and no mistake is named but theirs."""
+"""The collection of homework that knows nothing of us is in order: every file is listed, with mistakes that are known."""
 
 from pathlib import Path
 
-import pytest
-from judged_submissions import FOLDER, REPORT, judge_all, standing, still_open, submissions, table
+from judged_submissions import FOLDER, submissions
 
 from attnconf.conformance.mutation import all_mutants
 
 FILES = [s.file for s in submissions()]
-
-
-@pytest.fixture(scope="module")
-def judged():
-    return judge_all(FILES)
 
 
 def test_the_index_lists_every_file_once():
@@ -39,21 +33,3 @@ def test_the_index_names_known_mistakes():
 def test_there_are_many_hands():
     assert sum(s.right for s in submissions()) >= 60
     assert sum(not s.right for s in submissions()) >= 80
-
-
-@pytest.mark.parametrize("submission", submissions(), ids=FILES)
-def test_the_verdict_is_right_and_so_is_the_name(submission, judged):
-    """What is open, of which open.toml says why, must still be open: a stale entry is an error."""
-    found = standing(submission, judged[submission.file])
-    fine = {"conformant"} if submission.right else {"named"}
-    missed = still_open().get(submission.file, {})
-    if found in fine:
-        assert not missed, "reached: take it out of open.toml"
-    elif found == "caught, not named":
-        assert "name" in missed, judged[submission.file].reason
-    else:
-        assert "verdict" in missed or (found == "NAMED WRONGLY" and "name" in missed), (found, judged[submission.file])
-
-
-def test_the_report_is_what_came_out(judged):
-    assert REPORT.read_text(encoding="utf-8") == table(judged), "run python tests/judged_submissions.py"

@@ -90,7 +90,7 @@ def lacking(weights: Any, *names: str) -> None:
 
 def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tensor | None, causal: bool) -> Any:
     """Return where attention is allowed, (B, 1 or H, L, S), True = may attend; None where it is everywhere."""
-    L, S = (x.shape[1] if x.ndim == 2 else x.shape[-2] for x in (query, key))  # ids, or vectors
+    L, S = _tokens(query), _tokens(key)
     seen = None
     if causal:
         seen = torch.ones(L, S, dtype=torch.bool, device=query.device).tril()
@@ -106,7 +106,12 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
 
 def everywhere(query: Tensor, key: Tensor) -> Tensor:
     """Return the mask that allows all, (B, 1, L, S), for a module that insists on one."""
-    return torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool, device=query.device)
+    return torch.ones(query.shape[0], 1, _tokens(query), _tokens(key), dtype=torch.bool, device=query.device)
+
+
+def _tokens(x: Tensor) -> int:
+    """Return how many tokens there are: of ids (B, L), or of vectors (…, L, E)."""
+    return x.shape[1] if x.ndim == 2 else x.shape[-2]
 
 
 def one_for_all_heads(seen: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ Log = Sequence[tuple[Request, Reply | Failure]]
 Spoken = frozenset[tuple[str, str]]  # conventions
 ROUNDING = 1e-6  # of what is largest in a reply
 _ROUNDINGS = {torch.float16: 1e-2, torch.bfloat16: 4e-2, torch.float32: 1e-5}  # at least, of what is in this dtype
-LIMIT = 80_000  # functions called: 2 to 3 s
+LIMIT = 80_000  # functions called: 3 to 6 s where nothing fits, on a slow machine
 FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
 
 

@@ -1,5 +1,6 @@
 """Bind a class as multi-head attention: built, called and given weights so that it can be judged."""
 
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +22,7 @@ from attnconf.conformance.inference.attention_requests import (
     plain_certificate,
 )
 from attnconf.conformance.inference.attention_text import AttentionText
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.calling import Form, attention_forms
 from attnconf.conformance.inference.construction import Construction, constructions, filled, integers_of, run, space_for
 from attnconf.conformance.inference.masking import mask_forms
@@ -47,20 +48,15 @@ ENOUGH = 6  # hypotheses of one construction that run but are not certified
 
 
 @dataclass
-class Attempts:
-    """What was tried of a class, the most telling first."""
+class AttentionAttempts(Attempts):
+    """Also what runs, but with numbers of samples of its own only."""
 
-    failures: list[str] = field(default_factory=list)
-    partial: list[AttentionText] = field(default_factory=list)  # what runs with numbers of samples of its own only
-
-    def say(self, what: str) -> None:
-        if what not in self.failures:
-            self.failures.append(what)
+    partial: list[AttentionText] = field(default_factory=list)
 
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
-    attempts = Attempts()
+    attempts = AttentionAttempts()
     ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
     for text, sizes in texts(place, attempts):
         if sum(t.made == text.made for t, *_ in ran) == ENOUGH:
@@ -90,7 +86,9 @@ def sizes_of(text: AttentionText) -> tuple[tuple[int, int, int], ...]:
     return SEVERAL if "heads" in text.made.given else ONE
 
 
-def texts(place: Place, attempts: Attempts) -> Iterator[tuple[AttentionText, tuple[tuple[int, int, int], ...]]]:
+def texts(
+    place: Place, attempts: AttentionAttempts
+) -> Iterator[tuple[AttentionText, tuple[tuple[int, int, int], ...]]]:
     """Yield what the class may be, the likeliest first."""
     for made in constructions(place.name_in_text, place.thing, TABLE, place.module, place.part):
         sizes = SEVERAL if "heads" in made.given else ONE
@@ -122,14 +120,14 @@ def _of_form(
     form: Form,
     module: nn.Module,
     config: MultiHeadAttentionConfig,
-    attempts: Attempts,
+    attempts: AttentionAttempts,
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is called in one form."""
     for first in (False, True):
         lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
         text = AttentionText(made, form, sequence_first=first, lazy=lazy)
         text = text.but(stripped=tuple(norms_in(module)))
-        probe = Probe(place.copy(module), text, config)
+        probe = Probe(copy.deepcopy(module), text, config)
         try:
             yield from _weighed(probe.called(), probe)
         except Failed as error:

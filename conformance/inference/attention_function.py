@@ -198,12 +198,7 @@ def request(
 
 def declared(text: AttentionText) -> dict[str, str]:
     found = {"returned-weights": "none"} if text.weights is None else {}
-    if text.masks and all(mask.keys_only for mask in text.masks.values()):
-        found["masks"] = "keys"
-    elif text.masks and all("one_for_all_heads" in mask.text for mask in text.masks.values()):
-        found["masks"] = "shared"
-    if text.masks:
-        found["mask"] = next(iter(text.masks.values())).kind
+    found |= text.mask_conventions
     if text.causal_always:
         found["causality"] = "always"
     if isinstance(text, FunctionText) and not text.value_width:

@@ -67,12 +67,7 @@ def declared(text: AttentionText) -> dict[str, str]:
         found["inputs"] = "self"
     elif "value" not in text.form.roles:
         found["inputs"] = "memory"
-    if text.masks and all(mask.keys_only for mask in text.masks.values()):
-        found["masks"] = "keys"
-    elif text.masks and all("one_for_all_heads" in mask.text for mask in text.masks.values()):
-        found["masks"] = "shared"
-    if text.masks:
-        found["mask"] = next(iter(text.masks.values())).kind
+    found |= text.mask_conventions
     if text.causal_always:
         found["causality"] = "always"
     if "heads" not in text.made.given:

@@ -7,8 +7,6 @@ from attnconf.adapters import wiring
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.construction import Construction
 
-EVERYWHERE = "query.new_ones(query.shape[0], 1, query.shape[-2], key.shape[-2], dtype=torch.bool)"
-
 
 @dataclass(frozen=True)
 class MaskForm:
@@ -49,7 +47,6 @@ class AttentionText:
     needs_mask: bool = False  # None is not taken
     causal_always: bool = False
     longest: int = 0  # tokens, where there is a limit
-    bias_too: bool = False  # boolean masks and additive ones are both taken
 
     def but(self, **changes: Any) -> "AttentionText":
         return replace(self, **changes)
@@ -57,6 +54,18 @@ class AttentionText:
     @property
     def self_only(self) -> bool:
         return "query" not in self.form.roles and "memory" not in self.form.roles
+
+    @property
+    def mask_conventions(self) -> dict[str, str]:
+        """What its masks hide and what their values mean, as contract.CONVENTIONS calls it."""
+        found = {}
+        if self.masks and all(mask.keys_only for mask in self.masks.values()):
+            found["masks"] = "keys"
+        elif self.masks and all("one_for_all_heads" in mask.text for mask in self.masks.values()):
+            found["masks"] = "shared"
+        if self.masks:
+            found["mask"] = next(iter(self.masks.values())).kind
+        return found
 
     def body(self) -> str:
         """Return the text of ``multi_head_attention(config, weights)``."""
@@ -145,7 +154,7 @@ class AttentionText:
             lines += refuse("key_mask is not None or attn_mask is not None", "an argument for masks")
         if not general and not by_flag:
             lines += refuse("config.causal", "causal masks")
-        if not any(m.additive for m in self.masks.values()) and not self.bias_too:
+        if not any(m.additive for m in self.masks.values()):
             lines += refuse("attn_bias is not None", "a bias on the scores")
         if self.exclusive:
             lines += refuse("config.causal and (key_mask is not None or attn_mask is not None)", "masks of both kinds")
@@ -160,7 +169,7 @@ class AttentionText:
         lines = [f"seen = allowed(query, key, {key_mask}, {attn_mask}, {causal})"]
         if mask.additive or self.needs_mask:
             needed = "seen is None" if self.needs_mask else "seen is None and attn_bias is not None"
-            lines += [f"if {needed}:", f"    seen = {EVERYWHERE}"]
+            lines += [f"if {needed}:", "    seen = everywhere(query, key)"]
         return [*lines, f"{_local(name)} = None if seen is None else {mask.text}"]
 
     def _first_argument(self, slot: Slot) -> str | None:

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import nn
 
 from attnconf.adapters.contract import AlibiConfig, RelativeBiasConfig
 from attnconf.conformance.door import Reply, Request
@@ -15,6 +14,7 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Meanings
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
+from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
@@ -190,17 +190,6 @@ def t5_requests(fixed: Choice, way: str) -> list[Request]:
     return found
 
 
-def bucket_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
-    """Return which parameter is the table of buckets and heads."""
-    table = request.weights["table.weight"]
-    found: list[tuple[str, ...]] = []
-    for name, p in thing.named_parameters() if isinstance(thing, nn.Module) else ():
-        if p.numel() == table.numel():
-            turned = ".T" if [n for n in p.shape if n > 1] == list(table.T.shape) else ""
-            found.append((f'"{name}": weights["table.weight"]{turned}',))
-    return found
-
-
 def t5_refusals(given: frozenset[str], way: str) -> list[str]:
     lines = [] if "buckets" in given else refuse("config.num_buckets != 32", "another number of buckets")
     if "distance" not in given:
@@ -218,7 +207,7 @@ def relative_bias(place: Place) -> Bound | Refusal:
         *(
             Chapter(
                 "relative_bias", T5_TABLE if way == "both" else T5_ONE, T5_INPUTS, t5_readers, t5_requests,
-                partial(t5_refusals, way=way), one_length, bucket_states, ways=(way,),
+                partial(t5_refusals, way=way), one_length, table_states, ways=(way,),
                 unless=frozenset(() if way == "both" else ("bidirectional", "causal", "one_way")),
             )
             for way in ("both", "two", "one")

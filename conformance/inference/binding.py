@@ -1,12 +1,9 @@
 """What an inferred binding is, and the adapter that is written from it."""
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
-
-from torch import nn
 
 from attnconf.conformance.inference.trial import Draft
 
@@ -26,10 +23,6 @@ class Place:
     def name_in_text(self) -> str:
         return f"theirs.{self.name}"
 
-    def copy(self, module: nn.Module) -> nn.Module:
-        """Return a copy of a module to experiment with."""
-        return copy.deepcopy(module)
-
 
 @dataclass(frozen=True)
 class Bound:
@@ -47,3 +40,14 @@ class Refusal:
     """Why something cannot be bound as a component, with what was tried."""
 
     reason: str
+
+
+@dataclass
+class Attempts:
+    """What was tried of a class, and failed; the most telling first."""
+
+    failures: list[str] = field(default_factory=list)
+
+    def say(self, what: str) -> None:
+        if what not in self.failures:
+            self.failures.append(what)

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from itertools import islice, zip_longest
 from types import FunctionType
 from typing import Any
@@ -257,7 +258,7 @@ class Built:
 
     def _called(self, stripped: Sequence[str]) -> tuple[str, str, bool]:
         """Return where the output is, how sequences are turned, and whether the input is added. Raises Failed."""
-        copy = self.place.copy(self.module)
+        copy = deepcopy(self.module)
         for name in stripped:
             *above, last = name.split(".")
             setattr(copy.get_submodule(".".join(above)), last, nn.Identity())

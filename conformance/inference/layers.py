@@ -1,8 +1,9 @@
 """Bind a class as a layer, a stack or a model: built, called and given weights so that it can be judged."""
 
+import copy
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch import nn
 
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
@@ -74,15 +75,6 @@ class Tried:
     certificate: Certificate
 
 
-@dataclass
-class Attempts:
-    failures: list[str] = field(default_factory=list)
-
-    def say(self, what: str) -> None:
-        if what not in self.failures:
-            self.failures.append(what)
-
-
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as a layer or a model, or what stands against it."""
     attempts, tried = Attempts(), list[Tried]()
@@ -134,7 +126,7 @@ def _called(
     try:
         if lazy:
             woken(module, form)
-        probe = Probe(place.copy(module), form, place.component, FIRST)
+        probe = Probe(copy.deepcopy(module), form, place.component, FIRST)
         called = probe.called()
         if called.sequence_first and claims_batch_first(place):
             probe.sequence_first = called.sequence_first = False

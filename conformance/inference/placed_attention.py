@@ -12,11 +12,11 @@ import torch
 from attnconf.adapters.contract import AlibiAttentionConfig, RelativeBiasAttentionConfig, RotaryAttentionConfig
 from attnconf.conformance.door import Request
 from attnconf.conformance.inference.attention_text import refuse
-from attnconf.conformance.inference.biases import bucket_states
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import Meanings
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
+from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.positions_options import parameters_of, with_options
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.trial import drawn
@@ -111,7 +111,7 @@ def chapters(place: Place) -> Iterator[Chapter]:
         for way in WAYS:
             plain = Chapter(
                 component, TABLES[component], inputs, readers, asked, partial(refusals, component=component, way=way),
-                states=bucket_states if component == "relative_bias_attention" else None, layouts=LAYOUTS, ways=(way,),
+                states=table_states if component == "relative_bias_attention" else None, layouts=LAYOUTS, ways=(way,),
                 unless=frozenset(() if way == "free" else ("causal", "bidirectional")),
             )  # fmt: skip
             if component == "rotary_attention":

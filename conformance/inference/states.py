@@ -64,6 +64,9 @@ class Group:
         return ".".join(re.sub(r"^[wb](?=[qkvo]$)", "", w) for w in words)
 
 
+Fits = Mapping[str, Sequence[Layout]]  # by a group's key: the layouts that agree with what was read of it
+
+
 def weighings(
     output: Callable[[Mapping[str, Tensor]], Tensor], parameters: Mapping[str, Tensor], x: Tensor, sizes: Sizes,
     one_head: bool,
@@ -81,11 +84,12 @@ def weighings(
         found = Read({name: torch.full_like(p, NOWHERE, dtype=torch.long) for name, p in parameters.items()}, True)
     groups = list(_groups(found, sizes))
     fixed, unread = [g for g in groups if not g.unread], [g for g in groups if g.unread]
-    choices = [options for g in fixed if (options := _options(g, sizes))]
+    fits = {g.key: _options(g, sizes) for g in groups}
+    choices = [[(g, layout) for layout in fits[g.key][:4]] for g in fixed if fits[g.key]]
     weights = [g for g in unread if g.kind == "weight" and g.key]
     seen = set()
-    for assignment in _assignments(fixed, weights, unread, sizes):
-        for chosen in _picks([*choices_of(fixed, sizes), *assignment]):
+    for assignment in _assignments(fixed, weights, unread, sizes, fits):
+        for chosen in _picks([*choices, *assignment]):
             state = tuple(_entry(group, layout, one_head and not found.has_out) for group, layout in chosen)
             if state in seen:
                 continue
@@ -93,10 +97,6 @@ def weighings(
             yield Weighing(state, _lacking(chosen, one_head and not found.has_out))
     if not choices and not weights:
         yield Weighing((), tuple(f"{n}.bias" for n in CANONICAL))
-
-
-def choices_of(groups: Sequence[Group], sizes: Sizes) -> list[list[tuple[Group, Layout]]]:
-    return [[(g, layout) for layout in options[:4]] for g in groups if (options := _options(g, sizes))]
 
 
 def _picks(choices: Sequence[Sequence[tuple[Group, Layout]]]) -> Iterator[list[tuple[Group, Layout]]]:
@@ -170,55 +170,48 @@ def _options(group: Group, sizes: Sizes) -> list[Layout]:
 
 
 def _assignments(
-    fixed: Sequence[Group], weights: Sequence[Group], unread: Sequence[Group], sizes: Sizes
+    fixed: Sequence[Group], weights: Sequence[Group], unread: Sequence[Group], sizes: Sizes, fits: Fits
 ) -> Iterator[list[list[tuple[Group, Layout]]]]:
     """Yield which of the parameters that could not be read are queries, which keys; they lie as the values do."""
-    taken = {role for g in fixed for layout in _options(g, sizes)[:1] for role in layout.roles}
+    taken = {role for g in fixed for layout in fits[g.key][:1] for role in layout.roles}
     open_roles = [role for role in ("q", "k") if role not in taken]
     single = [g for g in weights if any(len(r) == 1 for r in _roles(g, sizes))]
     double = [g for g in weights if ("q", "k") in _roles(g, sizes)]
     if not open_roles:
-        yield [
-            [(g, layout) for layout in _options(g, sizes)] for g in unread if g.kind == "bias" and _options(g, sizes)
-        ][:0]
+        yield []
         return
     if len(open_roles) == 2 and double:
-        for layout in _options(double[0], sizes):
+        for layout in fits[double[0].key]:
             yield [[(double[0], layout)]]
         return
-    if not single:
-        yield from _tied(fixed, sizes)
+    if not single:  # queries and keys go through the values' projection, or none
+        yield []
         return
     if len(single) < len(open_roles):
         for role in open_roles:
-            yield from ([[(single[0], layout)]] for layout in _as_values(single[0], role, fixed, sizes)[:2])
+            yield from ([[(single[0], layout)]] for layout in _as_values(single[0], role, fixed, fits)[:2])
         return
     orders = sorted(permutations(single, len(open_roles)), key=lambda order: -_well_named(order, open_roles))
     for order in orders[:8]:
         options = []
         for group, role in zip(order, open_roles, strict=True):
-            options.append([(group, layout) for layout in _as_values(group, role, fixed, sizes)])
+            options.append([(group, layout) for layout in _as_values(group, role, fixed, fits)])
             biases = [b for b in unread if b.kind == "bias" and b.owner == group.owner and b is not group]
             for bias in biases[:1]:
-                options.append([(bias, layout) for layout in _as_values(bias, role, fixed, sizes)])
+                options.append([(bias, layout) for layout in _as_values(bias, role, fixed, fits)])
         if all(options):
             yield options
 
 
-def _as_values(group: Group, role: str, fixed: Sequence[Group], sizes: Sizes) -> list[Layout]:
+def _as_values(group: Group, role: str, fixed: Sequence[Group], fits: Fits) -> list[Layout]:
     """Return the layouts of a group that has one role, first the one in which the values lie."""
-    found = [layout for layout in _options(group, sizes) if layout.roles == (role,)]
+    found = [layout for layout in fits[group.key] if layout.roles == (role,)]
     values = [
         layout.text.replace("{v}", f"{{{role}}}")
         for g in fixed if g.kind == group.kind
-        for layout in _options(g, sizes)[:1] if layout.roles == ("v",)
+        for layout in fits[g.key][:1] if layout.roles == ("v",)
     ]  # fmt: skip
     return sorted(found, key=lambda layout: layout.text not in values)[:4]
-
-
-def _tied(fixed: Sequence[Group], sizes: Sizes) -> Iterator[list[list[tuple[Group, Layout]]]]:
-    """Yield nothing else: with no parameter left, queries and keys go through the values' projection, or none."""
-    yield []
 
 
 def _well_named(order: Sequence[Group], roles: Sequence[str]) -> int:

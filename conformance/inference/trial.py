@@ -4,8 +4,8 @@ What certifies it is equality, up to rounding, with the reference in some conven
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -128,33 +128,8 @@ def _textbook(mutant: str) -> Implementation:
     return _applied[mutant]
 
 
-def best(
-    drafts: Iterable[Draft], certificate: Certificate, module: ModuleType
-) -> tuple[Draft | None, float, list[tuple[Draft, list[Reply | Failure]]]]:
-    """Return the first draft that the reference certifies, else the nearest; its distance; and all that ran."""
-    nearest: tuple[Draft | None, float] = (None, FAILED)
-    ran: list[tuple[Draft, list[Reply | Failure]]] = []
-    for draft in drafts:
-        given = certificate.replies(draft.implementation(module))
-        if given and isinstance(given[-1], Failure):
-            continue
-        ran.append((draft, given))
-        distance = certificate.distance(given, draft.declares)
-        if distance <= ROUNDING:
-            return draft, distance, ran
-        if distance < nearest[1]:
-            nearest = (draft, distance)
-    return (*nearest, ran)
-
-
 def drawn(name: str, *shape: int) -> Tensor:
     """Return numbers for a trial: they depend on the name and the shape, and on nothing else."""
     from attnconf.conformance.cases import draw
 
     return draw(f"inference/{name}", *shape)
-
-
-def variations(draft: Draft, choices: Iterable[Mapping[str, str]]) -> Iterator[Draft]:
-    """Yield a draft in other conventions."""
-    for choice in choices:
-        yield replace(draft, declares={**draft.declares, **choice})

@@ -1,5 +1,6 @@
 """What an inferred binding is, and the adapter that is written from it."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -47,7 +48,13 @@ class Attempts:
     """What was tried of a class, and failed; the most telling first."""
 
     failures: list[str] = field(default_factory=list)
+    often: Counter[str] = field(default_factory=Counter)
 
     def say(self, what: str) -> None:
+        self.often[what] += 1
         if what not in self.failures:
             self.failures.append(what)
+
+    def hopeless(self, beginning: str) -> bool:
+        """Return whether the same call failed in the same words, however the class was built."""
+        return any(count > 3 for what, count in self.often.items() if what.startswith(beginning))

@@ -36,8 +36,8 @@ NAMES = (
     ("token_embedding", r"embed"),
     ("encoder", r"encoder|encode|bert|vit|stack|gpt"),
     ("decoder", r"decoder"),
-    ("encoder_decoder", r"encoder_?decoder|seq2seq"),
-    ("transformer", r"transformer|seq2seq|encoder_?decoder"),
+    ("encoder_decoder", r"encoder_?decoder|seq_?(2|to)_?seq"),
+    ("transformer", r"transformer|translat|seq_?(2|to)_?seq|encoder_?decoder"),
 )
 NORM = r"rms|layer_?norm|^ln$|^norm"
 

@@ -1,7 +1,6 @@
 """A layer or model of a user's that is called, to learn how it is called, what it is made of and what it computes."""
 
 import ast
-import copy
 import inspect
 import re
 import textwrap
@@ -17,7 +16,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import Form, Slot, parameters
 from attnconf.conformance.inference.layer_text import INPUTS
 from attnconf.conformance.inference.layer_trace import Trace, traced
-from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers
+from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings
@@ -123,7 +122,6 @@ class Probe:
         self.parameters = numbers(self.module)
         self.fill: Any = FILLS[0][1]
         self.sequence_first = False
-        self.watched: nn.Module | None = None
 
     def inputs(self, L: int, S: int) -> dict[str, Tensor]:
         case = self.case.but(L=L, S=S)
@@ -149,8 +147,8 @@ class Probe:
                 return False
             return None if slot.required else MISSING
 
-        module = copy.deepcopy(self.module) if self.watched is None else self.watched  # it may keep something of a call
-        return call_module(module, self.form, what, self.parameters if own is None else own)
+        with restored(self.module):
+            return call_module(self.module, self.form, what, self.parameters if own is None else own)
 
     def called(self) -> Called:
         """Return how it is called. Raises Failed where no call succeeds."""
@@ -245,11 +243,7 @@ class Probe:
     def trace(self) -> Trace:
         """Return the trace of a call with one token. Raises Failed."""
         one = {name: x[:1] for name, x in self.inputs(1, 1).items()}
-        self.watched = copy.deepcopy(self.module)
-        try:
-            return traced(self.watched, self.parameters, lambda leaves: self.run(one, leaves))
-        finally:
-            self.watched = None
+        return traced(self.module, self.parameters, lambda leaves: self.run(one, leaves))
 
 
 def _about_memory(name: str, inputs: Mapping[str, Tensor]) -> bool:

@@ -13,6 +13,7 @@ from torch import nn
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
+from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
@@ -115,7 +116,8 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             attempts.say(f"{place.name} is no torch.nn.Module")
             return
         for form in layer_forms(place.component, module):
-            yield from _called(place, whole, form, module, config, declares, attempts)
+            if not attempts.hopeless(called_with(form)):
+                yield from _called(place, whole, form, module, config, declares, attempts)
 
 
 def _called(
@@ -132,7 +134,7 @@ def _called(
             probe.sequence_first = called.sequence_first = False
         trace = probe.trace()
     except Failed as error:
-        attempts.say(f"called with ({form.text(lambda slot: slot.role)}): {error}")
+        attempts.say(f"{called_with(form)}{error}")
         return
     sized = _sized(place.component, module, config, made)
     if sized is None:
@@ -153,6 +155,11 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+
+
+def called_with(form: Form) -> str:
+    """Return how something is called, for people."""
+    return f"called with ({form.text(lambda slot: slot.role)}): "
 
 
 def woken(module: nn.Module, form: Any) -> None:

@@ -3,7 +3,8 @@
 import contextlib
 import io
 import warnings
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import torch
@@ -64,6 +65,29 @@ def call_module(
     if parameters is None:
         return attempt(lambda: module(*args, **kwargs))
     return attempt(lambda: functional_call(module, dict(parameters), tuple(args), kwargs))
+
+
+@contextlib.contextmanager
+def restored(module: nn.Module) -> Iterator[None]:
+    """Undo afterwards what a module keeps of its calls: attributes, buffers, what is in its lists."""
+    before = [(part, {name: _kept(value) for name, value in vars(part).items()}) for part in module.modules()]
+    try:
+        yield
+    finally:
+        for part, there in before:
+            vars(part).clear()
+            vars(part).update(there)
+
+
+def _kept(value: Any) -> Any:
+    """Return a value as it is now: a copy of what a call could write to."""
+    if isinstance(value, nn.Parameter | nn.Module):
+        return value
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if type(value) in (dict, OrderedDict):
+        return type(value)((name, _kept(one)) for name, one in value.items())
+    return [_kept(one) for one in value] if type(value) is list else value
 
 
 def found_output(result: Any, shape: tuple[int, ...]) -> str | None:

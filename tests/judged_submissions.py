@@ -175,7 +175,8 @@ def table(judged: dict[str, Judged]) -> str:
         "Made by `python tests/judged_submissions.py`; tests/test_submissions.py holds it to what comes out.",
         "",
         f"* {len(right)} right files: {sum(r[2] == 'conformant' for r in right)} conformant.",
-        f"* {len(wrong)} wrong files: {len(wrong) - count['NOT CAUGHT']} nonconformant; the mistake of {named} is named, "
+        f"* {len(wrong)} wrong files: {len(wrong) - count['NOT CAUGHT']} nonconformant; "
+        f"the mistake of {named} is named, "
         f"{count['caught, not named'] + count['caught']} are caught without a name, "
         f"{count['NAMED WRONGLY']} are named wrongly.",
         "",

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 
 import torch
 from torch import nn
@@ -45,6 +46,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "config": (),
 }
 ENOUGH = 6  # hypotheses of one construction that run but are not certified
+AT_MOST = 120  # hypotheses in all
 
 
 @dataclass
@@ -58,7 +60,7 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
     attempts = AttentionAttempts()
     ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
-    for text, sizes in texts(place, attempts):
+    for text, sizes in islice(texts(place, attempts), AT_MOST):
         if sum(t.made == text.made for t, *_ in ran) == ENOUGH:
             continue
         certificate = plain_certificate(text, sizes)

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import time
+import traceback
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -12,10 +13,18 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from attnconf.conformance import sources
 from attnconf.conformance.cases import draw
 from attnconf.conformance.inference.calling import Form
 
 T = TypeVar("T")
+
+
+def at(error: BaseException) -> str:
+    """Return the last line of the user's own file that an exception came through, as " (homework.py:12)"."""
+    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [sources.where(*line) for line in lines if sources.was_read(line[0])]
+    return f" ({own[-1]})" if own else ""
 
 
 class Failed(Exception):
@@ -67,7 +76,7 @@ def attempt(what: Callable[[], T]) -> T:
         raise
     except BaseException as error:
         words = (str(error).strip() or "no words").splitlines()[0][:200]
-        raise Failed(f"{type(error).__name__}: {words}") from None
+        raise Failed(f"{type(error).__name__}: {words}{at(error)}") from None
     finally:
         torch.set_default_dtype(default)
 

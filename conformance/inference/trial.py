@@ -40,7 +40,8 @@ class Draft:
         space = names(module)
         exec(compile(self.body, INFERRED, "exec"), space)
         components = {name: space[name] for name in (self.component, *self.also)}
-        return Implementation(name, components, dict(self.declares), binding="inferred", written=INFERRED)
+        source = str(getattr(module, "__file__", None) or "")
+        return Implementation(name, components, dict(self.declares), None, source, binding="inferred", written=INFERRED)
 
 
 def names(module: ModuleType) -> dict[str, Any]:
@@ -61,6 +62,11 @@ def reply(implementation: Implementation, request: Request) -> Reply | Failure:
         return failure
     except Unsupported as words:
         return Failure("unsupported", str(words))
+
+
+def why(failure: Failure) -> str:
+    """Return why a call failed, and where in the user's file."""
+    return failure.message.removeprefix("raised ") + (f" ({failure.at})" if failure.at else "")
 
 
 def gap(got: Reply | Failure, want: Reply | Failure) -> float:

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import product
 
 from attnconf.conformance.conventions import others_than
+from attnconf.conformance.evidence import Failure
 from attnconf.conformance.fixing import fixed, said
 from attnconf.conformance.judge import Judged
 from attnconf.conformance.mutation import Mutant, all_mutants, plain, reaches, with_variants
@@ -60,7 +61,7 @@ def explain(
             diagnosis = _undeclared(root, declares or {}, search.shared)
         if diagnosis:
             found[id(root)] = diagnosis
-        elif not fitting and root.requirement.strength == "MUST":  # the search for pairs takes seconds
+        elif not fitting and root.requirement.strength == "MUST" and search.answers(root):  # pairs take seconds
             unexplained.append(root)
     for root in unexplained:
         pairs = search.pairs(root, found.values())
@@ -115,6 +116,10 @@ class _Search:
     @property
     def failures(self) -> list[Judged]:
         return [*self.roots, *self.consequences]
+
+    def answers(self, failed: Judged) -> bool:
+        """Return whether numbers came back that are wrong; words that were raised tell one mistake, not two."""
+        return any(not isinstance(reply, Failure) for _, reply in self.rough.telling(failed.log))
 
     def again(self, failed: Judged) -> list[Mutant]:
         """Return what has been found for another failure, where it reproduces this one too."""

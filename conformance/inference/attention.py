@@ -58,8 +58,9 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
     attempts = AttentionAttempts()
     ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
+    known: AttentionText | None = None
     for text, sizes in texts(place, attempts):
-        if sum(t.made == text.made for t, *_ in ran) == ENOUGH:
+        if sum(t.made == text.made for t, *_ in ran) == ENOUGH and not text.supposed:
             continue
         certificate = plain_certificate(text, sizes)
         draft = Draft(COMPONENT, text.body(), declared(text))
@@ -67,10 +68,14 @@ def bind(place: Place) -> Bound | Refusal:
         distance = certificate.distance(given, draft.declares)
         if distance <= ROUNDING:
             return finish(place, text, sizes, "reference")
-        if distance < FAILED:
+        if text.supposed and certificate.distance(given, draft.declares, text.supposed) <= ROUNDING:
+            known = known or text
+        if distance < FAILED and not text.supposed:
             ran.append((text, distance, given, certificate))
         elif given and isinstance(given[-1], Failure):
             attempts.say(given[-1].message)
+    if known:
+        return finish(place, known, sizes_of(known), known.supposed)
     if not ran and attempts.partial:
         return finish(place, attempts.partial[0], sizes_of(attempts.partial[0]), None)
     if not ran:
@@ -148,8 +153,10 @@ def _of_form(
 def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
     """Yield a text with what the parameters may be."""
     for weighing in probe.weighings():
-        for heads_last in (False, True) if "heads" in text.made.given else (False,):
-            found = text.but(state=weighing.state, lacking=weighing.lacking, heads_last=heads_last)
+        orders = (False, True) if "heads" in text.made.given and not weighing.mistake else (False,)
+        for heads_last in orders:
+            found = text.but(state=weighing.state, lacking=weighing.lacking, supposed=weighing.mistake)
+            found = found.but(heads_last=heads_last)
             yield found
             if text.causal_always:  # heads that are merged wrongly mix tokens up as well
                 yield found.but(causal_always=False)

@@ -34,6 +34,7 @@ class AttentionText:
     heads: str = "config.num_heads"  # how many there are, as text
     state: tuple[str, ...] = ()  # entries of the dict of parameters
     lacking: tuple[str, ...] = ()  # biases that it does not have
+    supposed: str = ""  # the known mistake with which the parameters are that
     heads_last: bool = False
     sequence_first: bool = False
     stripped: tuple[str, ...] = ()  # norms inside, which are left out

@@ -33,12 +33,17 @@ def attend_with(change):
 
 # -- which weight meets which input
 
+def projected_with(**sources):
+    return {mha.multi_head_attention: attend_with(lambda q, k, v, w, n: (q, k, v, renamed(w, **sources)))}
+
+
 one_projection = Mutant(
     "MHA-one-projection",
-    story="one projection serves query, key and value",
+    story="one projection serves query, key and value, or two of them",
     breaks={"MHA-QUERY-1", "MHA-KEY-1", "MHA-VALUE-1"},
     hint="build three nn.Linear layers, one each for query, key and value",
-    replace={mha.multi_head_attention: attend_with(lambda q, k, v, w, n: (q, k, v, renamed(w, k="q", v="q")))},
+    replace=projected_with(k="q", v="q"),
+    variants=[projected_with(v="k"), projected_with(k="q")],
     silent_on=BARE,
     source="system 3c; annotated-transformer#17",
 )
@@ -204,12 +209,23 @@ def own_features(query, key, value, weights, num_heads):
     return query, key, value, {n: block(w) if n[1:] == ".weight" else w for n, w in weights.items()}
 
 
+def own_features_alike(query, key, value, weights, num_heads):
+    def block(w):
+        D = w.shape[0] // num_heads
+        if w.ndim == 1:
+            return w[:D].repeat(num_heads)
+        return torch.block_diag(*[w[:D, :D]] * num_heads) if w.shape[0] == w.shape[1] else w
+
+    return query, key, value, {n: w if n[0] == "o" else block(w) for n, w in weights.items()}
+
+
 split_before_projection = Mutant(
     "MHA-split-before-projection",
     story="the embeddings are split into heads first, so that every head sees its own features only",
     breaks={"MHA-QUERY-1", "MHA-KEY-1", "MHA-VALUE-1"},
     hint="project the whole embedding, then split the result",
     replace={mha.multi_head_attention: attend_with(own_features)},
+    variants=[{mha.multi_head_attention: attend_with(own_features_alike)}],
     silent_on=BARE,
     source="NeetCode#5130",
 )

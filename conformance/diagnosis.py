@@ -90,6 +90,12 @@ def _names(mistake: Mistake) -> frozenset[str]:
     return frozenset(m.id for m in mistake)
 
 
+def _adds(mutant: Mutant) -> bool:
+    """Return whether a variant is the mistake itself and something besides, which alone is not the mistake."""
+    whole = plain(mutant).replace
+    return mutant is not plain(mutant) and all(mutant.replace.get(f) is other for f, other in whole.items())
+
+
 @dataclass
 class _Search:
     """The search for the mistakes in one component of one implementation."""
@@ -134,7 +140,8 @@ class _Search:
         telling = compare.telling(failed.log)
         log = [*telling, *failed.log] if telling else []
         possible = [m for m in mutants if not m.rounding or self.failed >= set(m.breaks)]
-        return [m for m in possible if log and compare.fits(m.id, log)]
+        found = [m for m in possible if log and compare.fits(m.id, log)]
+        return [m for m in found if not _adds(m) or not all(compare.silent(plain(m).id, r) for r, _ in telling)]
 
     def _breaks_nothing(self, mutant: Mutant, compare: Comparison) -> bool:
         """Return whether a mutant gives what came out where something holds that it breaks through other lenses."""

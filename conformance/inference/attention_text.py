@@ -66,6 +66,8 @@ class AttentionText:
             found["masks"] = "shared"
         if self.masks:
             found["mask"] = next(iter(self.masks.values())).kind
+        if len(self.masks) == 1:
+            found["mask-arguments"] = "one"
         return found
 
     def body(self) -> str:
@@ -136,12 +138,14 @@ class AttentionText:
         lines += self._masks()
         if self.weights is None:
             lines += refuse("need_weights", "returned weights")
+        if self.residual:
+            lines.append("before = query.clone()")
         lines.append(f"result = call({self.form.text(self._argument)})")
         lines.append(f"out = {self.out}")
         if self.sequence_first:
             lines.append("out = out.transpose(0, 1)")
         if self.residual:
-            lines.append("out = out - query")
+            lines.append("out = out - before")
         returned = "out" if self.weights is None else f"(out, {self.weights}) if need_weights else out"
         return [*lines, f"return {returned}"]
 

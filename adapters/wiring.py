@@ -101,7 +101,8 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
     if seen is None:
         return None
     heads = seen.shape[-3] if seen.ndim > 2 else 1
-    return seen.expand(query.shape[0], heads, L, S)
+    whole = seen.expand(query.shape[0], heads, L, S)
+    return whole if whole.shape == seen.shape else whole.contiguous()  # the caller's own, or one of its own
 
 
 def everywhere(query: Tensor, key: Tensor) -> Tensor:

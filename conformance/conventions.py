@@ -41,6 +41,12 @@ def in_conventions(implementation: Implementation, declares: Mapping[str, str]) 
 _MASKED = ("attention", "multi_head_attention")
 
 
+def telling(component: str, declares: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Return those of the conventions in which a component's numbers are other ones."""
+    names = (*_TRANSLATED.get(component, (None, ()))[1], *(("masks", "mask-arguments") if component in _MASKED else ()))
+    return frozenset((name, choice) for name, choice in declares.items() if name in names)
+
+
 def _one_mask(build: Component, choice: Choice) -> Component:
     """Return a component with one argument for all masks: of keys alone, or else of queries and keys."""
 

@@ -44,7 +44,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "dtype": ('weights["q.weight"].dtype',),
     "config": (),
 }
-ENOUGH = 6  # hypotheses of one construction that run but are not certified
+ENOUGH = 16  # hypotheses of one construction that run but are not certified
 
 
 @dataclass

@@ -18,6 +18,10 @@ class MaskForm:
     additive: bool = False
 
     @property
+    def for_all_samples(self) -> bool:
+        return "(L, S)" in self.told and "B" not in self.told
+
+    @property
     def kind(self) -> str:
         """What the values mean, as contract.CONVENTIONS calls it."""
         kinds = ("true-keeps", "true-drops", "1-keeps", "1-drops", "lengths", "additive")

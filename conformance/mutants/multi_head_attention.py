@@ -390,6 +390,7 @@ split_without_transpose = Mutant(
     breaks={"ATT-HEAD-1", "ATT-KEYS-1", "ATT-QUERY-1", "MHA-HEADS-1"},
     hint="view(B, T, H, D).transpose(1, 2)",
     replace={mha.split_heads: split_by_view},
+    variants=[{mha.split_heads: split_by_view, mha.merge_heads: lambda x: x.reshape(len(x), x.shape[2], -1)}],
     silent_on=BARE,
     source="FuxiCTR#30",
 )

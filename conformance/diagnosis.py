@@ -124,8 +124,7 @@ class _Search:
     def singles(self, failed: Judged) -> list[Mutant]:
         """Return the mutants that reproduce a failure, and of those the ones that reproduce most of the others."""
         far = self.far if self.shared.spent < LIMIT // 3 else self.partly
-        for rounding in (ROUNDING, FLOAT32):
-            compare = self.comparison(rounding)
+        for compare in (self.comparison(ROUNDING), self.comparison(FLOAT32)):
             fitting = [m for m in self._fitting(self.near, failed, compare) if self._breaks_nothing(m, compare)]
             if not fitting:
                 found = self._fitting(self.partly, failed, compare) or self._fitting(far, failed, compare)
@@ -134,7 +133,13 @@ class _Search:
             if fitting:
                 best = self.best([m.id for m in fitting], compare)
                 return [m for m in fitting if m.id in best]
-        return []
+        return self._raising(failed)
+
+    def _raising(self, failed: Judged) -> list[Mutant]:
+        """Return the mutants that raise where the implementation does, if in other words, and else give its replies."""
+        compare = Comparison(self.shared.spoken, ROUNDING, self.shared, words=False)
+        raising = [m for m in self.near if failed.requirement.id in m.raises]
+        return [m for m in self._fitting(raising, failed, compare) if self._breaks_nothing(m, compare)]
 
     def _fitting(self, mutants: Iterable[Mutant], failed: Judged, compare: Comparison) -> list[Mutant]:
         telling = compare.telling(failed.log)

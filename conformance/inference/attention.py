@@ -1,14 +1,17 @@
 """Bind a class as multi-head attention: built, called and given weights so that it can be judged."""
 
+import contextlib
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import FunctionType
 
 import torch
 from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.adapters.wiring import registered
 from attnconf.conformance.door import Reply
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_finish import finish
@@ -25,6 +28,7 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.calling import Form, attention_forms
 from attnconf.conformance.inference.construction import Construction, constructions, filled, integers_of, run, space_for
+from attnconf.conformance.inference.functional import functional
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
@@ -95,7 +99,7 @@ def texts(
     place: Place, attempts: AttentionAttempts
 ) -> Iterator[tuple[AttentionText, tuple[tuple[int, int, int], ...]]]:
     """Yield what the class may be, the likeliest first."""
-    for made in constructions(place.name_in_text, place.thing, TABLE, place.module, place.part):
+    for made in _makings(place):
         sizes = SEVERAL if "heads" in made.given else ONE
         config = config_of(sizes[0])
         numbered = {"q.weight": torch.zeros(1, dtype=torch.float64)}
@@ -114,9 +118,18 @@ def texts(
             config = config_of(sizes[0])
             space = space_for(config, place.module, weights=numbered)
             module = attempt(partial(run, whole, space))
+        there = len(list(module.parameters()))
+        unregistered = len(list(registered(module).parameters())) > there
         for form in attention_forms(module):
-            for text in _of_form(place, whole, form, module, config, attempts):
+            for text in _of_form(place, whole, form, module, config, attempts, unregistered):
                 yield text, sizes
+
+
+def _makings(place: Place) -> Iterator[Construction]:
+    """Yield ways to build a class, or a module around a function that is handed its weights."""
+    if isinstance(place.thing, FunctionType):
+        return functional(place, TABLE)
+    return constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
 
 
 def _of_form(
@@ -126,12 +139,13 @@ def _of_form(
     module: nn.Module,
     config: MultiHeadAttentionConfig,
     attempts: AttentionAttempts,
+    unregistered: bool,
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is called in one form."""
     for first in (False, True):
         lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
         text = AttentionText(made, form, sequence_first=first, lazy=lazy)
-        text = text.but(stripped=tuple(norms_in(module)))
+        text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)
         probe = Probe(copy.deepcopy(module), text, config)
         try:
             yield from _weighed(probe.called(), probe)
@@ -141,6 +155,10 @@ def _of_form(
                 named = next(probe.weighings(), None)
                 attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
                 continue
+            if {"query", "key"} <= set(form.roles):
+                with contextlib.suppress(Failed):
+                    probe.text = text.but(square=True)
+                    yield from _weighed(probe.called(), probe)
             names = [slot.name for slot in form.slots if slot.role == "mask"]
             for mask in mask_forms(text) if names else ():
                 try:

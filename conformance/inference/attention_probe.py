@@ -62,7 +62,8 @@ class Probe:
         """
         E = self.config.embed_dim
         q = drawn("query", 2, 3, E)
-        k, v = (q, q) if self.text.self_only else (drawn("key", 2, 7, E), drawn("value", 2, 7, E))
+        S = 3 if self.text.square else 7
+        k, v = (q, q) if self.text.self_only else (drawn("key", 2, S, E), drawn("value", 2, S, E))
         v = k if "value" not in self.text.form.roles else v
         result = self.run(q, k, v)
         shape = (3, 2, E) if self.text.sequence_first else (2, 3, E)

@@ -42,6 +42,8 @@ class AttentionText:
     heads_last: bool = False
     sequence_first: bool = False
     stripped: tuple[str, ...] = ()  # norms inside, which are left out
+    unregistered: bool = False  # it keeps modules in plain lists, which an optimizer does not find
+    square: bool = False  # it takes as many keys as queries, and no other number
     residual: bool = False  # the input is added inside, and subtracted again
     out: str = "result"
     weights: str | None = None  # an expression of ``result``
@@ -85,11 +87,15 @@ class AttentionText:
         if self.stripped:
             module = f"without({module}, {', '.join(map(repr, self.stripped))})"
         lines += [f"    module = {module}"]
+        if self.unregistered:
+            lines += ["    module = registered(module)  # keeps modules in plain lists"]
         if self.lazy:
             zeros = 'torch.zeros(1, 2, config.embed_dim, dtype=weights["q.weight"].dtype)'
             lines += [f"    query = key = value = {zeros}",
                       f"    module({self.form.text(self._first_argument)})  # makes its parameters"]  # fmt: skip
-        lines += ["    weights = full(weights)", *self._bound()]
+        even = "heads" not in self.made.given or "head_dim" in self.made.given
+        lines += ["    weights = full(weights)" if even else "    weights = floored(full(weights), config)"]
+        lines += self._bound()
         lines += [
             "",
             "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",

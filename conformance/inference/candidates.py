@@ -9,6 +9,7 @@ from typing import Any
 
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.functional import takes_weights
 from attnconf.conformance.inference.hints import LAYERS, TABLES, named, positional
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
@@ -120,6 +121,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     else:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if c in FUNCTIONS)
+        if takes_weights(thing) and "multi_head_attention" in by_name:
+            yield "multi_head_attention"
     yield from encodings
 
 

@@ -68,7 +68,7 @@ class Search:
     def certificate(self, text: AttentionText, form: MaskForm, causal: bool = False) -> Certificate:
         """Return calls with masks as general as the form can be; forms that are as general have the same."""
         alone = form.told.startswith("lengths"), form.keys_only, form.for_all_samples
-        key = (*alone, causal, text.causal_always, text.lacking, getattr(text, "value_width", True))
+        key = (*alone, causal, text.causal_always, text.square, text.lacking, getattr(text, "value_width", True))
         if key not in self.made:
             requests = _requests(text, form, self.sizes, self.request, causal)
             self.made[key] = Certificate(text.component, requests)
@@ -164,8 +164,9 @@ def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests
         B, L, S = ((2, 3, 7), (3, 4, 5))[i]
         if i == 1:
             B = 7  # more samples than anything else has
-        S = L if text.self_only else S
-        S, L = (S + 3, L + 3) if text.self_only and i == 0 else (S, L)
+        square = text.self_only or text.square
+        S = L if square else S
+        S, L = (S + 3, L + 3) if square and i == 0 else (S, L)
         masks = _masks(form, B, L, S)
         requests.append(request(text, size, B, L, S, masks, **({"causal": True} if causal else {})))
     return requests

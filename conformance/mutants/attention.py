@@ -312,6 +312,7 @@ softmax_over_batch = Mutant(
     breaks={"ATT-BATCH-1"},
     hint="softmax(scores, dim=-1)",
     replace={attention.weigh: softmax_over(0)},
+    variants=[{attention.weigh: lambda scores: scores.flatten(0, 1).softmax(0).view_as(scores)}],
     source="fastNLP#254",
 )
 

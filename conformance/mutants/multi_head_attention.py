@@ -854,6 +854,21 @@ query_weight_detached = Mutant(
     silent_on=BARE,
 )
 
+def detached_with(names):
+    return {mha.multi_head_attention: detached(*(f"{n}.{part}" for n in names for part in ("weight", "bias")))}
+
+
+unregistered = Mutant(
+    "MHA-unregistered",
+    story="layers are kept in a plain list: they are no parameters, and no optimizer, state_dict() or to() finds them",
+    breaks={"MHA-GRAD-1"},
+    hint="put them into an nn.ModuleList",
+    replace=detached_with("qkv"),
+    variants=[detached_with(("q", "k", "v", "out"))],
+    silent_on=BARE,
+    source="discuss.pytorch.org, a list of layers in __init__",
+)
+
 out_weight_detached = Mutant(
     "MHA-out-weight-detached",
     story="out.weight never learns: the product is taken with out.weight.data",

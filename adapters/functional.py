@@ -10,25 +10,18 @@ from torch import Tensor, nn
 class Functional(nn.Module):
     """Holds the tensors of a dict, list or tuple as parameters, and calls a function with them and with its inputs."""
 
-    def __init__(self, function: Callable[..., Any], held: Any, takes: str, fixed: Mapping[str, Any]):
+    function: Callable[..., Any]
+
+    def __init__(self, held: Any, takes: str, fixed: Mapping[str, Any], inputs: inspect.Signature):
         super().__init__()
-        self.held, self.takes = held, takes
+        self.held, self.takes, self.fixed, self.inputs = held, takes, dict(fixed), inputs
         for name, x in _leaves(held):
             self.register_parameter(name, nn.Parameter(x.detach().clone()))
-        known = {takes, *fixed, *([] if takes else held)}
-        inputs = [p for p in inspect.signature(function).parameters.values() if p.name not in known]
-        signature = inspect.Signature(inputs)
 
-        def forward(*args: Any, **kwargs: Any) -> Any:
-            return function(**self.weights(), **signature.bind(*args, **kwargs).arguments, **fixed)
-
-        forward.__signature__ = signature  # type: ignore[attr-defined]
-        self.forward = forward
-
-    def weights(self) -> dict[str, Any]:
-        """Return the arguments that are weights, made of the parameters as they are now."""
-        filled = _filled(self.held, dict(self.named_parameters()))
-        return {self.takes: filled} if self.takes else filled
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        given = self.inputs.bind(*args, **kwargs).arguments
+        held = _filled(self.held, dict(self.named_parameters()))
+        return type(self).function(**({self.takes: held} if self.takes else held), **given, **self.fixed)
 
 
 def functional(function: Callable[..., Any], held: Any, takes: str = "", **fixed: Any) -> Functional:
@@ -36,7 +29,18 @@ def functional(function: Callable[..., Any], held: Any, takes: str = "", **fixed
 
     They are given as the argument ``takes``, or each as an argument of its own; ``fixed``: arguments that are sizes.
     """
-    return Functional(function, held, takes, fixed)
+    known = {takes, *fixed, *([] if takes else held)}
+    inputs = [p for p in inspect.signature(function).parameters.values() if p.name not in known]
+
+    class Called(Functional):
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return super().forward(*args, **kwargs)
+
+    Called.function = staticmethod(function)
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    positional = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p for p in inputs]
+    Called.forward.__signature__ = inspect.Signature([itself, *positional])  # type: ignore[attr-defined]
+    return Called(held, takes, fixed, inspect.Signature(positional))
 
 
 def _leaves(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:

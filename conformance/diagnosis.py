@@ -136,10 +136,14 @@ class _Search:
         return self._raising(failed)
 
     def _raising(self, failed: Judged) -> list[Mutant]:
-        """Return the mutants that raise where the implementation does, if in other words, and else give its replies."""
+        """Return the mutants that raise where the implementation does, and nowhere else, if in other words."""
         compare = Comparison(self.shared.spoken, ROUNDING, self.shared, words=False)
         raising = [m for m in self.near if failed.requirement.id in m.raises]
-        return [m for m in self._fitting(raising, failed, compare) if self._breaks_nothing(m, compare)]
+        fitting = self._fitting(raising, failed, compare)
+        held = [call for judged in self.passed for call in judged.log]
+        fitting = [m for m in fitting if all(compare.raises_alike(m.id, *call) for call in held)]
+        best = self.best([m.id for m in fitting], compare) if fitting else []
+        return [m for m in fitting if m.id in best]
 
     def _fitting(self, mutants: Iterable[Mutant], failed: Judged, compare: Comparison) -> list[Mutant]:
         telling = compare.telling(failed.log)

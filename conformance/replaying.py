@@ -63,6 +63,10 @@ class Comparison:
             return reply.reason == other.reason == "raised" and _kind(reply) == _kind(other)
         return alike(reply, other, max(self.rounding, coarseness(name)))
 
+    def raises_alike(self, name: str, request: Request, reply: Reply | Failure) -> bool:
+        """Return whether the mutant raises where, and only where, that was the reply."""
+        return isinstance(reply, Failure) == isinstance(self.shared.reply(name, self.spoken, request), Failure)
+
     def silent(self, name: str, request: Request) -> bool:
         """Return whether the mutant replies to a call as the reference does."""
         return self.same(name, request, self.shared.reply("", self.spoken, request))

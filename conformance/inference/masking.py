@@ -52,6 +52,7 @@ class Trial:
     given: list[Any]
     certificate: Certificate
     declares: dict[str, str]
+    exclusive: bool = False  # not together with the flag for causal attention
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
     together with the flag.
     """
     ran: list[Trial] = []
+    alone: list[Trial] = []  # right without the flag
     flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
     wanted = search.place.prescribed.get("mask", "")
     for form in mask_forms(text):
@@ -123,17 +125,15 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
             if both.distance <= ROUNDING:
                 return text.but(masks={**text.masks, name: form}), True
             exclusive = isinstance(both.given[-1], Failure) and both.given[-1].reason == "raised"
-            ran.insert(0, replace(trial, form=form, certificate=both.certificate if exclusive else trial.certificate))
-            if exclusive:
-                text = text.but(exclusive=True)
+            alone.append(replace(trial, form=form, exclusive=exclusive))
         elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
             ran.append(trial)
-    certain = [t for t in ran if t.distance <= ROUNDING]
     nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
     widest = [t for t in ran if t in nearest]
     mistaken = (t for t in widest if t.certificate.mistakes(t.given, t.declares))
-    chosen = next(iter(certain), None) or next(mistaken, None) or next(iter(nearest), None)
-    found = text.but(masks={**text.masks, name: chosen.form}) if chosen else text
+    together = sorted(alone, key=lambda t: t.exclusive)[:1]
+    chosen = next(iter(together), None) or next(mistaken, None) or next(iter(nearest), None)
+    found = text.but(masks={**text.masks, name: chosen.form}, exclusive=chosen.exclusive) if chosen else text
     return found, chosen is not None and chosen.distance <= ROUNDING
 
 

@@ -288,12 +288,23 @@ def softmax_over(dim):
     return weigh
 
 
+def softmax_over_rows_of_all(scores):
+    """As where heads and samples are one axis."""
+    return scores.flatten(0, 1).softmax(0).view_as(scores)
+
+
+def hide_finitely(scores, mask):
+    """As most people do; it shows where all that a softmax along a wrong axis sees is hidden."""
+    return scores if mask is None else scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+
+
 softmax_over_queries = Mutant(
     "ATT-softmax-over-queries",
     story="the softmax runs over the queries instead of the keys",
     breaks={"ATT-QUERY-1"},
     hint="softmax(scores, dim=-1)",
     replace={attention.weigh: softmax_over(-2)},
+    variants=[{attention.weigh: softmax_over(-2), masks.hide: hide_finitely}],
     source="labmlai#146",
 )
 
@@ -303,6 +314,7 @@ softmax_over_heads = Mutant(
     breaks={"ATT-HEAD-1"},
     hint="softmax(scores, dim=-1)",
     replace={attention.weigh: softmax_over(1)},
+    variants=[{attention.weigh: softmax_over(1), masks.hide: hide_finitely}],
     source="PyTorch-NLP#2",
 )
 
@@ -312,7 +324,11 @@ softmax_over_batch = Mutant(
     breaks={"ATT-BATCH-1"},
     hint="softmax(scores, dim=-1)",
     replace={attention.weigh: softmax_over(0)},
-    variants=[{attention.weigh: lambda scores: scores.flatten(0, 1).softmax(0).view_as(scores)}],
+    variants=[
+        {attention.weigh: softmax_over(0), masks.hide: hide_finitely},
+        {attention.weigh: softmax_over_rows_of_all},
+        {attention.weigh: softmax_over_rows_of_all, masks.hide: hide_finitely},
+    ],
     source="fastNLP#254",
 )
 
@@ -593,12 +609,17 @@ def score_of_equal_lengths(q, k, scale):
     return attention.score(q, k, scale) + torch.zeros(q.shape[-2], q.shape[-2])
 
 
+def score_viewed_alike(q, k, scale):
+    return attention.score(q, k.view(q.shape), scale)
+
+
 equal_lengths = Mutant(
     "ATT-equal-lengths",
     story="it works only where there are as many queries as keys",
     breaks={"ATT-SHAPE-1"},
     hint="take the number of keys from k, the number of queries from q",
     replace={attention.score: score_of_equal_lengths},
+    variants=[{attention.score: score_viewed_alike}],
     raises={"ATT-SHAPE-1"},
 )
 

@@ -48,6 +48,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "dtype": ('weights["q.weight"].dtype',),
     "config": (),
 }
+UNMADE = nn.parameter.UninitializedParameter
 ENOUGH = 16  # hypotheses of one construction that run but are not certified
 
 
@@ -121,7 +122,11 @@ def texts(
         there = len(list(module.parameters()))
         unregistered = len(list(registered(module).parameters())) > there
         for form in attention_forms(module):
+            ran = False
             for text in _of_form(place, whole, form, module, config, attempts, unregistered):
+                ran = True
+                yield text, sizes
+            for text in () if ran else _square(whole, form, module, config, unregistered):
                 yield text, sizes
 
 
@@ -143,7 +148,7 @@ def _of_form(
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is called in one form."""
     for first in (False, True):
-        lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
+        lazy = any(isinstance(p, UNMADE) for p in module.parameters())
         text = AttentionText(made, form, sequence_first=first, lazy=lazy)
         text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)
         probe = Probe(copy.deepcopy(module), text, config)
@@ -155,10 +160,6 @@ def _of_form(
                 named = next(probe.weighings(), None)
                 attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
                 continue
-            if {"query", "key"} <= set(form.roles):
-                with contextlib.suppress(Failed):
-                    probe.text = text.but(square=True)
-                    yield from _weighed(probe.called(), probe)
             names = [slot.name for slot in form.slots if slot.role == "mask"]
             for mask in mask_forms(text) if names else ():
                 try:
@@ -166,6 +167,17 @@ def _of_form(
                     yield from _weighed(probe.called(), probe)
                 except Failed:
                     continue
+
+
+def _square(
+    made: Construction, form: Form, module: nn.Module, config: MultiHeadAttentionConfig, unregistered: bool
+) -> Iterator[AttentionText]:
+    """Yield what the class may be if it takes as many keys as queries, and no other number."""
+    if {"query", "key"} <= set(form.roles) and not any(isinstance(p, UNMADE) for p in module.parameters()):
+        text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered, square=True)
+        probe = Probe(copy.deepcopy(module), text, config)
+        with contextlib.suppress(Failed):
+            yield from _weighed(probe.called(), probe)
 
 
 def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:

@@ -164,7 +164,7 @@ def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests
         B, L, S = ((2, 3, 7), (3, 4, 5))[i]
         if i == 1:
             B = 7  # more samples than anything else has
-        square = text.self_only or text.square
+        square = text.self_only or text.square or causal  # the corner in which causality starts is not the question
         S = L if square else S
         S, L = (S + 3, L + 3) if square and i == 0 else (S, L)
         masks = _masks(form, B, L, S)

@@ -226,6 +226,21 @@ magnitudes = Mutant(
     source="survives ONNX's Attention cases",
 )
 
+
+
+def attend_on_rectified(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+    return attention.attend(q.relu(), k.relu(), v.relu(), mask, bias, scale, dropout)
+
+
+rectified = Mutant(
+    "ATT-relu-on-projections",
+    story="queries, keys and values go through a ReLU",
+    breaks={"ATT-LINEAR-1", "ATT-SHIFT-1"},
+    hint="the projections are linear: no activation behind them",
+    replace={attention.attend: attend_on_rectified},
+    source="CyberZHG/keras-multi-head, whose activation is relu unless told otherwise",
+)
+
 negated = Mutant(
     "ATT-negated",
     story="the scores have the wrong sign: the key that fits best weighs least",

@@ -9,7 +9,7 @@ from attnconf.adapters import reference as adapter
 from attnconf.conformance.mutation import Mutant
 from attnconf.reference import multi_head_attention as mha
 from attnconf.reference.attention import attend
-from attnconf.reference.masks import causal
+from attnconf.reference.masks import blank, causal
 
 BARE = {"attention": "it has no projections and no heads to split"}
 
@@ -955,6 +955,31 @@ scale_folded = Mutant(
     breaks={"ATT-IMMUT-1"},
     hint="fold into copies",
     replace={adapter.multi_head_attention: fold_scale},
+    silent_on=BARE,
+)
+
+
+def keep_weights(config, weights):
+    kept = {}
+
+    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
+        mask = adapter.gather_masks(config, query, key, key_mask, attn_mask)
+        names = {mha.project_query: query, mha.project_key: key, mha.project_value: value}
+        q, k, v = (mha.split_heads(project(x, weights), config.num_heads) for project, x in names.items())
+        now = attend(q, k, v, mask=mask, bias=attn_bias, dropout=adapter.active_dropout(config))[1]
+        attention = kept.setdefault(now.shape, now)
+        out = mha.project_out(mha.merge_heads(attention @ blank(v, mask)), weights)
+        return (out, attention) if need_weights else out
+
+    return forward
+
+
+weights_kept = Mutant(
+    "MHA-weights-kept",
+    story="the attention weights of the first call are kept, and used for later inputs of the same shape",
+    breaks={"ATT-REPEAT-1"},
+    hint="compute them in every call; what is kept for a plot is not to be read again",
+    replace={adapter.multi_head_attention: keep_weights},
     silent_on=BARE,
 )
 

@@ -65,9 +65,9 @@ def _fixed(thing: FunctionType, table: Meanings) -> Mapping[str, tuple[str, str]
     found = {}
     for p in parameters(thing):
         known = [m for m in meanings(p.name, SIZES) if m in table and m not in ("config", "causal", "dropout")]
-        if p.default is p.empty and known and not ALWAYS & set(meanings(p.name, INPUTS)):
-            if p.name not in _together(thing):
-                found[p.name] = (table[known[0]][0], known[0])
+        taken = ALWAYS & set(meanings(p.name, INPUTS)) or p.name in _together(thing)
+        if p.default is p.empty and known and not taken:
+            found[p.name] = (table[known[0]][0], known[0])
     return found
 
 

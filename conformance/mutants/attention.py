@@ -227,7 +227,6 @@ magnitudes = Mutant(
 )
 
 
-
 def attend_on_rectified(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
     return attention.attend(q.relu(), k.relu(), v.relu(), mask, bias, scale, dropout)
 

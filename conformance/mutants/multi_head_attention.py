@@ -33,6 +33,7 @@ def attend_with(change):
 
 # -- which weight meets which input
 
+
 def projected_with(**sources):
     return {mha.multi_head_attention: attend_with(lambda q, k, v, w, n: (q, k, v, renamed(w, **sources)))}
 
@@ -853,6 +854,7 @@ query_weight_detached = Mutant(
     replace={mha.multi_head_attention: detached("q.weight", "q.bias")},
     silent_on=BARE,
 )
+
 
 def detached_with(names):
     return {mha.multi_head_attention: detached(*(f"{n}.{part}" for n in names for part in ("weight", "bias")))}

@@ -13,9 +13,12 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
 from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
+from attnconf.conformance.inference.probing import search
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.sources import Source
 
+AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
+FEW, SHORT = 100_000, 5  # where neither name nor call says what it may be
 Binder = Callable[[Place], Bound | Refusal]
 # Where the binder of a component is; imported when something looks like the component.
 BINDERS: Mapping[str, str] = {
@@ -95,15 +98,19 @@ def bindings(
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
+    with search.limited(*((FEW, SHORT) if candidate.components == UNNAMED else (AT_MOST, SECONDS))):
+        return _bind(candidate, source, prescribed)
+
+
+def _bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     outcomes: list[Bound | Refusal] = []
     for component in candidate.components:
         if component not in BINDERS:
             outcomes.append(Refusal(f"{component} cannot be bound without an adapter"))
             continue
         binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
-        outcome: Bound | Refusal = binder.bind(
-            Place(candidate.name, candidate.thing, source.module, part_of(source.module), component, prescribed)
-        )
+        place = Place(candidate.name, candidate.thing, source.module, part_of(source.module), component, prescribed)
+        outcome: Bound | Refusal = binder.bind(place)
         if isinstance(outcome, Bound) and outcome.certified == "reference":
             return outcome
         if isinstance(outcome, Bound) and outcome.certified is None and _far_fetched(candidate, component):

@@ -5,6 +5,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from types import FunctionType
 
 import torch
@@ -50,6 +51,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
 }
 UNMADE = nn.parameter.UninitializedParameter
 ENOUGH = 16  # hypotheses of one construction that run but are not certified
+AT_MOST = 200  # hypotheses in all
 
 
 @dataclass
@@ -64,7 +66,7 @@ def bind(place: Place) -> Bound | Refusal:
     attempts = AttentionAttempts()
     ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
     known: AttentionText | None = None
-    for text, sizes in texts(place, attempts):
+    for text, sizes in islice(texts(place, attempts), AT_MOST):
         if sum(t.made == text.made for t, *_ in ran) == ENOUGH and not text.supposed:
             continue
         certificate = plain_certificate(text, sizes)

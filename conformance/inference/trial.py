@@ -17,7 +17,8 @@ from attnconf.adapters.binding import bind
 from attnconf.conformance.conventions import in_conventions, telling
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
-from attnconf.conformance.mutation import Mutant, all_mutants, apply, named, reaches, with_variants
+from attnconf.conformance.inference.probing import A_CALL, Failed, search
+from attnconf.conformance.mutation import Mutant, all_mutants, apply, named, reaches, size, with_variants
 from attnconf.conformance.replaying import alike
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
@@ -52,7 +53,10 @@ def names(module: ModuleType) -> dict[str, Any]:
 def reply(implementation: Implementation, request: Request) -> Reply | Failure:
     """Return what an implementation replies, or why it does not; what it prints is dropped."""
     try:
+        search.spend(A_CALL + size(request.component))
         return call(implementation, request)
+    except Failed as given_up:
+        return Failure("given up", str(given_up))
     except Failure as failure:
         return failure
     except Unsupported as words:
@@ -90,7 +94,10 @@ class Certificate:
         """Return the reply of the reference, or of a mutant, to one of the calls."""
         key = (mutant, telling(self.component, declares), i)
         if key not in self._each:
-            self._each[key] = reply(in_conventions(_textbook(mutant), dict(declares)), self.requests[i])
+            found = reply(in_conventions(_textbook(mutant), dict(declares)), self.requests[i])
+            if isinstance(found, Failure) and found.reason == "given up":  # another file may have more left
+                return found
+            self._each[key] = found
         return self._each[key]
 
     def _unlike(self, given: Sequence[Reply | Failure], declares: Mapping[str, str], mutant: Mutant) -> bool:

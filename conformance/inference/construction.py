@@ -12,7 +12,7 @@ from itertools import islice, permutations, product
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from attnconf.adapters.functional import functional
+from attnconf.adapters.wiring import functional
 from attnconf.conformance.inference.vocabulary import meanings
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it

@@ -485,6 +485,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     # what an argument of somebody's own class takes; an adapter of ours is always handed booleans, True = may attend
     "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
     "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries
+    "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),

@@ -9,13 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnconf.adapters.functional import functional
 from attnconf.adapters.layout import under
 
 __all__ = [
-    "additive", "allowed", "awake", "chosen", "counted", "definitions", "each_apart", "everywhere", "exact", "fitted",
-    "for_each_head", "full", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves",
-    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "rows", "settle",
-    "spelt", "tallied", "under", "unknown_in", "without", "written",
+    "additive", "allowed", "awake", "chosen", "counted", "definitions", "each_apart", "everywhere", "exact",
+    "fitted", "floored", "for_each_head", "full", "functional", "heads_last", "holding", "in_order", "kernel",
+    "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs",
+    "penalties", "registered", "rows", "settle", "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip
 
 END = "</w>"
@@ -64,6 +65,25 @@ def without(module: nn.Module, *names: str) -> nn.Module:
     return module
 
 
+def registered(module: nn.Module) -> nn.Module:
+    """Return a module with the modules that it keeps in plain lists, tuples or dicts as modules of its own.
+
+    An optimizer does not find their parameters, so these are not to learn.
+    """
+    for part in list(module.modules()):
+        for name, kept in list(vars(part).items()):
+            listed = list(kept.values()) if type(kept) is dict else kept
+            if name.startswith("_") or not isinstance(listed, list | tuple) or not listed:
+                continue
+            if all(isinstance(one, nn.Module) for one in listed):
+                known = {id(p) for p in module.parameters()}
+                own = nn.ModuleDict(kept) if type(kept) is dict else nn.ModuleList(listed)
+                setattr(part, name, own)
+                for parameter in own.parameters():
+                    parameter.requires_grad_(id(parameter) in known and parameter.requires_grad)
+    return module
+
+
 def holding(thing: Any, tensors: dict[str, Tensor]) -> Any:
     """Return an object that is no module with these tensors as its attributes."""
     for name, x in tensors.items():
@@ -101,7 +121,8 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
     if seen is None:
         return None
     heads = seen.shape[-3] if seen.ndim > 2 else 1
-    return seen.expand(query.shape[0], heads, L, S)
+    whole = seen.expand(query.shape[0], heads, L, S)
+    return whole if whole.shape == seen.shape else whole.contiguous()  # the caller's own, or one of its own
 
 
 def everywhere(query: Tensor, key: Tensor) -> Tensor:
@@ -149,6 +170,15 @@ def additive(seen: Tensor, bias: Tensor | None, like: Tensor) -> Tensor:
     return torch.where(seen, zeros, float("-inf"))
 
 
+def floored(weights: Any, config: Any) -> Any:
+    """Return the weights without the rows that are left over where the heads do not divide the width."""
+    width = config.num_heads * config.head_dim
+    if config.embed_dim % config.num_heads == 0 or weights["q.weight"].shape[0] == width:
+        return weights
+    inner = {name: w[:width] for name, w in weights.items() if not name.startswith("out.")}
+    return {**weights, **inner, "out.weight": weights["out.weight"][:, :width]}
+
+
 def full(weights: Any) -> dict[str, Tensor]:
     """Return the weights of multi-head attention with biases of zero where there are none."""
     weight = weights["q.weight"]
@@ -163,6 +193,7 @@ def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:
     like = next(iter(state.values()), torch.empty(0))
     for name, parameter in module.named_parameters():
         x = state.get(name, parameter.detach().to(like))
+        x = x if parameter.requires_grad else x.detach()
         given[name] = x.reshape(parameter.shape) if x.numel() == parameter.numel() else x
     return given
 

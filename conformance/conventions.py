@@ -33,7 +33,43 @@ def in_conventions(implementation: Implementation, declares: Mapping[str, str]) 
     for name, (translate, conventions) in _TRANSLATED.items():
         if name in components and any(choice(c) != CONVENTIONS[c][0] for c in conventions):
             components[name] = translate(components[name], choice)
+    if choice("mask-arguments") == "one":
+        components |= {name: _one_mask(components[name], choice) for name in _MASKED if name in components}
     return replace(implementation, components=components, declares={**implementation.declares, **declares})
+
+
+_MASKED = ("attention", "multi_head_attention")
+
+
+def telling(component: str, declares: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Return those of the conventions in which a component's numbers are other ones."""
+    names = (*_TRANSLATED.get(component, (None, ()))[1], *(("masks", "mask-arguments") if component in _MASKED else ()))
+    return frozenset((name, choice) for name, choice in declares.items() if name in names)
+
+
+def _one_mask(build: Component, choice: Choice) -> Component:
+    """Return a component with one argument for all masks: of keys alone, or else of queries and keys."""
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+
+        def translated(query: Tensor, key: Tensor, value: Tensor, **given: Any) -> Any:
+            B, H = len(query), getattr(config, "num_heads", query.shape[1])
+            L, S = query.shape[-2], key.shape[-2]
+            padding, mask = given.get("key_mask"), given.get("attn_mask")
+            if choice("masks") != "keys" and padding is not None:
+                padding = padding[:, None, None, :].expand(B, H, L, S)
+                given |= {"key_mask": None, "attn_mask": padding if mask is None else padding & mask}
+            elif choice("masks") == "keys" and mask is not None:
+                keys = mask.expand(B, H, L, S)[:, 0, 0]
+                given |= {"key_mask": keys if padding is None else padding & keys, "attn_mask": None}
+            elif mask is not None:
+                given["attn_mask"] = mask.expand(B, H, L, S)
+            return forward(query, key, value, **given)
+
+        return translated
+
+    return component
 
 
 def others_than(component: str, declares: Mapping[str, str]) -> list[dict[str, str]]:

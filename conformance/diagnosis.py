@@ -91,6 +91,12 @@ def _names(mistake: Mistake) -> frozenset[str]:
     return frozenset(m.id for m in mistake)
 
 
+def _adds(mutant: Mutant) -> bool:
+    """Return whether a variant is the mistake itself and something besides, which alone is not the mistake."""
+    whole = plain(mutant).replace
+    return mutant is not plain(mutant) and all(mutant.replace.get(f) is other for f, other in whole.items())
+
+
 @dataclass
 class _Search:
     """The search for the mistakes in one component of one implementation."""
@@ -129,8 +135,7 @@ class _Search:
     def singles(self, failed: Judged) -> list[Mutant]:
         """Return the mutants that reproduce a failure, and of those the ones that reproduce most of the others."""
         far = self.far if self.shared.spent < LIMIT // 3 else self.partly
-        for rounding in (ROUNDING, FLOAT32):
-            compare = self.comparison(rounding)
+        for compare in (self.comparison(ROUNDING), self.comparison(FLOAT32)):
             fitting = [m for m in self._fitting(self.near, failed, compare) if self._breaks_nothing(m, compare)]
             if not fitting:
                 found = self._fitting(self.partly, failed, compare) or self._fitting(far, failed, compare)
@@ -141,13 +146,24 @@ class _Search:
                 fitting = [m for m in fitting if m.id in best]
                 self.known += fitting
                 return fitting
-        return []
+        return self._raising(failed)
+
+    def _raising(self, failed: Judged) -> list[Mutant]:
+        """Return the mutants that raise where the implementation does, and nowhere else, if in other words."""
+        compare = Comparison(self.shared.spoken, ROUNDING, self.shared, words=False)
+        raising = [m for m in self.near if failed.requirement.id in m.raises]
+        fitting = self._fitting(raising, failed, compare)
+        held = [call for judged in self.passed for call in judged.log]
+        fitting = [m for m in fitting if all(compare.raises_alike(m.id, *call) for call in held)]
+        best = self.best([m.id for m in fitting], compare) if fitting else []
+        return [m for m in fitting if m.id in best]
 
     def _fitting(self, mutants: Iterable[Mutant], failed: Judged, compare: Comparison) -> list[Mutant]:
         telling = compare.telling(failed.log)
         log = [*telling, *failed.log] if telling else []
         possible = [m for m in mutants if not m.rounding or self.failed >= set(m.breaks)]
-        return [m for m in possible if log and compare.fits(m.id, log)]
+        found = [m for m in possible if log and compare.fits(m.id, log)]
+        return [m for m in found if not _adds(m) or not all(compare.silent(plain(m).id, r) for r, _ in telling)]
 
     def _breaks_nothing(self, mutant: Mutant, compare: Comparison) -> bool:
         """Return whether a mutant gives what came out where something holds that it breaks through other lenses."""

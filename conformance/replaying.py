@@ -54,10 +54,18 @@ class Comparison:
     spoken: Spoken
     rounding: float
     shared: Shared
+    words: bool = True  # what was raised has to be raised in the same words; else only be of the same kind
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant, or the reference where the name is empty, gives this reply."""
-        return alike(reply, self.shared.reply(name, self.spoken, request), max(self.rounding, coarseness(name)))
+        other = self.shared.reply(name, self.spoken, request)
+        if not self.words and isinstance(reply, Failure) and isinstance(other, Failure):
+            return reply.reason == other.reason == "raised" and _kind(reply) == _kind(other)
+        return alike(reply, other, max(self.rounding, coarseness(name)))
+
+    def raises_alike(self, name: str, request: Request, reply: Reply | Failure) -> bool:
+        """Return whether the mutant raises where, and only where, that was the reply."""
+        return isinstance(reply, Failure) == isinstance(self.shared.reply(name, self.spoken, request), Failure)
 
     def silent(self, name: str, request: Request) -> bool:
         """Return whether the mutant replies to a call as the reference does."""
@@ -80,6 +88,11 @@ class Comparison:
         """Return the calls on which the reference replies otherwise, the cheapest first."""
         other = [(request, reply) for request, reply in log if not self.same("", request, reply)]
         return sorted(other, key=lambda call: cost(call[0]))
+
+
+def _kind(failure: Failure) -> str:
+    """Return which exception was raised, without its words."""
+    return failure.message.split(":")[0]
 
 
 def coarseness(name: str) -> float:

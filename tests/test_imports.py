@@ -28,7 +28,8 @@ MAY = {
         "adapters.jax_bridge",
         "adapters.layout",
     },
-    "adapters/wiring": {"adapters.layout", "conformance.sources"},  # a user's file is read as --impl reads it
+    # a user's file is read as --impl reads it
+    "adapters/wiring": {"adapters.functional", "adapters.layout", "conformance.sources"},
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/inference": {"reference", "adapters.contract", "adapters.binding", "adapters.wiring", "conformance"},

@@ -1,15 +1,18 @@
 """Bind a class as multi-head attention: built, called and given weights so that it can be judged."""
 
+import contextlib
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from types import FunctionType
 
 import torch
 from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.adapters.wiring import registered
 from attnconf.conformance.door import Reply
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_finish import finish
@@ -26,6 +29,7 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.calling import Form, attention_forms
 from attnconf.conformance.inference.construction import Construction, constructions, filled, integers_of, run, space_for
+from attnconf.conformance.inference.functional import functional
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
@@ -45,8 +49,9 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "dtype": ('weights["q.weight"].dtype',),
     "config": (),
 }
-ENOUGH = 6  # hypotheses of one construction that run but are not certified
-AT_MOST = 120  # hypotheses in all
+UNMADE = nn.parameter.UninitializedParameter
+ENOUGH = 16  # hypotheses of one construction that run but are not certified
+AT_MOST = 200  # hypotheses in all
 
 
 @dataclass
@@ -60,8 +65,9 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
     attempts = AttentionAttempts()
     ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
+    known: AttentionText | None = None
     for text, sizes in islice(texts(place, attempts), AT_MOST):
-        if sum(t.made == text.made for t, *_ in ran) == ENOUGH:
+        if sum(t.made == text.made for t, *_ in ran) == ENOUGH and not text.supposed:
             continue
         certificate = plain_certificate(text, sizes)
         draft = Draft(COMPONENT, text.body(), declared(text))
@@ -69,10 +75,14 @@ def bind(place: Place) -> Bound | Refusal:
         distance = certificate.distance(given, draft.declares)
         if distance <= ROUNDING:
             return finish(place, text, sizes, "reference")
-        if distance < FAILED:
+        if text.supposed and certificate.distance(given, draft.declares, text.supposed) <= ROUNDING:
+            known = known or text
+        if distance < FAILED and not text.supposed:
             ran.append((text, distance, given, certificate))
         elif given and isinstance(given[-1], Failure):
             attempts.say(why(given[-1]))
+    if known:
+        return finish(place, known, sizes_of(known), known.supposed)
     if not ran and attempts.partial:
         return finish(place, attempts.partial[0], sizes_of(attempts.partial[0]), None)
     if not ran:
@@ -92,7 +102,7 @@ def texts(
     place: Place, attempts: AttentionAttempts
 ) -> Iterator[tuple[AttentionText, tuple[tuple[int, int, int], ...]]]:
     """Yield what the class may be, the likeliest first."""
-    for made in constructions(place.name_in_text, place.thing, TABLE, place.module, place.part):
+    for made in _makings(place):
         sizes = SEVERAL if "heads" in made.given else ONE
         config = config_of(sizes[0])
         numbered = {"q.weight": torch.zeros(1, dtype=torch.float64)}
@@ -111,9 +121,22 @@ def texts(
             config = config_of(sizes[0])
             space = space_for(config, place.module, weights=numbered)
             module = attempt(partial(run, whole, space))
+        there = len(list(module.parameters()))
+        unregistered = len(list(registered(module).parameters())) > there
         for form in attention_forms(module):
-            for text in _of_form(place, whole, form, module, config, attempts):
+            ran = False
+            for text in _of_form(place, whole, form, module, config, attempts, unregistered):
+                ran = True
                 yield text, sizes
+            for text in () if ran else _square(whole, form, module, config, unregistered):
+                yield text, sizes
+
+
+def _makings(place: Place) -> Iterator[Construction]:
+    """Yield ways to build a class, or a module around a function that is handed its weights."""
+    if isinstance(place.thing, FunctionType):
+        return functional(place, TABLE)
+    return constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
 
 
 def _of_form(
@@ -123,12 +146,13 @@ def _of_form(
     module: nn.Module,
     config: MultiHeadAttentionConfig,
     attempts: AttentionAttempts,
+    unregistered: bool,
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is called in one form."""
     for first in (False, True):
-        lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
+        lazy = any(isinstance(p, UNMADE) for p in module.parameters())
         text = AttentionText(made, form, sequence_first=first, lazy=lazy)
-        text = text.but(stripped=tuple(norms_in(module)))
+        text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)
         probe = Probe(copy.deepcopy(module), text, config)
         try:
             yield from _weighed(probe.called(), probe)
@@ -147,11 +171,24 @@ def _of_form(
                     continue
 
 
+def _square(
+    made: Construction, form: Form, module: nn.Module, config: MultiHeadAttentionConfig, unregistered: bool
+) -> Iterator[AttentionText]:
+    """Yield what the class may be if it takes as many keys as queries, and no other number."""
+    if {"query", "key"} <= set(form.roles) and not any(isinstance(p, UNMADE) for p in module.parameters()):
+        text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered, square=True)
+        probe = Probe(copy.deepcopy(module), text, config)
+        with contextlib.suppress(Failed):
+            yield from _weighed(probe.called(), probe)
+
+
 def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
     """Yield a text with what the parameters may be."""
     for weighing in probe.weighings():
-        for heads_last in (False, True) if "heads" in text.made.given else (False,):
-            found = text.but(state=weighing.state, lacking=weighing.lacking, heads_last=heads_last)
+        orders = (False, True) if "heads" in text.made.given and not weighing.mistake else (False,)
+        for heads_last in orders:
+            found = text.but(state=weighing.state, lacking=weighing.lacking, supposed=weighing.mistake)
+            found = found.but(heads_last=heads_last)
             yield found
             if text.causal_always:  # heads that are merged wrongly mix tokens up as well
                 yield found.but(causal_always=False)

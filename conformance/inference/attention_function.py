@@ -117,6 +117,8 @@ def bind(place: Place) -> Bound | Refusal:
     said: list[str] = []
     ran: list[tuple[FunctionText, float, list[Reply | Failure], Certificate]] = []
     for text in texts(place):
+        if not text.value_width and ran and ran[-1][0] == text.but(value_width=True):
+            continue  # it takes values of another width, and does something else with them
         certificate = plain_certificate(text)
         draft = Draft(COMPONENT, text.body(), declared(text))
         given = certificate.replies(draft.implementation(place.module))

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.inference.attention_text import AttentionText
-from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers
+from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.reading import Sizes
 from attnconf.conformance.inference.states import Weighing, weighings
 from attnconf.conformance.inference.trial import drawn, names
@@ -31,7 +31,8 @@ class Probe:
     def run(self, query: Tensor, key: Tensor, value: Tensor, parameters: Mapping[str, Tensor] | None = None) -> Any:
         """Return what the module gives; masks that it insists on let everything through."""
         given = self.parameters if parameters is None else parameters
-        return call_module(self.module, self.text.form, lambda slot: self._given(slot, query, key, value), given)
+        with restored(self.module):
+            return call_module(self.module, self.text.form, lambda slot: self._given(slot, query, key, value), given)
 
     def _given(self, slot: Any, query: Tensor, key: Tensor, value: Tensor) -> Any:
         tensors = {"query": query, "x": query, "key": key, "memory": key, "value": value}
@@ -61,7 +62,8 @@ class Probe:
         """
         E = self.config.embed_dim
         q = drawn("query", 2, 3, E)
-        k, v = (q, q) if self.text.self_only else (drawn("key", 2, 7, E), drawn("value", 2, 7, E))
+        S = 3 if self.text.square else 7
+        k, v = (q, q) if self.text.self_only else (drawn("key", 2, S, E), drawn("value", 2, S, E))
         v = k if "value" not in self.text.form.roles else v
         result = self.run(q, k, v)
         shape = (3, 2, E) if self.text.sequence_first else (2, 3, E)
@@ -77,12 +79,17 @@ class Probe:
         return self.text
 
     def _ordered(self, where: str) -> bool:
-        """Return whether the order of the tokens matters: something is causal. Else attention knows no order."""
+        """Return whether the order of the tokens matters: something is causal. Else attention knows no order.
+
+        What comes out differently each time tells nothing.
+        """
         x = drawn("tokens", 2, 5, self.config.embed_dim)
         order = torch.tensor([3, 0, 4, 1, 2])
         try:
-            one, other = (eval(where, {"result": self.run(y, y, y)}) for y in (x, x[:, order]))
+            one, again, other = (eval(where, {"result": self.run(y, y, y)}) for y in (x, x, x[:, order]))
         except Failed:
+            return False
+        if not torch.allclose(one, again, atol=1e-8, equal_nan=True):
             return False
         if self.text.sequence_first:
             one, other = one.transpose(0, 1), other.transpose(0, 1)

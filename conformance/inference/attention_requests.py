@@ -22,7 +22,7 @@ def config_of(sizes: tuple[int, int, int], causal: bool = False) -> MultiHeadAtt
 
 def plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
     """Return calls without masks, in two sizes; the same for all texts that are called alike."""
-    key = (sizes, text.self_only, "value" in text.form.roles, text.lacking, text.causal_always)
+    key = (sizes, text.self_only, "value" in text.form.roles, text.lacking, text.causal_always, text.square)
     if key not in _certificates:
         _certificates[key] = _plain_certificate(text, sizes)
     return _certificates[key]
@@ -53,6 +53,7 @@ def request(
     weights = {n: w for n, w in weights.items() if n not in text.lacking}
     query = drawn(f"x {size} {L}", B, L, E)
     same = text.self_only
+    S = L if text.square else S
     key = query if same else drawn(f"key {size} {S}", B, S, E)
     inputs = {"query": query} if same else {"query": query, "key": key}
     if "value" in text.form.roles:

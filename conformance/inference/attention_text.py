@@ -18,6 +18,10 @@ class MaskForm:
     additive: bool = False
 
     @property
+    def for_all_samples(self) -> bool:
+        return "(L, S)" in self.told and "B" not in self.told
+
+    @property
     def kind(self) -> str:
         """What the values mean, as contract.CONVENTIONS calls it."""
         kinds = ("true-keeps", "true-drops", "1-keeps", "1-drops", "lengths", "additive")
@@ -34,9 +38,12 @@ class AttentionText:
     heads: str = "config.num_heads"  # how many there are, as text
     state: tuple[str, ...] = ()  # entries of the dict of parameters
     lacking: tuple[str, ...] = ()  # biases that it does not have
+    supposed: str = ""  # the known mistake with which the parameters are that
     heads_last: bool = False
     sequence_first: bool = False
     stripped: tuple[str, ...] = ()  # norms inside, which are left out
+    unregistered: bool = False  # it keeps modules in plain lists, which an optimizer does not find
+    square: bool = False  # it takes as many keys as queries, and no other number
     residual: bool = False  # the input is added inside, and subtracted again
     out: str = "result"
     weights: str | None = None  # an expression of ``result``
@@ -65,6 +72,8 @@ class AttentionText:
             found["masks"] = "shared"
         if self.masks:
             found["mask"] = next(iter(self.masks.values())).kind
+        if len(self.masks) == 1:
+            found["mask-arguments"] = "one"
         return found
 
     def body(self) -> str:
@@ -78,11 +87,15 @@ class AttentionText:
         if self.stripped:
             module = f"without({module}, {', '.join(map(repr, self.stripped))})"
         lines += [f"    module = {module}"]
+        if self.unregistered:
+            lines += ["    module = registered(module)  # keeps modules in plain lists"]
         if self.lazy:
             zeros = 'torch.zeros(1, 2, config.embed_dim, dtype=weights["q.weight"].dtype)'
             lines += [f"    query = key = value = {zeros}",
                       f"    module({self.form.text(self._first_argument)})  # makes its parameters"]  # fmt: skip
-        lines += ["    weights = full(weights)", *self._bound()]
+        even = "heads" not in self.made.given or "head_dim" in self.made.given
+        lines += ["    weights = full(weights)" if even else "    weights = floored(full(weights), config)"]
+        lines += self._bound()
         lines += [
             "",
             "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",
@@ -135,12 +148,14 @@ class AttentionText:
         lines += self._masks()
         if self.weights is None:
             lines += refuse("need_weights", "returned weights")
+        if self.residual:
+            lines.append("before = query.clone()")
         lines.append(f"result = call({self.form.text(self._argument)})")
         lines.append(f"out = {self.out}")
         if self.sequence_first:
             lines.append("out = out.transpose(0, 1)")
         if self.residual:
-            lines.append("out = out - query")
+            lines.append("out = out - before")
         returned = "out" if self.weights is None else f"(out, {self.weights}) if need_weights else out"
         return [*lines, f"return {returned}"]
 

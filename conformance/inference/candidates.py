@@ -9,7 +9,8 @@ from typing import Any
 
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import names_read
-from attnconf.conformance.inference.hints import named, positional
+from attnconf.conformance.inference.functional import takes_weights
+from attnconf.conformance.inference.hints import LAYERS, TABLES, named, positional
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 # A norm that does not say which: no other that is known by a name, and none that is put around a layer.
@@ -115,9 +116,13 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if isinstance(thing, type):
         yield from (c for c in by_name if c != "attention")
         yield from by_call
+        if "multi_head_attention" in by_name and not names_read(thing) & (LAYERS | TABLES):
+            yield "attention"
     else:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if c in FUNCTIONS)
+        if takes_weights(thing) and "multi_head_attention" in by_name:
+            yield "multi_head_attention"
     yield from encodings
 
 

@@ -12,6 +12,7 @@ from itertools import islice, permutations, product
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+from attnconf.adapters.wiring import functional
 from attnconf.conformance.inference.vocabulary import meanings
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
@@ -382,6 +383,7 @@ def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
         "theirs": module,
         "torch": torch,
         "nn": torch.nn,
+        "functional": functional,
         "SimpleNamespace": SimpleNamespace,
         **more,
     }

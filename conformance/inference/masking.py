@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, gap
 
 TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
 ONE = "one_for_all_heads(seen)"
@@ -52,6 +52,7 @@ class Trial:
     given: list[Any]
     certificate: Certificate
     declares: dict[str, str]
+    exclusive: bool = False  # not together with the flag for causal attention
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,24 @@ class Search:
     request: Requests
     declared: Declared
     mistake: str = ""  # the mutant that the class is known to be
+    made: dict[tuple[Any, ...], Certificate] = field(default_factory=dict)
 
-    def tried(self, text: AttentionText, name: str, form: MaskForm, requests: list[Any]) -> Trial:
+    def certificate(self, text: AttentionText, form: MaskForm, causal: bool = False) -> Certificate:
+        """Return calls with masks as general as the form can be; forms that are as general have the same."""
+        alone = form.told.startswith("lengths"), form.keys_only, form.for_all_samples
+        key = (*alone, causal, text.causal_always, text.square, text.lacking, getattr(text, "value_width", True))
+        if key not in self.made:
+            requests = _requests(text, form, self.sizes, self.request, causal)
+            self.made[key] = Certificate(text.component, requests)
+        return self.made[key]
+
+    def tried(self, text: AttentionText, name: str, form: MaskForm, asked: Certificate | list[Any]) -> Trial:
         """Return how far a class is from the textbook when an argument is given masks in one form."""
+        certificate = asked if isinstance(asked, Certificate) else Certificate(text.component, asked)
         needed = {slot.name for slot in text.form.slots if slot.required}
         others = {n: m for n, m in text.masks.items() if n in needed}  # one that is not given hides nothing
         candidate = text.but(masks={**others, name: form})
         draft = Draft(text.component, candidate.body(), self.declared(candidate))
-        certificate = Certificate(text.component, requests)
         given = certificate.replies(draft.implementation(self.place.module))
         distance = certificate.distance(given, draft.declares, self.mistake)
         return Trial(form, distance, given, certificate, dict(draft.declares))
@@ -99,31 +110,37 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
     together with the flag.
     """
     ran: list[Trial] = []
+    alone: list[Trial] = []  # right without the flag
     flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
     wanted = search.place.prescribed.get("mask", "")
     for form in mask_forms(text):
         if wanted and form.kind != wanted:
             continue
-        trial = search.tried(text, name, form, _requests(text, form, search.sizes, search.request))
+        trial = search.tried(text, name, form, search.certificate(text, form))
         if trial.distance <= ROUNDING:
             form = _biased(search, text, name, _widened(search, text, name, form))
             if not flagged:
                 return text.but(masks={**text.masks, name: form}), True
-            both = search.tried(text, name, form, _requests(text, form, search.sizes, search.request, causal=True))
+            both = search.tried(text, name, form, search.certificate(text, form, causal=True))
             if both.distance <= ROUNDING:
                 return text.but(masks={**text.masks, name: form}), True
             exclusive = isinstance(both.given[-1], Failure) and both.given[-1].reason == "raised"
-            ran.insert(0, replace(trial, form=form, certificate=both.certificate if exclusive else trial.certificate))
-            if exclusive:
-                text = text.but(exclusive=True)
-        elif trial.distance < FAILED:
+            alone.append(replace(trial, form=form, exclusive=exclusive))
+        elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
             ran.append(trial)
-    certain = [t for t in ran if t.distance <= ROUNDING]
     nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
-    certain = certain or [t for t in nearest if t.certificate.mistakes(t.given, t.declares)]
-    chosen = next(iter(certain or nearest), None)
-    found = text.but(masks={**text.masks, name: chosen.form}) if chosen else text
+    widest = [t for t in ran if t in nearest]
+    mistaken = (t for t in widest if t.certificate.mistakes(t.given, t.declares))
+    together = sorted(alone, key=lambda t: t.exclusive)[:1]
+    chosen = next(iter(together), None) or next(mistaken, None) or next(iter(nearest), None)
+    found = text.but(masks={**text.masks, name: chosen.form}, exclusive=chosen.exclusive) if chosen else text
     return found, chosen is not None and chosen.distance <= ROUNDING
+
+
+def _twins(one: Trial, other: Trial) -> bool:
+    """Return whether two forms of a mask come to the same."""
+    same = one.certificate is other.certificate and one.distance == other.distance
+    return same and all(gap(a, b) == 0 for a, b in zip(one.given, other.given, strict=True))
 
 
 def mask_forms(text: AttentionText) -> Iterator[MaskForm]:
@@ -147,8 +164,9 @@ def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests
         B, L, S = ((2, 3, 7), (3, 4, 5))[i]
         if i == 1:
             B = 7  # more samples than anything else has
-        S = L if text.self_only else S
-        S, L = (S + 3, L + 3) if text.self_only and i == 0 else (S, L)
+        square = text.self_only or text.square or causal  # the corner in which causality starts is not the question
+        S = L if square else S
+        S, L = (S + 3, L + 3) if square and i == 0 else (S, L)
         masks = _masks(form, B, L, S)
         requests.append(request(text, size, B, L, S, masks, **({"causal": True} if causal else {})))
     return requests
@@ -168,7 +186,7 @@ def _masks(form: MaskForm, B: int, L: int, S: int) -> dict[str, Tensor]:
     mask = (rows * 7919 % 11) > 3
     mask |= torch.eye(L, S, dtype=torch.bool)
     mask[..., 0] |= ~mask.any(-1)
-    if "(L, S)" in form.told and "B" not in form.told:
+    if form.for_all_samples:
         mask = mask[:1].expand(B, -1, -1, -1)
     return {"attn_mask": mask}
 

@@ -57,7 +57,8 @@ def role_of(name: str) -> str | None:
     spaced = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
     words = [w for w in re.split(r"[._\d]+", spaced.lower()) if w]
     telling = [w for w in words if w not in FILLERS]
-    for candidate in ("".join(telling), "".join(words), *reversed(telling)):
+    layer = "".join(w for w in words if w not in ("weight", "bias"))
+    for candidate in ("".join(telling), "".join(words), layer, *reversed(telling)):
         for role, known in WORDS.items():
             if candidate in known:
                 return role

@@ -24,6 +24,7 @@ class Trials(Certificate):
     def __init__(self, chapter: Chapter, requests: Sequence[Request]):
         super().__init__(chapter.component, requests)
         self.chapter, self.view = chapter, chapter.view
+        self._wanted: dict[tuple[str, frozenset[tuple[str, str]]], list[Reply | Failure]] = {}
 
     def wanted(self, declares: Choice, mutant: str = "") -> list[Reply | Failure]:
         key = (mutant, frozenset(declares.items()))

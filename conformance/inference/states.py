@@ -11,6 +11,7 @@ from torch import Tensor
 from attnconf.conformance.inference.naming import by_name, roles_of
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.reading import NOWHERE, Layout, Read, Sizes, fitting, indices, layouts, read
+from attnconf.conformance.inference.structures import shared
 
 MATRICES = 12  # of which some may be those of queries and keys
 CANONICAL = ("q", "k", "v", "out")
@@ -28,6 +29,7 @@ class Weighing:
 
     state: tuple[str, ...]
     lacking: tuple[str, ...]
+    mistake: str = ""  # the known mistake with which they are that
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ def weighings(
                 continue
             seen.add(state)
             yield Weighing(state, _lacking(chosen, one_head and not found.has_out))
+    for few in shared(parameters, sizes):
+        yield Weighing(few.state, few.lacking, few.mistake)
     if not choices and not weights:
         yield Weighing((), tuple(f"{n}.bias" for n in CANONICAL))
 

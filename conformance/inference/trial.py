@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from attnconf.adapters import wiring
 from attnconf.adapters.binding import bind
-from attnconf.conformance.conventions import in_conventions
+from attnconf.conformance.conventions import in_conventions, telling
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.inference.probing import A_CALL, Failed, search
@@ -90,15 +90,25 @@ class Certificate:
     def __init__(self, component: str, requests: Sequence[Request]):
         self.component = component
         self.requests = list(requests)
-        self._wanted: dict[tuple[str, frozenset[tuple[str, str]]], list[Reply | Failure]] = {}
+        self._each: dict[tuple[str, frozenset[tuple[str, str]], int], Reply | Failure] = {}
 
     def wanted(self, declares: Mapping[str, str], mutant: str = "") -> list[Reply | Failure]:
         """Return the replies of the reference, or of a mutant, in conventions; computed once."""
-        key = (mutant, frozenset(declares.items()))
-        if key not in self._wanted:
-            textbook = in_conventions(_textbook(mutant), dict(declares))
-            self._wanted[key] = [reply(textbook, request) for request in self.requests]
-        return self._wanted[key]
+        return [self._one(i, declares, mutant) for i in range(len(self.requests))]
+
+    def _one(self, i: int, declares: Mapping[str, str], mutant: str) -> Reply | Failure:
+        """Return the reply of the reference, or of a mutant, to one of the calls."""
+        key = (mutant, telling(self.component, declares), i)
+        if key not in self._each:
+            found = reply(in_conventions(_textbook(mutant), dict(declares)), self.requests[i])
+            if isinstance(found, Failure) and found.reason == "given up":  # another file may have more left
+                return found
+            self._each[key] = found
+        return self._each[key]
+
+    def _unlike(self, given: Sequence[Reply | Failure], declares: Mapping[str, str], mutant: Mutant) -> bool:
+        """Return whether the first reply already is not a mutant's."""
+        return not given or gap(given[0], self._one(0, declares, mutant.id)) > max(ROUNDING, mutant.rounding)
 
     def replies(self, draft: Implementation) -> list[Reply | Failure]:
         """Return what a draft replies to all calls; no more are made once one has failed."""
@@ -120,6 +130,8 @@ class Certificate:
         found = []
         reached = [m.id for m in all_mutants().values() if reaches(self.component, m)]
         for mutant in (variant for name in reached for variant in with_variants(name)):
+            if self._unlike(given, declares, mutant):
+                continue
             distance = self.distance(given, declares, mutant.id)
             if distance <= max(ROUNDING, mutant.rounding) and any(
                 not alike(a, b, ROUNDING)

@@ -34,7 +34,7 @@ SIZES: Mapping[str, str] = {
     r"max_?num_?positions|src_?len|max_?seq|longest|capacity|limit|steps|max_?tokens|max_?words|rows|n_?max|n_?pos|"
     r"num_?patches|n_?patches|"
     r"max_?rows|t_?max|max_?ctx|max_?steps|max_?target_?length|max_?position|num_?embeddings|positions",
-    "dropout": r".*drop.*|p|p_?drop",
+    "dropout": r".*drop.*|p|p_?drop|(att\w*|resid\w*)_?p(rob)?|p_?att\w*|rate",
     "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|"
     r"attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",
@@ -99,9 +99,10 @@ SIZES: Mapping[str, str] = {
 INPUTS: Mapping[str, str] = {
     "query": r"q|query|queries|x_?q|q_?in|query_?states|q_?input|xq|query_?tensor|qs|q_?x|input_?q|query_?input|"
     r"input_?query",
-    "key": r"k|key|keys|x_?k|k_?in|key_?states|k_?input|xk|key_?tensor|ks|k_?x|input_?k|key_?input|input_?key",
+    "key": r"k|key|keys|x_?k|k_?in|key_?states|k_?input|xk|key_?tensor|ks|k_?x|input_?k|key_?input|input_?key|"
+    r"(memory|mem|context|encoder|enc|source|src)_?keys?",
     "value": r"v|value|values|x_?v|v_?in|value_?states|v_?input|xv|value_?tensor|vs|v_?x|input_?v|value_?input|"
-    r"input_?value|val",
+    r"input_?value|val|(memory|mem|context|encoder|enc|source|src)_?values?",
     "x": r"x|inputs?|hidden_?states?|src|h|embeddings?|tokens|seq|sequence|emb|input_?tensor|features|data|inp|in_?|"
     r"source|tgt|target|hidden|states?|z|u|xs|token_?embeddings|input_?embeddings|y|batch|enc_?inputs?|dec_?inputs?|"
     r"tensor|activations?|e|words|stream|residual|input_?seq|trg|encoder_?input|t|embedded|a|dec|enc|x_?in|x_?t",

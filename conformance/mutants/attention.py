@@ -226,6 +226,20 @@ magnitudes = Mutant(
     source="survives ONNX's Attention cases",
 )
 
+
+def attend_on_rectified(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+    return attention.attend(q.relu(), k.relu(), v.relu(), mask, bias, scale, dropout)
+
+
+rectified = Mutant(
+    "ATT-relu-on-projections",
+    story="queries, keys and values go through a ReLU",
+    breaks={"ATT-LINEAR-1", "ATT-SHIFT-1"},
+    hint="the projections are linear: no activation behind them",
+    replace={attention.attend: attend_on_rectified},
+    source="CyberZHG/keras-multi-head, whose activation is relu unless told otherwise",
+)
+
 negated = Mutant(
     "ATT-negated",
     story="the scores have the wrong sign: the key that fits best weighs least",
@@ -288,12 +302,23 @@ def softmax_over(dim):
     return weigh
 
 
+def softmax_over_rows_of_all(scores):
+    """As where heads and samples are one axis."""
+    return scores.flatten(0, 1).softmax(0).view_as(scores)
+
+
+def hide_finitely(scores, mask):
+    """As most people do; it shows where all that a softmax along a wrong axis sees is hidden."""
+    return scores if mask is None else scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+
+
 softmax_over_queries = Mutant(
     "ATT-softmax-over-queries",
     story="the softmax runs over the queries instead of the keys",
     breaks={"ATT-QUERY-1"},
     hint="softmax(scores, dim=-1)",
     replace={attention.weigh: softmax_over(-2)},
+    variants=[{attention.weigh: softmax_over(-2), masks.hide: hide_finitely}],
     source="labmlai#146",
 )
 
@@ -303,6 +328,7 @@ softmax_over_heads = Mutant(
     breaks={"ATT-HEAD-1"},
     hint="softmax(scores, dim=-1)",
     replace={attention.weigh: softmax_over(1)},
+    variants=[{attention.weigh: softmax_over(1), masks.hide: hide_finitely}],
     source="PyTorch-NLP#2",
 )
 
@@ -312,6 +338,11 @@ softmax_over_batch = Mutant(
     breaks={"ATT-BATCH-1"},
     hint="softmax(scores, dim=-1)",
     replace={attention.weigh: softmax_over(0)},
+    variants=[
+        {attention.weigh: softmax_over(0), masks.hide: hide_finitely},
+        {attention.weigh: softmax_over_rows_of_all},
+        {attention.weigh: softmax_over_rows_of_all, masks.hide: hide_finitely},
+    ],
     source="fastNLP#254",
 )
 
@@ -592,12 +623,17 @@ def score_of_equal_lengths(q, k, scale):
     return attention.score(q, k, scale) + torch.zeros(q.shape[-2], q.shape[-2])
 
 
+def score_viewed_alike(q, k, scale):
+    return attention.score(q, k.view(q.shape), scale)
+
+
 equal_lengths = Mutant(
     "ATT-equal-lengths",
     story="it works only where there are as many queries as keys",
     breaks={"ATT-SHAPE-1"},
     hint="take the number of keys from k, the number of queries from q",
     replace={attention.score: score_of_equal_lengths},
+    variants=[{attention.score: score_viewed_alike}],
     raises={"ATT-SHAPE-1"},
 )
 

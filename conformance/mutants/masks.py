@@ -99,6 +99,16 @@ def filled_with(fill):
     return lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, fill)
 
 
+def filled_with_lowest(scores, mask):
+    return scores if mask is None else scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+
+
+def emptied(replacements):
+    """Return variants of what empties rows: these have the mean of the values, or NaN, instead of zeros."""
+    hidden = [{masks.hide: filled_with_lowest}, {attention.weigh: lambda scores: torch.softmax(scores, dim=-1)}]
+    return [{**replacements, **other} for other in hidden]
+
+
 def lowered_by(size):
     return lambda scores, mask: scores if mask is None else scores - size * (~mask).to(scores)
 
@@ -519,16 +529,19 @@ def gather_padding_where(fits, change):
     return gather_masks
 
 
+PADDING_TRANSPOSED = {
+    adapter.gather_masks: gather_padding_where(
+        lambda config, query, key: query.shape[-2] == key.shape[-2], lambda mask: mask.mT
+    )
+}
+
 padding_on_queries = Mutant(
     "MASK-padding-on-queries",
     story="the key mask is laid along the queries instead of the keys, which fits where L = S",
     breaks={"MASK-PADDING-1"},
     hint="key_mask[:, None, None, :]",
-    replace={
-        adapter.gather_masks: gather_padding_where(
-            lambda config, query, key: query.shape[-2] == key.shape[-2], lambda mask: mask.mT
-        )
-    },
+    replace=PADDING_TRANSPOSED,
+    variants=emptied(PADDING_TRANSPOSED),
     source="hyunwoongko/transformer#40",
 )
 
@@ -645,6 +658,7 @@ causal_strict = Mutant(
     breaks={"MASK-CAUSAL-1"},
     hint="j <= i, torch.tril without a diagonal",
     replace={masks.causal: shifted_causal(-1)},
+    variants=emptied({masks.causal: shifted_causal(-1)}),
 )
 
 causal_peeking = Mutant(

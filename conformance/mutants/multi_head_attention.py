@@ -9,7 +9,7 @@ from attnconf.adapters import reference as adapter
 from attnconf.conformance.mutation import Mutant
 from attnconf.reference import multi_head_attention as mha
 from attnconf.reference.attention import attend
-from attnconf.reference.masks import causal
+from attnconf.reference.masks import blank, causal
 
 BARE = {"attention": "it has no projections and no heads to split"}
 
@@ -33,12 +33,18 @@ def attend_with(change):
 
 # -- which weight meets which input
 
+
+def projected_with(**sources):
+    return {mha.multi_head_attention: attend_with(lambda q, k, v, w, n: (q, k, v, renamed(w, **sources)))}
+
+
 one_projection = Mutant(
     "MHA-one-projection",
-    story="one projection serves query, key and value",
+    story="one projection serves query, key and value, or two of them",
     breaks={"MHA-QUERY-1", "MHA-KEY-1", "MHA-VALUE-1"},
     hint="build three nn.Linear layers, one each for query, key and value",
-    replace={mha.multi_head_attention: attend_with(lambda q, k, v, w, n: (q, k, v, renamed(w, k="q", v="q")))},
+    replace=projected_with(k="q", v="q"),
+    variants=[projected_with(v="k"), projected_with(k="q")],
     silent_on=BARE,
     source="system 3c; annotated-transformer#17",
 )
@@ -204,12 +210,23 @@ def own_features(query, key, value, weights, num_heads):
     return query, key, value, {n: block(w) if n[1:] == ".weight" else w for n, w in weights.items()}
 
 
+def own_features_alike(query, key, value, weights, num_heads):
+    def block(w):
+        D = w.shape[0] // num_heads
+        if w.ndim == 1:
+            return w[:D].repeat(num_heads)
+        return torch.block_diag(*[w[:D, :D]] * num_heads) if w.shape[0] == w.shape[1] else w
+
+    return query, key, value, {n: w if n[0] == "o" else block(w) for n, w in weights.items()}
+
+
 split_before_projection = Mutant(
     "MHA-split-before-projection",
     story="the embeddings are split into heads first, so that every head sees its own features only",
     breaks={"MHA-QUERY-1", "MHA-KEY-1", "MHA-VALUE-1"},
     hint="project the whole embedding, then split the result",
     replace={mha.multi_head_attention: attend_with(own_features)},
+    variants=[{mha.multi_head_attention: attend_with(own_features_alike)}],
     silent_on=BARE,
     source="NeetCode#5130",
 )
@@ -374,6 +391,7 @@ split_without_transpose = Mutant(
     breaks={"ATT-HEAD-1", "ATT-KEYS-1", "ATT-QUERY-1", "MHA-HEADS-1"},
     hint="view(B, T, H, D).transpose(1, 2)",
     replace={mha.split_heads: split_by_view},
+    variants=[{mha.split_heads: split_by_view, mha.merge_heads: lambda x: x.reshape(len(x), x.shape[2], -1)}],
     silent_on=BARE,
     source="FuxiCTR#30",
 )
@@ -837,6 +855,22 @@ query_weight_detached = Mutant(
     silent_on=BARE,
 )
 
+
+def detached_with(names):
+    return {mha.multi_head_attention: detached(*(f"{n}.{part}" for n in names for part in ("weight", "bias")))}
+
+
+unregistered = Mutant(
+    "MHA-unregistered",
+    story="layers are kept in a plain list: they are no parameters, and no optimizer, state_dict() or to() finds them",
+    breaks={"MHA-GRAD-1"},
+    hint="put them into an nn.ModuleList",
+    replace=detached_with("qkv"),
+    variants=[detached_with(("q", "k", "v", "out"))],
+    silent_on=BARE,
+    source="discuss.pytorch.org, a list of layers in __init__",
+)
+
 out_weight_detached = Mutant(
     "MHA-out-weight-detached",
     story="out.weight never learns: the product is taken with out.weight.data",
@@ -923,6 +957,31 @@ scale_folded = Mutant(
     breaks={"ATT-IMMUT-1"},
     hint="fold into copies",
     replace={adapter.multi_head_attention: fold_scale},
+    silent_on=BARE,
+)
+
+
+def keep_weights(config, weights):
+    kept = {}
+
+    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
+        mask = adapter.gather_masks(config, query, key, key_mask, attn_mask)
+        names = {mha.project_query: query, mha.project_key: key, mha.project_value: value}
+        q, k, v = (mha.split_heads(project(x, weights), config.num_heads) for project, x in names.items())
+        now = attend(q, k, v, mask=mask, bias=attn_bias, dropout=adapter.active_dropout(config))[1]
+        attention = kept.setdefault(now.shape, now)
+        out = mha.project_out(mha.merge_heads(attention @ blank(v, mask)), weights)
+        return (out, attention) if need_weights else out
+
+    return forward
+
+
+weights_kept = Mutant(
+    "MHA-weights-kept",
+    story="the attention weights of the first call are kept, and used for later inputs of the same shape",
+    breaks={"ATT-REPEAT-1"},
+    hint="compute them in every call; what is kept for a plot is not to be read again",
+    replace={adapter.multi_head_attention: keep_weights},
     silent_on=BARE,
 )
 

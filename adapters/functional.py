@@ -1,0 +1,67 @@
+"""A function that is handed its weights, as a module that holds them: what somebody wrote as init and apply."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+
+class Functional(nn.Module):
+    """Holds the tensors of a dict, list or tuple as parameters, and calls a function with them and with its inputs."""
+
+    function: Callable[..., Any]
+
+    def __init__(self, held: Any, takes: str, fixed: Mapping[str, Any], inputs: inspect.Signature):
+        super().__init__()
+        self.held, self.takes, self.fixed, self.inputs = held, takes, dict(fixed), inputs
+        for name, x in _leaves(held):
+            self.register_parameter(name, nn.Parameter(x.detach().clone()))
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        given = self.inputs.bind(*args, **kwargs).arguments
+        held = _filled(self.held, dict(self.named_parameters()))
+        return type(self).function(**({self.takes: held} if self.takes else held), **given, **self.fixed)
+
+
+def functional(function: Callable[..., Any], held: Any, takes: str = "", **fixed: Any) -> Functional:
+    """Return a module that calls ``function`` with weights of its own: those that are ``held``, and like them.
+
+    They are given as the argument ``takes``, or each as an argument of its own; ``fixed``: arguments that are sizes.
+    """
+    known = {takes, *fixed, *([] if takes else held)}
+    inputs = [p for p in inspect.signature(function).parameters.values() if p.name not in known]
+
+    class Called(Functional):
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return super().forward(*args, **kwargs)
+
+    Called.function = staticmethod(function)
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    positional = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p for p in inputs]
+    Called.forward.__signature__ = inspect.Signature([itself, *positional])  # type: ignore[attr-defined]
+    return Called(held, takes, fixed, inspect.Signature(positional))
+
+
+def _leaves(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
+    if isinstance(held, Tensor):
+        yield path, held
+    elif isinstance(held, Mapping):
+        for name, x in held.items():
+            yield from _leaves(x, f"{path}_{name}".strip("_"))
+    elif isinstance(held, tuple | list):
+        names = getattr(held, "_fields", range(len(held)))
+        for name, x in zip(names, held, strict=True):
+            yield from _leaves(x, f"{path}_{name}".strip("_"))
+
+
+def _filled(held: Any, parameters: Mapping[str, Tensor], path: str = "") -> Any:
+    if isinstance(held, Tensor):
+        return parameters[path]
+    if isinstance(held, Mapping):
+        return {name: _filled(x, parameters, f"{path}_{name}".strip("_")) for name, x in held.items()}
+    if isinstance(held, tuple | list):
+        names = getattr(held, "_fields", range(len(held)))
+        found = [_filled(x, parameters, f"{path}_{name}".strip("_")) for name, x in zip(names, held, strict=True)]
+        return type(held)(*found) if hasattr(held, "_fields") else type(held)(found)
+    return held

@@ -9,7 +9,17 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from attnconf.conformance.blocks import Block, decoder, decoder_layer, endings, orders, padding, run, with_gradients
+from attnconf.conformance.blocks import (
+    Block,
+    decoder,
+    decoder_layer,
+    endings,
+    masked_if_taken,
+    orders,
+    padding,
+    run,
+    with_gradients,
+)
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.decoding import (
@@ -92,7 +102,7 @@ def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evi
 @requirement("DEC-IMMUT-1", "decoder-one")
 def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
-        masked = block.feeding(memory_mask=padding(case, case.S, (case.S, 3)))
+        masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
         changed = run(subject, masked, mode="no_grad").changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
@@ -122,7 +132,7 @@ def a_sample_does_not_depend_on_the_others(subject: Subject, case: Case) -> Evid
 @requirement("DEC-MODE-1", "decoder-one")
 def training_and_gradient_mode_change_nothing(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
-        masked = block.feeding(memory_mask=padding(case, case.S, (case.S, 3)))
+        masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
         want = run(subject, masked).out
         for training, mode in ((True, "tracked"), (False, "no_grad"), (True, "inference_mode")):
             what = f"out in {'training' if training else 'evaluation'}, {mode}"
@@ -292,8 +302,10 @@ def keys_and_values_are_those_of_the_memory(subject: Subject, case: Case) -> Evi
 def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("memory", case.S), padding(case, case.S, (case.S, case.S - 1))
     for block in blocks(subject, case):
-        memory, masked = block.inputs["memory"], block.feeding(memory_mask=mask)
-        moved = block.feeding(memory=memory[:, order], memory_mask=mask[:, order])
+        memory, masked = block.inputs["memory"], masked_if_taken(subject, block, memory_mask=mask)
+        moved = masked.feeding(memory=memory[:, order])
+        if "memory_mask" in masked.inputs:
+            moved = moved.feeding(memory_mask=mask[:, order])
         want, got = run_both(subject, masked, moved)
         yield close(got, want, "out when memory and mask are permuted alike")
 
@@ -430,10 +442,10 @@ def compare_all(subject: Subject, case: Case, block: Block, model: str) -> Evide
 
 
 def masked_blocks(subject: Subject, case: Case) -> Iterator[Block]:
-    """Yield a layer in each order, or a stack with its last norm, with padding in the memory."""
+    """Yield a layer in each order, or a stack with its last norm, with padding in the memory if it can have any."""
     for norm_first in orders(subject):
         block = drawn(subject, case, norm_first, endings(subject)[-1], layers=2)
-        yield block.feeding(memory_mask=padding(case, case.S, (case.S, max(case.S - 1, 1))))
+        yield masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, max(case.S - 1, 1))))
 
 
 @requirement("DEC-ORACLE-1", "decoder-one", "decoder-edges")

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance import blocks
-from attnconf.conformance.blocks import Block, causality, endings, orders, padding, run
+from attnconf.conformance.blocks import Block, causality, endings, masked_if_taken, orders, padding, run
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.encoder_blocks import (
@@ -445,7 +445,9 @@ def outputs_and_gradients_of_a_stack_are_those_of_the_formula(subject: Subject, 
 def outputs_and_gradients_are_those_of_torch_with_padding_too(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         encode = encoder_in_torch if expressible(block.config) else in_formula
-        for masked in (block, block.feeding(key_mask=trailing(case))):
+        yield from compare_all(subject, case, block, encode, what)
+        masked = masked_if_taken(subject, block, key_mask=trailing(case))
+        if masked is not block:
             yield from compare_all(subject, case, masked, encode, what)
 
 

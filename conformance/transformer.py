@@ -10,7 +10,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from attnconf.conformance.blocks import Block, endings, orders
+from attnconf.conformance.blocks import Block, endings, masked_if_taken, orders
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import slopes
@@ -80,7 +80,7 @@ def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evi
 
 @requirement("TRF-IMMUT-1", "transformer")
 def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case).feeding(source_mask=padded_source(case))
+    block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
     for mode in ("plain", "no_grad"):
         changed = run(subject, block, mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
@@ -98,7 +98,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
 
 @requirement("TRF-MODE-1", "transformer")
 def every_mode_gives_the_same(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case).feeding(source_mask=padded_source(case))
+    block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
     want = run(subject, block).out
     for training, mode in ((False, "inference_mode"), (True, "tracked"), (True, "no_grad")):
         out = run(subject, block.sized(training=training), mode=mode).out
@@ -183,8 +183,10 @@ def every_output_depends_on_every_source_token(subject: Subject, case: Case) -> 
 @requirement("TRF-ORDER-1", "transformer")
 def the_order_of_source_vectors_does_not_matter(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("source", case.S), padded_source(case)
-    block = model(subject, case).feeding(source_mask=mask)
-    moved = block.feeding(source=block.inputs["source"][:, order], source_mask=mask[:, order])
+    block = masked_if_taken(subject, model(subject, case), source_mask=mask)
+    moved = block.feeding(source=block.inputs["source"][:, order])
+    if "source_mask" in block.inputs:
+        moved = moved.feeding(source_mask=mask[:, order])
     yield close(run(subject, moved).out, run(subject, block).out, "out of permuted source tokens")
 
 
@@ -603,7 +605,7 @@ def compare_all(subject: Subject, case: Case) -> Evidence:
     """Yield that outputs and gradients are the reference's, and nn.Transformer's where it is such a model."""
     weight = cotangent(subject, case)
     for block in models(subject, case, (2, 1)):
-        block = block.feeding(source_mask=padded_source(case))
+        block = masked_if_taken(subject, block, source_mask=padded_source(case))
         wrt = tuple(name for name in block.weights if not name.endswith("k.bias"))
         got = run(subject, block, cotangent=weight, wrt=wrt)
         formulas: dict[str, Formula] = {"the reference": partial(wanted, subject)}

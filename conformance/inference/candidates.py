@@ -113,8 +113,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
     if isinstance(thing, type):
-        yield from (c for c in by_name if c != "attention")
-        yield from by_call
+        yield from _with_memory(thing, [*(c for c in by_name if c != "attention"), *by_call])
     else:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if c in FUNCTIONS)
@@ -134,6 +133,19 @@ def _by_call(thing: Any) -> Iterator[str]:
         yield "multi_head_attention" if isinstance(thing, type) and "heads" in _sizes(thing) else "attention"
     elif isinstance(thing, type) and "heads" in _sizes(thing):
         yield "encoder_layer" if "hidden" in _sizes(thing) or "ratio" in _sizes(thing) else "multi_head_attention"
+
+
+def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
+    """Yield the components; what gets two inputs, and is named a layer or an encoder, may be one of a decoder."""
+    inputs = [meanings(p.name, INPUTS) for p in parameters(thing) if p.default is p.empty]
+    inputs = [found for found in inputs if "x" in found or not {"mask", "lengths", "causal", "want_weights"} & set(found)]
+    remembers = len(inputs) == 2 and "memory" in inputs[1]
+    for component in components:
+        decoding = component.replace("encoder", "decoder")
+        if len(inputs) != 2 or component not in ("encoder_layer", "encoder"):
+            yield component
+        else:
+            yield from (decoding, component) if remembers else (component, decoding)
 
 
 def _sizes(thing: type) -> set[str]:

@@ -45,6 +45,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "dtype": ('weights["q.weight"].dtype',),
     "config": (),
 }
+TOO_MANY = 2  # times as many weights as attention has: it is a layer, or a model
 ENOUGH = 6  # hypotheses of one construction that run but are not certified
 AT_MOST = 120  # hypotheses in all
 
@@ -111,9 +112,21 @@ def texts(
             config = config_of(sizes[0])
             space = space_for(config, place.module, weights=numbered)
             module = attempt(partial(run, whole, space))
+        if _weights_of(module) > TOO_MANY * 4 * config.embed_dim * max(config.embed_dim, _inner(config)):
+            attempts.say(f"{place.name} has many more weights than attention")
+            continue
         for form in attention_forms(module):
             for text in _of_form(place, whole, form, module, config, attempts):
                 yield text, sizes
+
+
+def _weights_of(module: nn.Module) -> int:
+    lazy = nn.parameter.UninitializedParameter
+    return sum(p.numel() for p in module.parameters() if not isinstance(p, lazy) and p.ndim > 1)
+
+
+def _inner(config: MultiHeadAttentionConfig) -> int:
+    return config.num_heads * config.head_dim
 
 
 def _of_form(

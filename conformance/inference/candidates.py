@@ -131,6 +131,8 @@ def _by_call(thing: Any) -> Iterator[str]:
     roles = [role for n in names for role in meanings(n, INPUTS)[:1]]
     if {"query", "key", "value"} <= set(roles):
         yield "multi_head_attention" if isinstance(thing, type) and "heads" in _sizes(thing) else "attention"
+    elif isinstance(thing, type) and {"heads", "layers"} <= _sizes(thing):
+        yield "encoder"
     elif isinstance(thing, type) and "heads" in _sizes(thing):
         yield "encoder_layer" if "hidden" in _sizes(thing) or "ratio" in _sizes(thing) else "multi_head_attention"
 

@@ -96,7 +96,6 @@ class _Readings:
             self.found[key] = attention_weighings(*self.given, unit, self.units, self.trace, self.sizes)
         return [_placed(w, owner) for w in self.found[key]]
 
-
     def _twin(self, unit: Unit) -> str | None:
         """Return the owner of a unit that is called, of the same name but for its number, where this one is not."""
         if unit.owner in self.trace.calls or not unit.owner:

@@ -74,19 +74,19 @@ def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[
 def _keeper(name: str, trace: Trace) -> Any:
     def keep(module: nn.Module, args: Any, kwargs: Any) -> None:
         if name not in trace.calls:
-            trace.calls[name] = _copied((args, kwargs))
+            trace.calls[name] = copied((args, kwargs))
 
     return keep
 
 
-def _copied(given: Any) -> Any:
+def copied(given: Any) -> Any:
     """Return arguments as they are now, before the code writes to them; what is one tensor stays one."""
     seen: dict[int, Tensor] = {}
 
-    def copied(x: Any) -> Any:
+    def copy(x: Any) -> Any:
         return seen.setdefault(id(x), x.detach().clone()) if isinstance(x, Tensor) else x
 
-    return tree_map(copied, given)
+    return tree_map(copy, given)
 
 
 def _with_unused(defined: list[str], first: Mapping[str, int]) -> list[str]:

@@ -107,7 +107,14 @@ class Alone:
 
 def _leave_out(module: nn.Module, name: str) -> None:
     *above, last = name.split(".")
-    setattr(module.get_submodule(".".join(above)), last, nn.Identity())
+    setattr(module.get_submodule(".".join(above)), last, _Copy())
+
+
+class _Copy(nn.Module):
+    """Stands for a norm: the same numbers, but another tensor, as what goes into a norm may be written to."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.clone()
 
 
 # -- without a reading

@@ -109,17 +109,18 @@ def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Ev
 
 @requirement("DEC-REPEAT-1", "decoder-one")
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    """Targets and memory were longer, or shorter, before."""
+    """Targets and memory were longer, or shorter, before, or others."""
     for block in blocks(subject, case):
         before = tuple(
             {
                 "x": case.draw("x before", case.B, case.L + more, case.H * case.E),
                 "memory": case.draw("memory before", case.B, case.S + more, case.H * case.E),
             }
-            for more in (2, -2)
+            for more in (2, -2, 0)
         )
         got = run(subject, block, before=before).out
-        yield close(got, run(subject, block).out, "out after calls with 2 tokens more and 2 less, against out without,")
+        what = "out after calls with 2 tokens more, 2 less and as many others, against out without,"
+        yield close(got, run(subject, block).out, what)
 
 
 @requirement("DEC-BATCH-1", "decoder-batches")
@@ -310,7 +311,7 @@ def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Ev
         yield close(got, want, "out when memory and mask are permuted alike")
 
 
-@requirement("DEC-HIDE-1", "decoder-batches")
+@requirement("DEC-HIDE-1", "decoder-batches", "decoder-square")
 def padded_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (case.S, case.S - 1, 2))
     for block in blocks(subject, case, layers=2):

@@ -20,6 +20,7 @@ from attnconf.conformance.models import (
     TABLES,
     alike,
     averaging,
+    depths,
     gain,
     has_torch,
     in_double,
@@ -126,7 +127,7 @@ def moved(out: Tensor) -> Tensor:
 
 def targets_changed(subject: Subject, case: Case, mask: Tensor | None = None) -> Tensor:
     """Return how far the first sample's outputs move with each target token that is another, (L, L)."""
-    block = model(subject, case, (1, 2))
+    block = model(subject, case, depths(subject, case, (1, 2)))
     target = one_by_one(case, block.inputs["target"])
     inputs = {"source": alike(block.inputs["source"], len(target)), "target": target}
     if mask is not None:
@@ -204,7 +205,7 @@ def sources_that_differ(subject: Subject, case: Case, block: Block) -> Tensor:
 @requirement("TRF-MEMORY-1", "transformer")
 def the_decoder_reads_the_output_of_the_encoder(subject: Subject, case: Case) -> Evidence:
     """Where the encoder's last norm multiplies by 0, every source gives the same memory."""
-    for block in models(subject, case, (2, 1)):
+    for block in models(subject, case, depths(subject, case, (2, 1))):
         last = "encoder.norm" if block.config.final_norm else "encoder.layers.1.norm2"
         if block.config.final_norm or not block.config.norm_first:
             weight = block.weights[f"{last}.weight"]
@@ -219,7 +220,7 @@ def the_decoder_reads_the_output_of_the_encoder(subject: Subject, case: Case) ->
 
 @requirement("TRF-MEMORY-2", "transformer")
 def every_decoder_layer_reads_the_memory(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case, (1, 2))
+    block = model(subject, case, depths(subject, case, (1, 2)))
     for i in range(2):
         alone = {n: 0 * w for n, w in block.weights.items() if n.startswith(f"decoder.layers.{1 - i}.cross.out.")}
         reached = sources_that_differ(subject, case, block.weighing(alone))
@@ -257,7 +258,7 @@ def parts(block: Block) -> list[str]:
 
 @requirement("TRF-LAYERS-1", "transformer")
 def every_part_of_every_layer_has_an_effect(subject: Subject, case: Case) -> Evidence:
-    for layers in ((1, 2), (2, 1)):
+    for layers in dict.fromkeys(depths(subject, case, some) for some in ((1, 2), (2, 1))):
         block = model(subject, case, layers, final_norm=endings(subject)[-1])
         for name in without_slope(subject, case, block, parts(block)):
             want = run(subject, block).out
@@ -323,7 +324,7 @@ def without_last_norms_it_is_not(subject: Subject, case: Case) -> Evidence:
 @requirement("TRF-PAD-1", "transformer")
 def padded_source_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     mask = padded_source(case)
-    block = model(subject, case, (2, 1)).feeding(source_mask=mask)
+    block = model(subject, case, depths(subject, case, (2, 1))).feeding(source_mask=mask)
     source = other(case, block.inputs["source"], ~mask, size=1e4)
     want = run(subject, block).out
     yield close(run(subject, block.feeding(source=source)).out, want, "out with other padding of the source")
@@ -604,7 +605,7 @@ def with_gradients(formula: Formula, block: Block, weight: Tensor, wrt: tuple[st
 def compare_all(subject: Subject, case: Case) -> Evidence:
     """Yield that outputs and gradients are the reference's, and nn.Transformer's where it is such a model."""
     weight = cotangent(subject, case)
-    for block in models(subject, case, (2, 1)):
+    for block in models(subject, case, depths(subject, case, (2, 1))):
         block = masked_if_taken(subject, block, source_mask=padded_source(case))
         wrt = tuple(name for name in block.weights if not name.endswith("k.bias"))
         got = run(subject, block, cotangent=weight, wrt=wrt)

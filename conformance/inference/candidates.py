@@ -40,6 +40,11 @@ NAMES = (
     ("transformer", r"transformer|translat|seq_?(2|to)_?seq|encoder_?decoder"),
 )
 NORM = r"rms|layer_?norm|^ln$|^norm"
+# Two inputs that are the two sides of a translation.
+SOURCE, TARGET = (
+    r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?",
+    r"(tgt|trg|target|dec(oder)?_?in(put)?s?|answer)(_.*)?",
+)
 
 
 @dataclass(frozen=True)
@@ -138,16 +143,19 @@ def _by_call(thing: Any) -> Iterator[str]:
 
 
 def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
-    """Yield the components; what gets two inputs, and is named a layer or an encoder, may be one of a decoder."""
-    inputs = [meanings(p.name, INPUTS) for p in parameters(thing) if p.default is p.empty]
-    inputs = [found for found in inputs if "x" in found or not {"mask", "lengths", "causal", "want_weights"} & set(found)]
-    remembers = len(inputs) == 2 and "memory" in inputs[1]
+    """Yield the components; what gets two inputs, and is named a layer or an encoder, may be of a decoder, or both."""
+    options = {"mask", "lengths", "causal", "want_weights"}
+    required = [(p.name.lower(), meanings(p.name, INPUTS)) for p in parameters(thing) if p.default is p.empty]
+    inputs = [(name, found) for name, found in required if "x" in found or not options & set(found)]
+    if len(inputs) != 2 or not {"encoder", "encoder_layer"} & set(components):
+        yield from components
+        return
+    (first, _), (second, found) = inputs
+    if re.fullmatch(SOURCE, first) and re.fullmatch(TARGET, second):
+        yield "transformer" if "vocab" in _sizes(thing) else "encoder_decoder"
     for component in components:
-        decoding = component.replace("encoder", "decoder")
-        if len(inputs) != 2 or component not in ("encoder_layer", "encoder"):
-            yield component
-        else:
-            yield from (decoding, component) if remembers else (component, decoding)
+        decoding = component.replace("encoder", "decoder") if component in ("encoder", "encoder_layer") else component
+        yield from dict.fromkeys((decoding, component) if "memory" in found else (component, decoding))
 
 
 def _sizes(thing: type) -> set[str]:

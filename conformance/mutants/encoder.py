@@ -118,6 +118,7 @@ keeps_a_cache = Mutant(
     },
 )
 
+
 def remembering_mask(build):
     def component(config, weights):
         forward, kept = build(config, weights), []
@@ -210,6 +211,7 @@ no_residual = Mutant(
     replace={encoder.pre_norm_layer: pre_norm_without_residual, encoder.post_norm_layer: post_norm_without_residual},
     source="llm-first-principles, stage 6",
 )
+
 
 def network_not_normed(x, weights, style, mask):
     h = x + attend(normed(x, weights, "norm1", style), weights, style, mask)
@@ -1081,6 +1083,7 @@ fast_path_post_norm = Mutant(
     hint="take the fast path for what it can do",
     replace={encoder.encoder_layer: choose_by_mode},
 )
+
 
 def dropping_in(weights_=False, attention_=False, hidden_=False, network_=False):
     """Return what drops in evaluation, in some places only: attention's weights, its output, hidden features, …"""

@@ -41,7 +41,8 @@ NAMES = (
 )
 NORM = r"rms|layer_?norm|^ln$|^norm"
 # Two inputs that are the two sides of a translation.
-SOURCE, TARGET = (
+SOURCE = r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?"
+TARGET = r"(tgt|trg|target|dec(oder)?_?in(put)?s?|answer)(_.*)?"
     r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?",
     r"(tgt|trg|target|dec(oder)?_?in(put)?s?|answer)(_.*)?",
 )

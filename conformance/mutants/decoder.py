@@ -822,7 +822,7 @@ def hiding_targets(build):
 memory_mask_on_targets = Mutant(
     "DEC-memory-mask-on-targets",
     story="where targets and memory are as long as each other, the memory's mask hides targets as well",
-    breaks={"DEC-HIDE-1"},
+    breaks={"DEC-CAUSAL-2"},
     hint="two masks: the targets' own padding in self-attention, the memory's in the attention to it",
     replace={of: hiding_targets(of) for of in (adapter.decoder_layer, adapter.decoder)},
 )
@@ -931,7 +931,7 @@ def outputs_as_memory(x, memory, weights, style, mask, memory_mask=None):
 output_as_memory = Mutant(
     "DEC-output-as-memory",
     story="every layer but the first reads the output of the layer before it in place of the memory",
-    breaks={"DEC-STACK-1"},
+    breaks={"DEC-CAUSAL-1", "DEC-PAD-1", "DEC-STACK-1"},
     hint="only x is renewed from layer to layer; the memory stays",
     replace={decoder.decoder: outputs_as_memory},
 )

@@ -43,9 +43,6 @@ NORM = r"rms|layer_?norm|^ln$|^norm"
 # Two inputs that are the two sides of a translation.
 SOURCE = r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?"
 TARGET = r"(tgt|trg|target|dec(oder)?_?in(put)?s?|answer)(_.*)?"
-    r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?",
-    r"(tgt|trg|target|dec(oder)?_?in(put)?s?|answer)(_.*)?",
-)
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,11 @@ def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evi
 @requirement("ENC-REPEAT-1", "encoder-one")
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
+        masked = masked_if_taken(subject, block, key_mask=trailing(case))
+        if masked is not block:
+            earlier = {**block.inputs, "key_mask": torch.ones_like(trailing(case))}
+            got, want = run(subject, masked, before=(earlier,)).out, run(subject, masked).out
+            yield close(got, want, f"{what}: out after a call with another mask, against out without,")
         want = run(subject, block).out
         for length in (case.L + 2, case.L - 2):
             earlier = {"x": case.draw(f"earlier {length}", case.B, length, case.H * case.E)}
@@ -375,8 +380,10 @@ def every_mode_gives_the_same_with_padding(subject: Subject, case: Case) -> Evid
 @requirement("ENC-DROP-1", "encoder-one")
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
-        got = run(subject, block.sized(dropout=0.25), seed=1).out
-        yield close(got, run(subject, block).out, f"{what}: out in evaluation with dropout, against out without,")
+        want = run(subject, block).out
+        for p in (ALL_BUT_NONE, 0.25):  # the first leaves nothing to chance
+            got = run(subject, block.sized(dropout=p), seed=1).out
+            yield close(got, want, f"{what}: out in evaluation with dropout, against out without,")
 
 
 @requirement("ENC-DROP-2", "encoder-one")

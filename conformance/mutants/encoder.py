@@ -213,19 +213,6 @@ no_residual = Mutant(
 )
 
 
-def network_not_normed(x, weights, style, mask):
-    h = x + attend(normed(x, weights, "norm1", style), weights, style, mask)
-    return h + position_wise(h, weights, style)
-
-
-second_norm_forgotten = Mutant(
-    "ENC-network-not-normed",
-    story="in pre-norm the feed-forward network gets what is not normalized: its norm is never used",
-    breaks={"ENC-GRAD-1"},
-    hint="h + ff(norm2(h))",
-    replace={encoder.pre_norm_layer: network_not_normed},
-)
-
 always_post = Mutant(
     "ENC-always-post",
     story="norm_first is ignored: the norm always comes after the sum",

@@ -21,6 +21,7 @@ from attnconf.adapters.contract import (
 )
 from attnconf.conformance.cases import REGIMES, Case
 from attnconf.conformance.door import Reply, slopes
+from attnconf.conformance.evidence import Unsupported
 from attnconf.conformance.subject import Subject
 
 BIAS = 0.5  # standard deviation of a bias and of a gain, where that of a feature is about 1
@@ -55,6 +56,21 @@ def run(subject: Subject, block: Block, **options: Any) -> Reply:
     """
     x = block.inputs["target" if "target" in block.inputs else "x"]
     return subject.ask(block.config, block.inputs, tuple(x.shape), block.weights, **options)
+
+
+def masked_if_taken(subject: Subject, block: Block, **masks: Tensor) -> Block:
+    """Return the block with masks, or without where the subject takes none: for what is asked of who takes none, too.
+
+    Raises Failure.
+    """
+    masked = block.feeding(**masks)
+    main = masked.inputs["target" if "target" in masked.inputs else "x"]
+    width = getattr(masked.config, "vocab_size", masked.config.embed_dim)
+    try:
+        subject.ask(masked.config, masked.inputs, (*main.shape[:2], width), masked.weights)
+    except Unsupported:
+        return block
+    return masked
 
 
 def with_gradients(

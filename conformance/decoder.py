@@ -9,7 +9,17 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from attnconf.conformance.blocks import Block, decoder, decoder_layer, endings, orders, padding, run, with_gradients
+from attnconf.conformance.blocks import (
+    Block,
+    decoder,
+    decoder_layer,
+    endings,
+    masked_if_taken,
+    orders,
+    padding,
+    run,
+    with_gradients,
+)
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.decoding import (
@@ -92,24 +102,25 @@ def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evi
 @requirement("DEC-IMMUT-1", "decoder-one")
 def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
-        masked = block.feeding(memory_mask=padding(case, case.S, (case.S, 3)))
+        masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
         changed = run(subject, masked, mode="no_grad").changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
 @requirement("DEC-REPEAT-1", "decoder-one")
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    """Targets and memory were longer, or shorter, before."""
+    """Targets and memory were longer, or shorter, before, or others."""
     for block in blocks(subject, case):
         before = tuple(
             {
                 "x": case.draw("x before", case.B, case.L + more, case.H * case.E),
                 "memory": case.draw("memory before", case.B, case.S + more, case.H * case.E),
             }
-            for more in (2, -2)
+            for more in (2, -2, 0)
         )
         got = run(subject, block, before=before).out
-        yield close(got, run(subject, block).out, "out after calls with 2 tokens more and 2 less, against out without,")
+        what = "out after calls with 2 tokens more, 2 less and as many others, against out without,"
+        yield close(got, run(subject, block).out, what)
 
 
 @requirement("DEC-BATCH-1", "decoder-batches")
@@ -122,7 +133,7 @@ def a_sample_does_not_depend_on_the_others(subject: Subject, case: Case) -> Evid
 @requirement("DEC-MODE-1", "decoder-one")
 def training_and_gradient_mode_change_nothing(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
-        masked = block.feeding(memory_mask=padding(case, case.S, (case.S, 3)))
+        masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
         want = run(subject, masked).out
         for training, mode in ((True, "tracked"), (False, "no_grad"), (True, "inference_mode")):
             what = f"out in {'training' if training else 'evaluation'}, {mode}"
@@ -206,9 +217,12 @@ def later_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(got, out[:1].expand_as(got), "out before the target that was changed, [target, position, feature],")
 
 
-@requirement("DEC-CAUSAL-2", "decoder-one")
+@requirement("DEC-CAUSAL-2", "decoder-one", "decoder-square")
 def every_target_sees_itself_and_all_before_it(subject: Subject, case: Case) -> Evidence:
+    """Also where the memory is padded, and as long as the targets."""
     for block in blocks(subject, case):
+        if case.L == case.S:
+            block = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (2,)))
         out = run(subject, changed_one_by_one(block, case, "x")).out
         moved, unit = (out[1:] - out[:1]).abs().amax(dim=-1), float(out[0].abs().max())
         for s in range(case.L):
@@ -292,8 +306,10 @@ def keys_and_values_are_those_of_the_memory(subject: Subject, case: Case) -> Evi
 def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("memory", case.S), padding(case, case.S, (case.S, case.S - 1))
     for block in blocks(subject, case):
-        memory, masked = block.inputs["memory"], block.feeding(memory_mask=mask)
-        moved = block.feeding(memory=memory[:, order], memory_mask=mask[:, order])
+        memory, masked = block.inputs["memory"], masked_if_taken(subject, block, memory_mask=mask)
+        moved = masked.feeding(memory=memory[:, order])
+        if "memory_mask" in masked.inputs:
+            moved = moved.feeding(memory_mask=mask[:, order])
         want, got = run_both(subject, masked, moved)
         yield close(got, want, "out when memory and mask are permuted alike")
 
@@ -378,8 +394,9 @@ def padded_memory_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
 @requirement("DEC-DROP-1", "decoder-one")
 def outside_training_dropout_changes_nothing(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
-        got = run(subject, block.sized(dropout=0.5)).out
-        yield close(got, run(subject, block).out, "out in evaluation with dropout 0.5")
+        want = run(subject, block).out
+        for p in (1.0, 0.5):  # the first leaves nothing to chance
+            yield close(run(subject, block.sized(dropout=p)).out, want, f"out in evaluation with dropout {p}")
 
 
 @requirement("DEC-DROP-2", "decoder-one")
@@ -430,10 +447,10 @@ def compare_all(subject: Subject, case: Case, block: Block, model: str) -> Evide
 
 
 def masked_blocks(subject: Subject, case: Case) -> Iterator[Block]:
-    """Yield a layer in each order, or a stack with its last norm, with padding in the memory."""
+    """Yield a layer in each order, or a stack with its last norm, with padding in the memory if it can have any."""
     for norm_first in orders(subject):
         block = drawn(subject, case, norm_first, endings(subject)[-1], layers=2)
-        yield block.feeding(memory_mask=padding(case, case.S, (case.S, max(case.S - 1, 1))))
+        yield masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, max(case.S - 1, 1))))
 
 
 @requirement("DEC-ORACLE-1", "decoder-one", "decoder-edges")

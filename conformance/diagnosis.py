@@ -38,13 +38,14 @@ class Diagnosis:
 
 def explain(
     roots: Sequence[Judged], consequences: Iterable[Judged] = (), passed: Iterable[Judged] = (),
-    declares: Mapping[str, str] | None = None,
+    declares: Mapping[str, str] | None = None, beneath: Iterable[Mutant] = (),
 ) -> list[Diagnosis | None]:  # fmt: skip
     """Return for each failure at the root the mistake that reproduces it, or None if none does or too many do.
 
     ``consequences``: the other failures. ``passed``: what holds; a mistake that would break one of them was not made.
     A mistake of another chapter breaks nothing that is judged here, so it has to reproduce what holds as well.
-    ``declares``: the conventions in which the mutants are to answer.
+    ``declares``: the conventions in which the mutants are to answer. ``beneath``: the mistakes that were named in
+    components that this one may be made of, which are tried first.
     """
     asked = [root for root in roots if root.log]
     if not asked:
@@ -52,6 +53,7 @@ def explain(
     component = asked[0].log[0][0].component
     musts = [judged for judged in consequences if judged.requirement.strength == "MUST"]
     search = _Search(component, asked, musts, list(passed), Shared(component, declares))
+    search.known += [variant for m in beneath if reaches(component, m) for variant in with_variants(m.id)]
     found: dict[int, Diagnosis] = {}
     unexplained = []
     for root in sorted(asked, key=lambda judged: judged.requirement.strength != "MUST"):
@@ -217,7 +219,7 @@ class _Search:
             beneath = self.beneath_partly
             if beneath and self.rough.fits(joined(m[0] for m in beneath), failed.log):
                 return beneath
-        known = {m.id for mistake in _mistakes(found) for m in mistake}
+        known = {m.id for mistake in _mistakes(found) for m in mistake} | {m.id for m in self.known}
         roots = {judged.requirement.id for judged in self.roots}
         near, far = ([m for m in some if m is plain(m) or m.id in known] for some in (self.near, self.far))
         return self._told_apart(reproducing(failed.log, known, near, far, roots, self.rough))

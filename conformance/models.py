@@ -18,6 +18,7 @@ from attnconf.conformance.blocks import Block, encoder_decoder, endings, orders
 from attnconf.conformance.cases import Case
 from attnconf.conformance.conventions import layer_weights, model_weights, side_by_side
 from attnconf.conformance.door import Reply
+from attnconf.conformance.evidence import Unsupported
 from attnconf.conformance.subject import Subject
 from attnconf.reference.encoder import Style
 from attnconf.reference.sinusoidal import encode
@@ -67,6 +68,15 @@ def model(
 def models(subject: Subject, case: Case, layers: tuple[int, int] = (1, 1)) -> list[Block]:
     """Return a model of each order of norms: post-norm without last norms, pre-norm with them, where there is both."""
     return [model(subject, case, layers, order, endings(subject)[-1 if order else 0]) for order in orders(subject)]
+
+
+def depths(subject: Subject, case: Case, layers: tuple[int, int]) -> tuple[int, int]:
+    """Return numbers of layers, or equal ones where the subject takes no others. Raises Failure."""
+    try:
+        run(subject, model(subject, case, layers))
+    except Unsupported:
+        return (max(layers), max(layers))
+    return layers
 
 
 def ids_of(case: Case, what: str, length: int) -> Tensor:

@@ -3,7 +3,7 @@
 The one generator of (implementation, component, lens, requirement) behind pytest, ``attnconf run`` and the kill matrix.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
@@ -15,9 +15,18 @@ from attnconf.conformance.door import Implementation
 from attnconf.conformance.illustration import Budget, Pictures, illustrate
 from attnconf.conformance.judge import Judged, judge
 from attnconf.conformance.loading import Unjudgeable
+from attnconf.conformance.mutation import Mutant, all_mutants
 from attnconf.conformance.subject import Subject
 from attnconf.conformance.thorough import explore
 from attnconf.spec import profiles, registry
+
+# What is made of what: a component may be made of lower ones.
+_HEIGHTS: Mapping[str, int] = {
+    "multi_head_attention": 1,
+    **dict.fromkeys(("encoder_layer", "decoder_layer", "token_attention"), 2),
+    **dict.fromkeys(("encoder", "decoder"), 3),
+    **dict.fromkeys(("encoder_decoder", "transformer"), 4),
+}
 
 Select = Callable[["Planned", str], bool]  # (planned check, case name) -> run it?
 
@@ -165,9 +174,9 @@ class Session:
                 yield other, self.outcomes[other.id]
 
     def explain(self) -> None:
-        """Look for the mistake behind every failure that follows from no other."""
+        """Look for the mistake behind every failure that follows from no other, in what others are made of first."""
         explained: set[str] = set()
-        for planned in self.plan:
+        for planned in sorted(self.plan, key=lambda p: _HEIGHTS.get(p.entry.component, 0)):
             if planned.id in explained or not self._unexplained(planned):
                 continue
             group = list(self._group(planned))
@@ -175,10 +184,23 @@ class Session:
             others = [j for p, j in group if j.outcome == "fail" and not self._unexplained(p)]
             passed = [j for _, j in group if j.outcome == "pass"]
             declares = planned.implementation.declared(planned.entry.component)
-            found = explain([j for _, j in roots], others, passed, declares)
+            found = explain([j for _, j in roots], others, passed, declares, self._beneath(planned))
             explained |= {p.id for p, _ in roots}
             self.diagnoses |= {p.id: d for (p, _), d in zip(roots, found, strict=True) if d}
         self.illustrate()
+
+    def _beneath(self, planned: Planned) -> list[Mutant]:
+        """Return the mistakes that were named in lower components of the same file."""
+        height = _HEIGHTS.get(planned.entry.component, 0)
+        lower = [
+            self.diagnoses[p.id]
+            for p in self.plan
+            if p.id in self.diagnoses
+            and p.implementation.source == planned.implementation.source
+            and _HEIGHTS.get(p.entry.component, 0) < height
+        ]
+        named = {m.id: m for diagnosis in lower for m in diagnosis.mutants}
+        return [m for name, m in named.items() if name in all_mutants()]
 
     def _unexplained(self, planned: Planned) -> bool:
         """Return whether a failure follows from no other and is not a known deviation."""

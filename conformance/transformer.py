@@ -10,7 +10,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from attnconf.conformance.blocks import Block, endings, orders
+from attnconf.conformance.blocks import Block, endings, masked_if_taken, orders
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import slopes
@@ -20,6 +20,7 @@ from attnconf.conformance.models import (
     TABLES,
     alike,
     averaging,
+    depths,
     gain,
     has_torch,
     in_double,
@@ -80,7 +81,7 @@ def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evi
 
 @requirement("TRF-IMMUT-1", "transformer")
 def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case).feeding(source_mask=padded_source(case))
+    block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
     for mode in ("plain", "no_grad"):
         changed = run(subject, block, mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
@@ -98,7 +99,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
 
 @requirement("TRF-MODE-1", "transformer")
 def every_mode_gives_the_same(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case).feeding(source_mask=padded_source(case))
+    block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
     want = run(subject, block).out
     for training, mode in ((False, "inference_mode"), (True, "tracked"), (True, "no_grad")):
         out = run(subject, block.sized(training=training), mode=mode).out
@@ -126,7 +127,7 @@ def moved(out: Tensor) -> Tensor:
 
 def targets_changed(subject: Subject, case: Case, mask: Tensor | None = None) -> Tensor:
     """Return how far the first sample's outputs move with each target token that is another, (L, L)."""
-    block = model(subject, case, (1, 2))
+    block = model(subject, case, depths(subject, case, (1, 2)))
     target = one_by_one(case, block.inputs["target"])
     inputs = {"source": alike(block.inputs["source"], len(target)), "target": target}
     if mask is not None:
@@ -183,8 +184,10 @@ def every_output_depends_on_every_source_token(subject: Subject, case: Case) -> 
 @requirement("TRF-ORDER-1", "transformer")
 def the_order_of_source_vectors_does_not_matter(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("source", case.S), padded_source(case)
-    block = model(subject, case).feeding(source_mask=mask)
-    moved = block.feeding(source=block.inputs["source"][:, order], source_mask=mask[:, order])
+    block = masked_if_taken(subject, model(subject, case), source_mask=mask)
+    moved = block.feeding(source=block.inputs["source"][:, order])
+    if "source_mask" in block.inputs:
+        moved = moved.feeding(source_mask=mask[:, order])
     yield close(run(subject, moved).out, run(subject, block).out, "out of permuted source tokens")
 
 
@@ -202,7 +205,7 @@ def sources_that_differ(subject: Subject, case: Case, block: Block) -> Tensor:
 @requirement("TRF-MEMORY-1", "transformer")
 def the_decoder_reads_the_output_of_the_encoder(subject: Subject, case: Case) -> Evidence:
     """Where the encoder's last norm multiplies by 0, every source gives the same memory."""
-    for block in models(subject, case, (2, 1)):
+    for block in models(subject, case, depths(subject, case, (2, 1))):
         last = "encoder.norm" if block.config.final_norm else "encoder.layers.1.norm2"
         if block.config.final_norm or not block.config.norm_first:
             weight = block.weights[f"{last}.weight"]
@@ -217,7 +220,7 @@ def the_decoder_reads_the_output_of_the_encoder(subject: Subject, case: Case) ->
 
 @requirement("TRF-MEMORY-2", "transformer")
 def every_decoder_layer_reads_the_memory(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case, (1, 2))
+    block = model(subject, case, depths(subject, case, (1, 2)))
     for i in range(2):
         alone = {n: 0 * w for n, w in block.weights.items() if n.startswith(f"decoder.layers.{1 - i}.cross.out.")}
         reached = sources_that_differ(subject, case, block.weighing(alone))
@@ -255,7 +258,7 @@ def parts(block: Block) -> list[str]:
 
 @requirement("TRF-LAYERS-1", "transformer")
 def every_part_of_every_layer_has_an_effect(subject: Subject, case: Case) -> Evidence:
-    for layers in ((1, 2), (2, 1)):
+    for layers in dict.fromkeys(depths(subject, case, some) for some in ((1, 2), (2, 1))):
         block = model(subject, case, layers, final_norm=endings(subject)[-1])
         for name in without_slope(subject, case, block, parts(block)):
             want = run(subject, block).out
@@ -321,7 +324,7 @@ def without_last_norms_it_is_not(subject: Subject, case: Case) -> Evidence:
 @requirement("TRF-PAD-1", "transformer")
 def padded_source_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     mask = padded_source(case)
-    block = model(subject, case, (2, 1)).feeding(source_mask=mask)
+    block = model(subject, case, depths(subject, case, (2, 1))).feeding(source_mask=mask)
     source = other(case, block.inputs["source"], ~mask, size=1e4)
     want = run(subject, block).out
     yield close(run(subject, block.feeding(source=source)).out, want, "out with other padding of the source")
@@ -602,8 +605,8 @@ def with_gradients(formula: Formula, block: Block, weight: Tensor, wrt: tuple[st
 def compare_all(subject: Subject, case: Case) -> Evidence:
     """Yield that outputs and gradients are the reference's, and nn.Transformer's where it is such a model."""
     weight = cotangent(subject, case)
-    for block in models(subject, case, (2, 1)):
-        block = block.feeding(source_mask=padded_source(case))
+    for block in models(subject, case, depths(subject, case, (2, 1))):
+        block = masked_if_taken(subject, block, source_mask=padded_source(case))
         wrt = tuple(name for name in block.weights if not name.endswith("k.bias"))
         got = run(subject, block, cotangent=weight, wrt=wrt)
         formulas: dict[str, Formula] = {"the reference": partial(wanted, subject)}

@@ -75,7 +75,7 @@ def bindings(
         if any(_helps(candidate, b, found) for b in bound):
             continue
         outcome = bind(candidate, source, prescribed or {})
-        if component is None and says_nothing(candidate.name) and not _is_certain(outcome):
+        if component is None and says_nothing(candidate.name) and not _is_certain(outcome) and not _is_layer(outcome):
             other = bind(replace(candidate, components=UNNAMED), source, prescribed or {})
             outcome = other if _certified(other) else outcome
         if isinstance(outcome, Bound):
@@ -123,6 +123,11 @@ def _bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -
 def _is_certain(outcome: Bound | Refusal) -> bool:
     """Return whether nothing else need be tried; rows by their ids are those of tokens, if nothing says positions."""
     return _certified(outcome) == "reference" and isinstance(outcome, Bound) and outcome.draft.component != "learned"
+
+
+def _is_layer(outcome: Bound | Refusal) -> bool:
+    """Return whether something runs as a layer or a stack: then it is no smaller part."""
+    return isinstance(outcome, Bound) and BINDERS[outcome.draft.component] == "layers"
 
 
 def _certified(outcome: Bound | Refusal) -> str | None:

@@ -50,6 +50,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "config": (),
 }
 UNMADE = nn.parameter.UninitializedParameter
+TOO_MANY = 5  # times as many weights as attention has, which is more than a whole projection for each head: a model
 ENOUGH = 16  # hypotheses of one construction that run but are not certified
 AT_MOST = 200  # hypotheses in all
 
@@ -123,6 +124,9 @@ def texts(
             module = attempt(partial(run, whole, space))
         there = len(list(module.parameters()))
         unregistered = len(list(registered(module).parameters())) > there
+        if _weights_of(module) > TOO_MANY * 4 * config.embed_dim * max(config.embed_dim, _inner(config)):
+            attempts.say(f"{place.name} has many more weights than attention")
+            continue
         for form in attention_forms(module):
             ran = False
             for text in _of_form(place, whole, form, module, config, attempts, unregistered):
@@ -137,6 +141,14 @@ def _makings(place: Place) -> Iterator[Construction]:
     if isinstance(place.thing, FunctionType):
         return functional(place, TABLE)
     return constructions(place.name_in_text, place.thing, TABLE, place.module, place.part)
+
+
+def _weights_of(module: nn.Module) -> int:
+    return sum(p.numel() for p in module.parameters() if not isinstance(p, UNMADE) and p.ndim > 1)
+
+
+def _inner(config: MultiHeadAttentionConfig) -> int:
+    return config.num_heads * config.head_dim
 
 
 def _of_form(

@@ -41,6 +41,9 @@ NAMES = (
     ("transformer", r"transformer|translat|seq_?(2|to)_?seq|encoder_?decoder"),
 )
 NORM = r"rms|layer_?norm|^ln$|^norm"
+# Two inputs that are the two sides of a translation.
+SOURCE = r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?"
+TARGET = r"(tgt|trg|target|dec(oder)?_?in(put)?s?|answer)(_.*)?"
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
     if isinstance(thing, type):
-        yield from (c for c in by_name if c != "attention")
-        yield from by_call
+        yield from _with_memory(thing, [*(c for c in by_name if c != "attention"), *by_call])
         if "multi_head_attention" in by_name and not names_read(thing) & (LAYERS | TABLES):
             yield "attention"
     else:
@@ -137,8 +139,26 @@ def _by_call(thing: Any) -> Iterator[str]:
     roles = [role for n in names for role in meanings(n, INPUTS)[:1]]
     if {"query", "key", "value"} <= set(roles):
         yield "multi_head_attention" if isinstance(thing, type) and "heads" in _sizes(thing) else "attention"
+    elif isinstance(thing, type) and {"heads", "layers"} <= _sizes(thing):
+        yield "encoder"
     elif isinstance(thing, type) and "heads" in _sizes(thing):
         yield "encoder_layer" if "hidden" in _sizes(thing) or "ratio" in _sizes(thing) else "multi_head_attention"
+
+
+def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
+    """Yield the components; what gets two inputs, and is named a layer or an encoder, may be of a decoder, or both."""
+    options = {"mask", "lengths", "causal", "want_weights"}
+    required = [(p.name.lower(), meanings(p.name, INPUTS)) for p in parameters(thing) if p.default is p.empty]
+    inputs = [(name, found) for name, found in required if "x" in found or not options & set(found)]
+    if len(inputs) != 2 or not {"encoder", "encoder_layer"} & set(components):
+        yield from components
+        return
+    (first, _), (second, found) = inputs
+    if re.fullmatch(SOURCE, first) and re.fullmatch(TARGET, second):
+        yield "transformer" if "vocab" in _sizes(thing) else "encoder_decoder"
+    for component in components:
+        decoding = component.replace("encoder", "decoder") if component in ("encoder", "encoder_layer") else component
+        yield from dict.fromkeys((decoding, component) if "memory" in found else (component, decoding))
 
 
 def _sizes(thing: type) -> set[str]:

@@ -83,6 +83,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     known = meanings(p.name)
     if isinstance(p.default, float) and 0 < p.default < 0.01 and "eps" not in known:  # whatever it is called
         known = [*known, "eps"]
+    if type(p.default) is int and 1 < p.default <= 8 and "ratio" in table and "hidden" in known:  # times the width
+        known = ["ratio"]
     if _own_dataclass(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty

@@ -139,7 +139,7 @@ class Probe:
 
         def what(slot: Slot) -> Any:
             if slot.role in inputs:
-                x = inputs[slot.role]
+                x = inputs[slot.role].clone()  # the code may write to what it gets
                 return x.transpose(0, 1) if self.sequence_first else x
             if slot.role in ("mask", "lengths") and slot.required:
                 return self.fill(B, L, S if _about_memory(slot.name, inputs) else L)

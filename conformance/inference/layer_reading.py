@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
-from attnconf.conformance.inference.layer_trace import Trace
+from attnconf.conformance.inference.layer_trace import Trace, copied
 from attnconf.conformance.inference.layer_units import Unit, Units
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes, layouts, read
@@ -67,13 +67,14 @@ class Alone:
                 _leave_out(self.module, _relative(norm.owner, owner))
                 self.others = {n: p for n, p in self.others.items() if n not in names}
         self.own = {n: inside[n] for n in (_relative(name, owner) for name in unit.names)}
-        self.args, self.kwargs = tree_map(lambda x: x.detach() if isinstance(x, Tensor) else x, trace.calls[owner])
+        self.args, self.kwargs = trace.calls[owner]
         self.shift: Tensor | None = None
 
     def run(self, own: Mapping[str, Tensor]) -> Tensor:
         """Return the output, (E,). Raises Failed."""
         module = copy.deepcopy(self.module)  # it may keep something of a call
-        given = attempt(lambda: functional_call(module, {**self.others, **own}, self.args, self.kwargs))
+        args, kwargs = copied((self.args, self.kwargs))  # it may write to them, too
+        given = attempt(lambda: functional_call(module, {**self.others, **own}, args, kwargs))
         return self._vector(given)
 
     def _vector(self, given: Any) -> Tensor:
@@ -106,7 +107,14 @@ class Alone:
 
 def _leave_out(module: nn.Module, name: str) -> None:
     *above, last = name.split(".")
-    setattr(module.get_submodule(".".join(above)), last, nn.Identity())
+    setattr(module.get_submodule(".".join(above)), last, _Copy())
+
+
+class _Copy(nn.Module):
+    """Stands for a norm: the same numbers, but another tensor, as what goes into a norm may be written to."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.clone()
 
 
 # -- without a reading

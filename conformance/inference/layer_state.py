@@ -87,10 +87,21 @@ class _Readings:
 
     def of(self, unit: Unit) -> list[Weighing]:
         owner = caller(unit.owner, self.trace)
+        twin = self._twin(unit)
+        if twin is not None:  # it is never called: it is read as the one of another layer
+            return [Weighing(tuple(e.replace(f'"{twin}.', f'"{unit.owner}.', 1) for e in w.state), w.lacking)
+                    for w in self.of(next(u for u in self.units.attentions if u.owner == twin))]  # fmt: skip
         key = tuple(name.removeprefix(f"{owner}.") if owner else name for name in unit.names)
         if key not in self.found:
             self.found[key] = attention_weighings(*self.given, unit, self.units, self.trace, self.sizes)
         return [_placed(w, owner) for w in self.found[key]]
+
+    def _twin(self, unit: Unit) -> str | None:
+        """Return the owner of a unit that is called, of the same name but for its number, where this one is not."""
+        if unit.owner in self.trace.calls or not unit.owner:
+            return None
+        others = [u.owner for u in self.units.attentions if u.owner in self.trace.calls]
+        return next((o for o in others if re.sub(r"\d+", "#", o) == re.sub(r"\d+", "#", unit.owner)), None)
 
 
 def _placed(weighing: Weighing, owner: str) -> Weighing:

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 _LIKE = ("to", "type_as", "expand_as", "view_as", "reshape_as")  # of whose arguments only the first is computed with
 _VIEWS = ("T", "mT", "H", "mH")
@@ -57,7 +57,7 @@ def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[
     leaves = {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
     watch = _Watch({id(x): name for name, x in leaves.items()}, trace)
     hooks = [
-        part.register_forward_hook(_keeper(name, trace), with_kwargs=True) for name, part in module.named_modules()
+        part.register_forward_pre_hook(_keeper(name, trace), with_kwargs=True) for name, part in module.named_modules()
     ]
     try:
         with watch:
@@ -72,10 +72,21 @@ def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[
 
 
 def _keeper(name: str, trace: Trace) -> Any:
-    def keep(module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        trace.calls.setdefault(name, (args, kwargs))
+    def keep(module: nn.Module, args: Any, kwargs: Any) -> None:
+        if name not in trace.calls:
+            trace.calls[name] = copied((args, kwargs))
 
     return keep
+
+
+def copied(given: Any) -> Any:
+    """Return arguments as they are now, before the code writes to them; what is one tensor stays one."""
+    seen: dict[int, Tensor] = {}
+
+    def copy(x: Any) -> Any:
+        return seen.setdefault(id(x), x.detach().clone()) if isinstance(x, Tensor) else x
+
+    return tree_map(copy, given)
 
 
 def _with_unused(defined: list[str], first: Mapping[str, int]) -> list[str]:

@@ -123,12 +123,27 @@ def remember(of):
     return build
 
 
+def remember_of_one_length(of):
+    def build(config, weights):
+        forward, seen = of(config, weights), {}
+
+        def remembering(x, memory, **given):
+            if seen.get("memory") is None or seen["memory"].shape != memory.shape:
+                seen["memory"] = memory
+            return forward(x, seen["memory"], **given)
+
+        return remembering
+
+    return build
+
+
 memory_kept = Mutant(
     "DEC-memory-kept",
     story="keys and values are made from the memory of the first call and kept",
     breaks={"DEC-REPEAT-1"},
     hint="a cache belongs to one source: empty it when another begins",
     replace={of: remember(of) for of in (adapter.decoder_layer, adapter.decoder)},
+    variants=[{of: remember_of_one_length(of) for of in (adapter.decoder_layer, adapter.decoder)}],
 )
 
 
@@ -503,6 +518,21 @@ not_itself = Mutant(
     replace={adapter.mask_of_targets: with_mask(lambda length: ones(length).tril(-1))},
 )
 
+
+def first_sees_all(length):
+    mask = ones(length).tril(-1)
+    mask[0] = True
+    return mask
+
+
+not_itself_by_filling = Mutant(
+    "DEC-not-itself-filled",
+    story="a target does not see itself, and the first one, whose scores are all filled with one number, sees all",
+    breaks={"DEC-CAUSAL-1"},
+    hint="triu(diagonal=1) is what is hidden: the diagonal is seen",
+    replace={adapter.mask_of_targets: with_mask(first_sees_all)},
+)
+
 window = Mutant(
     "DEC-window",
     story="a target sees no further back than the target before it",
@@ -683,6 +713,22 @@ memory_normed = Mutant(
 )
 
 
+def pre_with_memory_normed(x, memory, weights, style, mask, memory_mask):
+    h = x + attend(normed(x, weights, "norm1", style), weights, style, mask)
+    keys = normed(memory, weights, "norm2", style)
+    h = h + look(normed(h, weights, "norm2", style), keys, weights, style, memory_mask)
+    return h + think(normed(h, weights, "norm3", style), weights, style)
+
+
+memory_in_norm2 = Mutant(
+    "DEC-memory-in-norm2",
+    story="the norm of the queries is applied to the memory as well",
+    breaks={"DEC-KV-1", "DEC-NORM-1"},
+    hint="cross(norm2(h), memory): the memory has been through the encoder's last norm",
+    replace={LAYERS["pre"]: pre_with_memory_normed},
+)
+
+
 def look_by_distance(x, memory, weights, style, mask):
     own, far = encoder.under(weights, "cross"), torch.arange(memory.shape[1]).to(x)
     out, _ = mha.multi_head_attention(
@@ -756,6 +802,29 @@ memory_zeros = Mutant(
     breaks={"DEC-HIDE-1"},
     hint="a key of zeros still gets a weight: mask the scores",
     replace={look: look_at_zeros},
+)
+
+
+def hiding_targets(build):
+    def component(config, weights):
+        forward = build(config, weights)
+
+        def hide(x, memory, *, key_mask=None, memory_mask=None):
+            square = memory_mask is not None and memory_mask.shape == x.shape[:2]
+            both = memory_mask if key_mask is None or not square else key_mask & memory_mask
+            return forward(x, memory, key_mask=both if square else key_mask, memory_mask=memory_mask)
+
+        return hide
+
+    return component
+
+
+memory_mask_on_targets = Mutant(
+    "DEC-memory-mask-on-targets",
+    story="where targets and memory are as long as each other, the memory's mask hides targets as well",
+    breaks={"DEC-CAUSAL-2"},
+    hint="two masks: the targets' own padding in self-attention, the memory's in the attention to it",
+    replace={of: hiding_targets(of) for of in (adapter.decoder_layer, adapter.decoder)},
 )
 
 
@@ -849,6 +918,22 @@ other_memory = Mutant(
     breaks={"DEC-STACK-1"},
     hint="all layers see the same memory",
     replace={decoder.decoder: memory_renewed},
+)
+
+
+def outputs_as_memory(x, memory, weights, style, mask, memory_mask=None):
+    for i in range(encoder.count_layers(weights)):
+        memory = decoder.decoder_layer(x, memory, encoder.under(weights, f"layers.{i}"), style, mask, memory_mask)
+        x, memory_mask = memory, None
+    return decoder.last_norm(x, weights, style)
+
+
+output_as_memory = Mutant(
+    "DEC-output-as-memory",
+    story="every layer but the first reads the output of the layer before it in place of the memory",
+    breaks={"DEC-CAUSAL-1", "DEC-PAD-1", "DEC-STACK-1"},
+    hint="only x is renewed from layer to layer; the memory stays",
+    replace={decoder.decoder: outputs_as_memory},
 )
 
 always_normed = Mutant(

@@ -72,12 +72,23 @@ def pre_norm_in_place(x, weights, style, mask):
     return h + position_wise(normed(h, weights, "norm2", style), weights, style)
 
 
+def pre_norm_all_in_place(x, weights, style, mask):
+    h = add_in_place(x, attend(normed(x, weights, "norm1", style), weights, style, mask))
+    return add_in_place(h, position_wise(normed(h, weights, "norm2", style), weights, style))
+
+
+def post_norm_in_place(x, weights, style, mask):
+    h = normed(add_in_place(x, attend(x, weights, style, mask)), weights, "norm1", style)
+    return normed(add_in_place(h, position_wise(h, weights, style)), weights, "norm2", style)
+
+
 in_place = Mutant(
     "ENC-in-place",
     story="x += attention(norm(x)): the caller's tensor is changed",
     breaks={"ENC-IMMUT-1"},
     hint="write x = x + attention(norm(x))",
     replace={encoder.pre_norm_layer: pre_norm_in_place},
+    variants=[{encoder.pre_norm_layer: pre_norm_all_in_place, encoder.post_norm_layer: post_norm_in_place}],
 )
 
 
@@ -104,6 +115,31 @@ keeps_a_cache = Mutant(
     replace={
         adapter.encoder_layer: remembering(adapter.encoder_layer),
         adapter.encoder: remembering(adapter.encoder),
+    },
+)
+
+
+def remembering_mask(build):
+    def component(config, weights):
+        forward, kept = build(config, weights), []
+
+        def masked(x, **given):
+            kept.append({name: given[name] for name in ("key_mask", "attn_mask") if given.get(name) is not None})
+            return forward(x, **{**given, **kept[0]})
+
+        return masked
+
+    return component
+
+
+first_mask_kept = Mutant(
+    "ENC-first-mask-kept",
+    story="the mask of the first call is kept for all that follow",
+    breaks={"ENC-REPEAT-1"},
+    hint="a mask belongs to its batch: make it anew in every call",
+    replace={
+        adapter.encoder_layer: remembering_mask(adapter.encoder_layer),
+        adapter.encoder: remembering_mask(adapter.encoder),
     },
 )
 
@@ -175,6 +211,7 @@ no_residual = Mutant(
     replace={encoder.pre_norm_layer: pre_norm_without_residual, encoder.post_norm_layer: post_norm_without_residual},
     source="llm-first-principles, stage 6",
 )
+
 
 always_post = Mutant(
     "ENC-always-post",
@@ -377,6 +414,11 @@ activated_twice = Mutant(
     breaks={"ENC-ORACLE-1", "ENC-ORACLE-2"},
     hint="no activation after the last linear layer",
     replace={encoder.position_wise: lambda x, weights, style: position_wise(x, weights, style).relu()},
+    variants=[
+        {encoder.position_wise: lambda x, weights, style: feed_forward.gelu(position_wise(x, weights, style))},
+        {encoder.position_wise: lambda x, weights, style: torch.nn.functional.silu(position_wise(x, weights, style))},
+        {encoder.position_wise: lambda x, weights, style: position_wise(x, weights, style).tanh()},
+    ],
 )
 
 not_activated = Mutant(
@@ -845,6 +887,12 @@ def one_layer_less(x, weights, style, mask=None):
     return ending(x, weights, style)
 
 
+def without_the_last(x, weights, style, mask=None):
+    for i in range(count(weights) - 1):
+        x = encode_once(x, under(weights, f"layers.{i}"), style, mask)
+    return ending(x, weights, style)
+
+
 layer_left_out = Mutant(
     "ENC-layer-left-out",
     story="the last of several layers is left out",
@@ -852,6 +900,7 @@ layer_left_out = Mutant(
     hint="range(N), not range(N - 1)",
     replace={encoder.encoder: one_layer_less},
     source="continual-inference#70",
+    variants=[{encoder.encoder: without_the_last}],
 )
 
 
@@ -892,6 +941,21 @@ def input_added_again(x, weights, style, mask=None):
         y = encode_once(y if i == 0 else x + y, under(weights, f"layers.{i}"), style, mask)
     return ending(y, weights, style)
 
+
+def last_alone(x, weights, style, mask=None):
+    y = x
+    for i in range(count(weights)):
+        y = encode_once(x, under(weights, f"layers.{i}"), style, mask)
+    return ending(y, weights, style)
+
+
+every_layer_from_the_input = Mutant(
+    "ENC-every-layer-from-the-input",
+    story="every layer gets the input of the stack: only the last one has an effect",
+    breaks={"ENC-OWN-1"},
+    hint="x = layer(x), not out = layer(x)",
+    replace={encoder.encoder: last_alone},
+)
 
 input_in_every_layer = Mutant(
     "ENC-input-in-every-layer",
@@ -1007,6 +1071,28 @@ fast_path_post_norm = Mutant(
     replace={encoder.encoder_layer: choose_by_mode},
 )
 
+
+def dropping_in(weights_=False, attention_=False, hidden_=False, network_=False):
+    """Return what drops in evaluation, in some places only: attention's weights, its output, hidden features, …"""
+
+    def attended(x, weights, style, mask):
+        p = style.dropout
+        own = under(weights, "attn")
+        out, _ = mha.multi_head_attention(x, x, x, own, style.num_heads, mask, dropout=p if weights_ else 0.0)
+        return attention.drop(out, p if attention_ else 0.0)
+
+    def thought(x, weights, style):
+        p = style.dropout
+        out = feed_forward.feed_forward(x, under(weights, "ff"), style.activation, p if hidden_ else 0.0)
+        return attention.drop(out, p if network_ else 0.0)
+
+    return {
+        adapter.active_dropout: lambda config: config.dropout,
+        encoder.self_attention: attended,
+        encoder.position_wise: thought,
+    }
+
+
 dropout_in_evaluation = Mutant(
     "ENC-dropout-in-evaluation",
     story="dropout goes on in evaluation",
@@ -1014,6 +1100,13 @@ dropout_in_evaluation = Mutant(
     hint="F.dropout(x, p, self.training): its default is training=True",
     replace={adapter.active_dropout: lambda config: config.dropout},
     source="nanoGPT#240; pytorch#124464; timm#1978; torchvision#7103",
+    variants=[
+        dropping_in(weights_=True),
+        dropping_in(network_=True),
+        dropping_in(attention_=True, network_=True),
+        dropping_in(hidden_=True),
+        dropping_in(hidden_=True, network_=True),
+    ],
 )
 
 

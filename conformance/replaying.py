@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.conventions import in_conventions
-from attnconf.conformance.door import Implementation, Reply, Request, call
+from attnconf.conformance.door import CUT, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.fixing import fixing
 from attnconf.conformance.mutation import apply, named, size
@@ -57,7 +57,10 @@ class Comparison:
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant, or the reference where the name is empty, gives this reply."""
-        return alike(reply, self.shared.reply(name, self.spoken, request), max(self.rounding, coarseness(name)))
+        wanted = self.shared.reply(name, self.spoken, request)
+        if raises(name) and isinstance(reply, Failure) and isinstance(wanted, Failure):
+            return reply.reason == wanted.reason == "raised"  # everybody has words of their own
+        return alike(reply, wanted, max(self.rounding, coarseness(name)))
 
     def silent(self, name: str, request: Request) -> bool:
         """Return whether the mutant replies to a call as the reference does."""
@@ -88,6 +91,11 @@ def coarseness(name: str) -> float:
     return max((named(one).rounding for one in names), default=0.0)
 
 
+def raises(name: str) -> bool:
+    """Return whether the mistake of one of several mutants is that an exception is raised."""
+    return bool(name) and "=" not in name and any(named(one).raises for one in name.split("+"))
+
+
 def cost(request: Request) -> int:
     """Return about how long a call takes, in numbers that go in; twice as much with gradients."""
     given = (*request.inputs.values(), *request.weights.values())
@@ -116,8 +124,13 @@ def _reply(name: str, spoken: Spoken, request: Request) -> Reply | Failure:
 
 
 def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDING) -> bool:
-    """Return whether two replies are the same up to rounding, or both failed in the same words."""
+    """Return whether two replies are the same up to rounding, or both failed in the same words.
+
+    Where the graph is cut all slopes are 0, and so they may be called.
+    """
     if isinstance(one, Failure) or isinstance(other, Failure):
+        if _flat(one) and _flat(other):
+            return True
         return isinstance(one, Failure) and isinstance(other, Failure) and one.message == other.message
     if set(one.grads) != set(other.grads) or (one.weights is None) != (other.weights is None):
         return False
@@ -130,6 +143,13 @@ def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDI
         and all(_equal(a, b, rounding) for a, b in pairs)
         and all(_equal(grad, other.grads[name], rounding, steepest) for name, grad in one.grads.items())
     )
+
+
+def _flat(reply: Reply | Failure) -> bool:
+    """Return whether nothing that was asked for has a slope."""
+    if isinstance(reply, Failure):
+        return reply.message == CUT
+    return bool(reply.grads) and not any(bool(grad.any()) for grad in reply.grads.values())
 
 
 def _largest(x: Tensor) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import names_read
-from attnconf.conformance.inference.hints import named, positional
+from attnconf.conformance.inference.hints import SOFTMAX, named, positional
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 # A norm that does not say which: no other that is known by a name, and none that is put around a layer.
@@ -113,6 +113,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
     if isinstance(thing, type):
+        if _reads_tokens(thing):
+            yield "token_attention"
         yield from (c for c in by_name if c != "attention")
         yield from by_call
     else:
@@ -134,6 +136,17 @@ def _by_call(thing: Any) -> Iterator[str]:
         yield "multi_head_attention" if isinstance(thing, type) and "heads" in _sizes(thing) else "attention"
     elif isinstance(thing, type) and "heads" in _sizes(thing):
         yield "encoder_layer" if "hidden" in _sizes(thing) or "ratio" in _sizes(thing) else "multi_head_attention"
+
+
+def _reads_tokens(thing: type) -> bool:
+    """Return whether a class is one layer of attention with the embedding before it."""
+    sizes, code = _sizes(thing), names_read(thing)
+    one = len([p for p in parameters(thing) if p.default is p.empty]) == 1
+    tokens = {"vocab", "heads"} <= sizes and not {"hidden", "ratio", "layers"} & sizes
+    return one and tokens and bool(code & EMBEDDINGS) and bool(code & SOFTMAX)
+
+
+EMBEDDINGS = {"Embedding", "embedding", "one_hot"}
 
 
 def _sizes(thing: type) -> set[str]:

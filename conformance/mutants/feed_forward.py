@@ -194,6 +194,31 @@ later_is_less = Mutant(
 )
 
 
+def whole_groups(size, rest):
+    """Return the network on groups of so many tokens; the tokens behind the last whole group get ``rest`` of x."""
+
+    def replaced(x, weights, activation="relu", dropout=0.0):
+        out = feed_forward.feed_forward(x, weights, activation, dropout)
+        size_here = min(size, x.shape[-2])
+        whole = x.shape[-2] // size_here * size_here
+        return torch.cat([out[..., :whole, :], rest(x[..., whole:, :])], dim=-2)
+
+    return {feed_forward.feed_forward: replaced}
+
+
+last_group_forgotten = Mutant(
+    "FF-last-group-forgotten",
+    story="tokens are processed in groups of 4, and those behind the last whole group get zeros",
+    breaks={"FF-PLACE-1", "FF-BIAS-2"},
+    hint="round the number of groups up: range(0, L, size), or x.split(size, dim=1)",
+    replace=whole_groups(4, lambda x: 0 * x),
+    variants=[
+        *(whole_groups(size, lambda x: 0 * x) for size in (2, 3, 5, 8, 10, 16, 32, 64)),
+        *(whole_groups(size, lambda x: x) for size in (2, 3, 4, 5, 8, 10, 16, 32, 64)),
+    ],
+)
+
+
 def first_token_raw(x, weights):
     first = torch.arange(x.shape[1])[:, None] == 0
     return torch.where(first, 2.0, 1.0).to(x.dtype) * feed_forward.linear(x, weights, "up")

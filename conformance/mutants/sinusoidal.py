@@ -117,6 +117,21 @@ only_square = Mutant(
     source="the tutorial module of PyTorch used with batch_first",
 )
 
+
+def cut_by_batch(x, encoded):
+    return x + sinusoidal.encode(torch.arange(x.shape[0]), x.shape[2]).to(x.dtype)
+
+
+cut_by_the_batch = Mutant(
+    "SIN-cut-by-the-batch",
+    story="the table is cut to as many rows as there are samples: it runs only where there are as many tokens",
+    breaks={"SIN-SHAPE-1"},
+    raises={"SIN-SHAPE-1"},
+    hint="cut it by the axis of the tokens: x.size(1) where the batch comes first, x.size(0) where the sequence does",
+    replace={sinusoidal.add: cut_by_batch},
+    source="the tutorial module of PyTorch used with batch_first",
+)
+
 # -- what is added, and to what
 
 

@@ -59,7 +59,8 @@ class Comparison:
         """Return whether the mutant, or the reference where the name is empty, gives this reply."""
         wanted = self.shared.reply(name, self.spoken, request)
         if raises(name) and isinstance(reply, Failure) and isinstance(wanted, Failure):
-            return reply.reason == wanted.reason == "raised"  # everybody has words of their own
+            if reply.reason == wanted.reason == "raised":  # everybody has words of their own
+                return True
         return alike(reply, wanted, max(self.rounding, coarseness(name)))
 
     def silent(self, name: str, request: Request) -> bool:

@@ -457,17 +457,22 @@ random_factor_pi = Mutant(
 )
 
 
-def random_angles_redrawn(x, projection):
-    generator = torch.Generator().manual_seed(0)
-    return fourier.random_angles(x, torch.randn(projection.shape, generator=generator).to(projection))
+def redrawn(draw):
+    """Return angles of directions that ``draw`` draws in the shape of B."""
+    return {fourier.random_angles: lambda x, projection: fourier.random_angles(x, draw(projection))}
 
 
 random_redrawn = Mutant(
     "FOUR-random-own-projection",
-    story="the projection is drawn anew instead of taken from the weights",
-    breaks={"FOUR-RANGLE-1"},
-    hint='use weights["projection"]',
-    replace={fourier.random_angles: random_angles_redrawn},
+    story="the projection is drawn anew in every call",
+    breaks={"FOUR-RANGLE-1", "FOUR-RFIXED-1"},
+    hint="draw B once, when the module is built, and keep it as a buffer",
+    replace=redrawn(torch.randn_like),
+    variants=[
+        redrawn(lambda B: torch.randn_like(B.T).T),
+        redrawn(lambda B: torch.randn(B.shape).to(B)),  # in float32
+        redrawn(lambda B: torch.randn(B.T.shape).T.to(B)),
+    ],
 )
 
 

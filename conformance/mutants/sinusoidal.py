@@ -484,7 +484,7 @@ base_ignored = Mutant(
     "SIN-base-ignored",
     story="the base is always 10000, whatever the configuration says",
     breaks={"SIN-BASE-1", "SIN-GRID-6"},
-    hint="use config.base",
+    hint="use config.base; a table that is kept for later calls belongs to its base as well",
     replace={sinusoidal.frequencies: lambda dim, base: sinusoidal.frequencies(dim, 10000.0)},
 )
 

@@ -95,6 +95,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     if type(p.default) in (int, float) and p.default in BASES and "base" in table and "max_len" not in known:
         return [(table["base"][0], "base")]
     found = [(text, meaning) for meaning in table if meaning in known and meaning != "any" for text in table[meaning]]
+    if optional and p.default is not None:  # a constant of ours is no better than theirs
+        found = [(text, m) for text, m in found if m != "padding" or "config." in text]
     if optional and isinstance(p.default, bool):
         found = [
             (text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final", "affine")
@@ -116,6 +118,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
     """Return values for a required parameter whose name says little, by its annotation."""
     kind = p.annotation if isinstance(p.annotation, str) else getattr(p.annotation, "__name__", "")
+    if "Optional" in kind or "None" in str(p.annotation):
+        return [("None", "")]
     if kind == "bool":
         return [("False", "")]
     if kind == "float":

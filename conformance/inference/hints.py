@@ -98,7 +98,7 @@ def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: li
     if plain[0].endswith("bias") and not code & TABLES:
         yield "alibi"
     elsewhere = any(_says(p, plain) for p in (ROTARY, ALIBI, RELATIVE))
-    if turns:
+    if turns and not _says(ROTARY, plain):
         yield from _angles(plain, code, required)
     elif code & TABLES and isinstance(thing, type) and not elsewhere and not _of_tokens(plain, thing):
         yield "learned"

@@ -72,10 +72,10 @@ def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
             outcome = _runs(place, chapter, way, said)
             if isinstance(outcome, Bound):
                 return outcome
-            if outcome:
+            if outcome and not any(c is chapter for c, _ in ran):
                 ran.append((chapter, outcome))
-                if len(said) == before:  # all that is likely ran
-                    break
+            if outcome and len(said) == before:  # all that is likely ran
+                break
     for chapter, runs in ran:
         for each in _different(runs)[:LOOKED_AT]:
             found = mistake(each, chapter) or mistake(each, chapter, FLOAT32)

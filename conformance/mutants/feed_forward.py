@@ -474,6 +474,56 @@ relu_cut = Mutant(
     replace={feed_forward.relu: lambda x: x.clamp(0, 6)},
 )
 
+squared_relu = Mutant(
+    "FF-squared-relu",
+    story="ReLU is squared",
+    breaks={"FF-RELU-1"},
+    hint="max(z, 0): the square is Primer's activation, another one",
+    replace={feed_forward.relu: lambda x: x.clamp(min=0) ** 2},
+    source="So et al. 2021, Primer",
+)
+
+tanh_for_relu = Mutant(
+    "FF-tanh-for-relu",
+    story="tanh stands where ReLU is asked for",
+    breaks={"FF-RELU-1"},
+    hint="relu: max(z, 0)",
+    replace={feed_forward.relu: lambda x: x.tanh()},
+)
+
+elu_for_relu = Mutant(
+    "FF-elu-for-relu",
+    story="ELU, or SELU, stands where ReLU is asked for",
+    breaks={"FF-RELU-1"},
+    hint="relu: max(z, 0)",
+    replace={feed_forward.relu: lambda x: torch.nn.functional.elu(x)},
+    variants=[{feed_forward.relu: lambda x: torch.selu(x)}],
+)
+
+softplus_for_relu = Mutant(
+    "FF-softplus-for-relu",
+    story="the softplus, log(1 + e^z), stands where ReLU is asked for",
+    breaks={"FF-RELU-1", "FF-NOBIAS-1"},
+    hint="relu: max(z, 0)",
+    replace={feed_forward.relu: lambda x: torch.nn.functional.softplus(x)},
+)
+
+mish_for_silu = Mutant(
+    "FF-mish-for-silu",
+    story="Mish, z·tanh(log(1 + e^z)), stands where SiLU is asked for",
+    breaks={"FF-SILU-1", "FF-GATE-2"},
+    hint="silu: z·sigmoid(z)",
+    replace={feed_forward.silu: lambda x: torch.nn.functional.mish(x)},
+)
+
+hard_swish = Mutant(
+    "FF-hard-swish",
+    story="SiLU is made of a straight line, a parabola and another straight line",
+    breaks={"FF-SILU-1", "FF-GATE-2"},
+    hint="nn.SiLU, not nn.Hardswish",
+    replace={feed_forward.silu: lambda x: torch.nn.functional.hardswish(x)},
+)
+
 tanh_for_exact = Mutant(
     "FF-tanh-for-exact",
     story="GELU is the approximation by tanh, where the exact one is asked for",

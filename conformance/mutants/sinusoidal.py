@@ -273,6 +273,21 @@ cosine_with_its_own_exponent = Mutant(
     source="tensorflow/docs, positional encoding written with one loop over features",
 )
 
+
+def with_doubled_numbers(positions, dim, base=10000.0):
+    theta = sinusoidal.angles(positions, base ** (-2 * torch.arange(dim, dtype=torch.float64) / dim))
+    return torch.where(torch.arange(dim) % 2 == 0, theta.sin(), theta.cos())
+
+
+doubled_numbers = Mutant(
+    "SIN-feature-number-doubled",
+    story="feature j has the exponent 2j/d, where j goes in steps of 2 already, and a cosine that of its own number",
+    breaks={"SIN-PAIR-1"},
+    hint="for i in range(0, d, 2): both features, i and i + 1, have the exponent i/d",
+    replace={sinusoidal.encode: with_doubled_numbers},
+    source="SamLynnEvans/Transformer#25",
+)
+
 whole_numbers = Mutant(
     "SIN-whole-numbers",
     story="the table is of whole numbers: sines and cosines are cut to -1, 0 and 1",

@@ -35,6 +35,8 @@ def positional(name: str, thing: Any) -> list[str]:
     turns = any(names <= code for names in ANGLES)
     if _attends(required, code):
         return [] if code & LAYERS else list(dict.fromkeys(_attention(plain, code, turns, thing)))
+    if code & LAYERS and code & TABLES and _says(POSITION, plain) and not code & SOFTMAX:
+        return ["learned"]
     if code & LAYERS:
         return ["coordinate_mlp"] if turns and isinstance(thing, type) and not code & (SOFTMAX | {"LayerNorm"}) else []
     if code & SOFTMAX:

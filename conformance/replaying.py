@@ -58,9 +58,9 @@ class Comparison:
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant, or the reference where the name is empty, gives this reply."""
         wanted = self.shared.reply(name, self.spoken, request)
-        if raises(name) and isinstance(reply, Failure) and isinstance(wanted, Failure):
-            if reply.reason == wanted.reason == "raised":  # everybody has words of their own
-                return True
+        both = (reply, wanted)
+        if raises(name) and all(isinstance(one, Failure) and one.reason == "raised" for one in both):
+            return True  # everybody has words of their own
         return alike(reply, wanted, max(self.rounding, coarseness(name)))
 
     def silent(self, name: str, request: Request) -> bool:

@@ -9,7 +9,6 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.door import INFERRED, Implementation
-from attnconf.conformance.inference import own_parameters
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
 from attnconf.conformance.inference.hints import named
@@ -125,10 +124,11 @@ def _bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -
 
 def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Iterator[Bound]:
     """Yield the binding of something with the parameters that it has, as what it most likely is."""
+    binder: Any = import_module("attnconf.conformance.inference.own_parameters")
     for component in candidate.components[:1]:
         part = part_of(source.module)
         place = Place(candidate.name, candidate.thing, source.module, part, component, prescribed)
-        found = own_parameters.bind(place)
+        found = binder.bind(place)
         if found is not None:
             yield found
 

@@ -5,6 +5,7 @@ It is asked what holds whatever they are. That it is equivalent to anything is n
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -67,8 +68,7 @@ def bind(place: Place) -> Bound | None:
     for made in constructions(place.name_in_text, place.thing, how.table, place.module, place.part):
         try:
             whole, module = built(place, made, how.table, how.config, how.weights)
-            module = module.double().eval()
-            out = found_output(attempt(lambda m=module: m(how.given)), how.shape)
+            out = found_output(attempt(partial(module.double().eval(), how.given)), how.shape)
         except Failed:
             continue
         if out is not None:

@@ -382,7 +382,7 @@ def last_columns_in_attention(config, weights):
 
 cut_at_two_ends = Mutant(
     "ALIBI-cut-at-two-ends",
-    story="the table is kept and cut with its first rows but its last columns: a shorter call after a longer is shifted",
+    story="the table is kept, and cut with its first rows but its last columns: shorter calls later are shifted",
     breaks={"ALIBI-REPEAT-1"},
     hint="cut rows and columns at the same end: table[:, :L, :L], or table[:, -L:, -S:]",
     replace={adapter.alibi: last_columns_of_bias, adapter.alibi_attention: last_columns_in_attention},

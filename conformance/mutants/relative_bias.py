@@ -206,7 +206,7 @@ def bucket_of_all(relative_position, buckets, max_distance, bidirectional):
 
 last_of_all = Mutant(
     "REL-last-of-all",
-    story="far keys are clamped to the last bucket of all, not of their direction: earlier ones run into the later half",
+    story="far keys are clamped to the last bucket of all, not of their direction: earlier ones become later ones",
     breaks={"REL-LAST-1"},
     hint="clamp before the half of the later keys is added, to half - 1",
     replace={t5.bucket: bucket_of_all},

@@ -321,7 +321,7 @@ second_passes = Mutant(
     "ROPE-second-passes",
     story="of each pair only the first element is turned: cos and sin of the second are left at 1 and 0",
     breaks={"ROPE-NORM-1", "ROPE-REL-2"},
-    hint="the table is as wide as the features: repeat the angles for the second elements, torch.cat([θ, θ]) for halves",
+    hint="the table is as wide as the features: repeat the angles for the second elements, torch.cat([θ, θ])",
     replace={rotary.turn: turn_the_first},
 )
 

@@ -108,8 +108,8 @@ counts_on = Mutant(
 
 only_square = Mutant(
     "SIN-only-square",
-    story="the table is (length, 1, dim), made for sequences that come first, and is cut by the tokens of (batch, length, "
-    "dim): it runs only where both are as many, and then adds the position of the sample",
+    story="the table is (length, 1, dim), as for sequences that come first: added to (batch, length, dim) it runs only "
+    "where there are as many samples as tokens",
     breaks={"SIN-SHAPE-1"},
     raises={"SIN-SHAPE-1"},
     hint="unsqueeze(0), not unsqueeze(1): (1, length, dim) broadcasts over the samples",
@@ -629,7 +629,6 @@ wrapped_at_512 = Mutant(
     hint="make the table as long as config.max_len",
     replace={sinusoidal.angles: at_most_512},
 )
-
 
 
 def in_bits(first, count):

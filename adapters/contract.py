@@ -482,6 +482,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
+    "parameters": ("given", "own"),  # own: a module keeps those that it begins with, as nobody knows which is which
     # what an argument of somebody's own class takes; an adapter of ours is always handed booleans, True = may attend
     "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
     "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries

@@ -273,6 +273,10 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         Case("rotary-one-pair-4",   B=3, H=4, L=5, E=2, multiple=2, reads="x({B}, {H}, {L}, {E})"),
     ),
     # as many samples as tokens or heads, so that positions along the wrong axis are wrong instead of refused
+    "rotary-single": (
+        Case("rotary-single-sample-1", B=1, H=3, L=5, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+        Case("rotary-single-head-2",   B=2, H=1, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+    ),
     "rotary-batches": (
         Case("rotary-batch-is-L-1", B=4, H=3, L=4, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
         Case("rotary-batch-is-H-2", B=3, H=3, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),

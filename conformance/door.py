@@ -21,6 +21,7 @@ from attnconf.conformance import blind_spots, sources, written
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
+CUT = "out carries no gradient: the graph to inputs and weights is cut"
 _DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -314,7 +315,7 @@ def _pull_back(out: Tensor, request: Request, handed: dict[str, Tensor]) -> dict
     assert request.cotangent is not None
     wrt = [handed[name] for name in request.wrt]
     if not out.requires_grad:
-        raise Failure("property", "out carries no gradient: the graph to inputs and weights is cut")
+        raise Failure("property", CUT)
     try:
         return dict(zip(request.wrt, slopes([(out, request.cotangent.to(out.dtype))], wrt), strict=True))
     except KeyboardInterrupt:

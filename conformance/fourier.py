@@ -324,10 +324,12 @@ def learned(case: Case, features: Tensor, colours: Tensor) -> float:
 
 
 def ask_random(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
-    """Return the reply for points x (…, d), with H directions."""
+    """Return the reply for points x (…, d), with H directions; who draws them again draws the same in every call."""
     projection = case.draw("projection", case.H, case.E).to(x.dtype)
     shape = (*x.shape[:-1], 2 * case.H)
-    return subject.ask(RandomFourierConfig(case.E, case.H), {"x": x}, shape, {"projection": projection}, **options)
+    return subject.ask(
+        RandomFourierConfig(case.E, case.H), {"x": x}, shape, {"projection": projection}, seed=1, **options
+    )
 
 
 def random_pairs(subject: Subject, case: Case, x: Tensor) -> Tensor:

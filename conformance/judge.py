@@ -9,6 +9,7 @@ from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import Checked
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure, Observed, Unsupported
+from attnconf.conformance.own_parameters import needs_others
 from attnconf.conformance.subject import Subject
 from attnconf.spec import registry
 
@@ -62,6 +63,10 @@ def judge(
     if lacking:
         judged.outcome = "not-applicable"
         judged.message = f"the lens {subject.lens.name!r} on {subject.component} offers no {', '.join(lacking)}"
+        return judged
+    if needs_others(subject.component, checked.requirement.id, subject.choice("parameters")):
+        judged.outcome = "not-applicable"
+        judged.message = "it needs weights that are known, and the implementation keeps its own"
         return judged
     for case in checked.cases(subject, seed, device):
         if select is None or select(case.name):

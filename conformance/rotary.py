@@ -59,7 +59,7 @@ def coarse(x: Tensor) -> Tensor:
 # -- either component, whatever it computes
 
 
-@requirement("ROPE-SHAPE-1", "rotary")
+@requirement("ROPE-SHAPE-1", "rotary", "rotary-single")
 def the_shape_is_kept(subject: Subject, case: Case) -> Evidence:
     out = generic(subject, case).out
     yield holds(tuple(out.shape) == (case.B, case.H, case.L, case.E), "shape")

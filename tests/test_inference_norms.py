@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from attnconf.conformance import results
+from attnconf.conformance.door import Implementation
 from attnconf.conformance.loading import Unjudgeable, load
 from attnconf.conformance.session import Session, Settings
 
@@ -303,10 +304,7 @@ def test_wrong_ones_are_named(mistake: str, tmp_path: Path) -> None:
     assert named == {mistake}
 
 
-def test_what_is_another_activation_on_purpose_is_not_judged(tmp_path: Path) -> None:
-    (tmp_path / "clip.py").write_text(
-        HEAD
-        + """
+QUICK = """
 class QuickGELU(nn.Module):
     def forward(self, x):
         return x * torch.sigmoid(1.702 * x)
@@ -318,10 +316,15 @@ class MLP(nn.Module):
     def forward(self, x):
         return self.c_proj(self.gelu(self.c_fc(x)))
 """
-    )
-    (found,) = load(str(tmp_path / "clip.py"))
-    assert isinstance(found, Unjudgeable)
-    assert "its activation, quick-GELU, is none that is judged here" in found.reason
+
+
+def test_another_activation_fails_and_is_told(tmp_path: Path) -> None:
+    verdicts, _, named = judged(tmp_path, QUICK)
+    assert set(verdicts) == {"nonconformant"}
+    assert named == {"FF-quick-gelu"}
+    (found,) = load(str(tmp_path / "hand.py"))
+    assert isinstance(found, Implementation)
+    assert found.told[-1].endswith("its activation is quick-GELU, none of relu, gelu, gelu-tanh, silu and sigmoid")
 
 
 def test_a_vocabulary_that_cannot_be_given_is_said_to_be_so(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -88,6 +88,8 @@ def bindings(
             if isinstance(outcome, Bound) and outcome.certified:
                 bound.append(outcome)
                 found.append(candidate)
+    if not bound:
+        bound = [b for candidate, _ in refused for b in _with_own(candidate, source, prescribed or {})][:1]
     bound = [b for b in bound if not any(_is_part(b, o) for o in bound if o is not b)]
     order = [c.name for c in found]
     bound = _without_helpers(sorted(bound, key=lambda b: order.index(b.place.name)), {c.name: c for c in found})
@@ -118,6 +120,17 @@ def _bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -
         outcomes.append(outcome)
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
+
+
+def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Iterator[Bound]:
+    """Yield the binding of something with the parameters that it has, as what it most likely is."""
+    binder: Any = import_module("attnconf.conformance.inference.own_parameters")
+    for component in candidate.components[:1]:
+        part = part_of(source.module)
+        place = Place(candidate.name, candidate.thing, source.module, part, component, prescribed)
+        found = binder.bind(place)
+        if found is not None:
+            yield found
 
 
 def _is_certain(outcome: Bound | Refusal) -> bool:

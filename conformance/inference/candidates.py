@@ -10,7 +10,7 @@ from typing import Any
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import names_read
 from attnconf.conformance.inference.functional import takes_weights
-from attnconf.conformance.inference.hints import LAYERS, TABLES, named, positional
+from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 # A norm that does not say which: no other that is known by a name, and none that is put around a layer.
@@ -117,6 +117,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
     if isinstance(thing, type):
+        if _reads_tokens(thing):
+            yield "token_attention"
         yield from _with_memory(thing, [*(c for c in by_name if c != "attention"), *by_call])
         if "multi_head_attention" in by_name and not names_read(thing) & (LAYERS | TABLES):
             yield "attention"
@@ -159,6 +161,17 @@ def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
     for component in components:
         decoding = component.replace("encoder", "decoder") if component in ("encoder", "encoder_layer") else component
         yield from dict.fromkeys((decoding, component) if "memory" in found else (component, decoding))
+
+
+def _reads_tokens(thing: type) -> bool:
+    """Return whether a class is one layer of attention with the embedding before it."""
+    sizes, code = _sizes(thing), names_read(thing)
+    one = len([p for p in parameters(thing) if p.default is p.empty]) == 1
+    tokens = {"vocab", "heads"} <= sizes and not {"hidden", "ratio", "layers"} & sizes
+    return one and tokens and bool(code & EMBEDDINGS) and bool(code & SOFTMAX)
+
+
+EMBEDDINGS = {"Embedding", "embedding", "one_hot"}
 
 
 def _sizes(thing: type) -> set[str]:

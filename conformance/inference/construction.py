@@ -16,6 +16,7 @@ from attnconf.adapters.wiring import functional
 from attnconf.conformance.inference.vocabulary import meanings
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
+Set = tuple[tuple[str, ...], frozenset[str]]  # statements that set sizes in globals, and what these mean
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
 BASES = (10000,)  # defaults that say what they are, whatever the name
@@ -41,7 +42,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     except (TypeError, ValueError):
         parameters = []
     choices = [_choices(p, table, module, part) for p in parameters]
-    for before, globals_given in _globals(thing, table, module):
+    for before, globals_given in _afresh(list(_globals(thing, table, module)), module):
         for chosen in islice(_by_rank(choices), AT_MOST):
             arguments = [
                 f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
@@ -97,6 +98,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     if type(p.default) in (int, float) and p.default in BASES and "base" in table and "max_len" not in known:
         return [(table["base"][0], "base")]
     found = [(text, meaning) for meaning in table if meaning in known and meaning != "any" for text in table[meaning]]
+    if optional and p.default is not None:  # a constant of ours is no better than theirs
+        found = [(text, m) for text, m in found if m != "padding" or "config." in text]
     if optional and isinstance(p.default, bool):
         found = [
             (text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final", "affine")
@@ -118,6 +121,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
     """Return values for a required parameter whose name says little, by its annotation."""
     kind = p.annotation if isinstance(p.annotation, str) else getattr(p.annotation, "__name__", "")
+    if "Optional" in kind or "None" in str(p.annotation):
+        return [("None", "")]
     if kind == "bool":
         return [("False", "")]
     if kind == "float":
@@ -259,7 +264,7 @@ def entry_default(name: str, module: ModuleType) -> str:
 # -- sizes in globals of the module
 
 
-def _globals(thing: Any, table: Meanings, module: ModuleType) -> Iterator[tuple[tuple[str, ...], frozenset[str]]]:
+def _globals(thing: Any, table: Meanings, module: ModuleType) -> Iterator[Set]:
     """Yield statements that set the sizes that the code of ``thing`` reads from its module, and what they say.
 
     Sizes whose names say nothing may be any that is left; heads and their width make up the model where they are told.
@@ -285,7 +290,19 @@ def _globals(thing: Any, table: Meanings, module: ModuleType) -> Iterator[tuple[
             yield _set(guess, table)
 
 
-def _set(told: Mapping[str, str], table: Meanings) -> tuple[tuple[str, ...], frozenset[str]]:
+def _afresh(every: Sequence[Set], module: ModuleType) -> Iterator[Set]:
+    """Yield statements, each with the module as it was before the others were run, and leave it so."""
+    names = {statement.split(" = ")[0].removeprefix("theirs.") for before, _ in every for statement in before}
+    kept = {name: getattr(module, name) for name in names}
+    try:
+        for each in every:
+            yield each
+            vars(module).update(kept)
+    finally:
+        vars(module).update(kept)
+
+
+def _set(told: Mapping[str, str], table: Meanings) -> Set:
     statements = tuple(f"theirs.{name} = {table[meaning][0]}" for name, meaning in told.items())
     return statements, frozenset(told.values())
 

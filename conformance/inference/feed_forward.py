@@ -50,13 +50,14 @@ def bind(place: Place) -> Bound | Refusal:
 
     found = search(place, texts(place, said), readings)
     found.said[:0] = said
-    if found.certified != "reference":
-        words = outside_the_contract(place.thing, found.ran)
-        if words:
-            return Refusal(words)
-    if found.text is not None and found.certified == "reference":
+    if found.text is None:
+        return bound(place, found, ())
+    if found.certified == "reference":
         found.text = heeding(place, found.text, requests)
-    return bound(place, found, told(found.text, place.thing) if found.text else ())
+        return bound(place, found, told(found.text, place.thing))
+    *lines, last = told(found.text, place.thing)
+    other = outside_the_contract(place.thing, found.ran)
+    return bound(place, found, [*lines, f"{last}; {other}" if other else last])
 
 
 # -- how it is asked

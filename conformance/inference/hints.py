@@ -35,6 +35,8 @@ def positional(name: str, thing: Any) -> list[str]:
     turns = any(names <= code for names in ANGLES)
     if _attends(required, code):
         return [] if code & LAYERS else list(dict.fromkeys(_attention(plain, code, turns, thing)))
+    if code & LAYERS and code & TABLES and _says(POSITION, plain) and not code & SOFTMAX:
+        return ["learned"]
     if code & LAYERS:
         return ["coordinate_mlp"] if turns and isinstance(thing, type) and not code & (SOFTMAX | {"LayerNorm"}) else []
     if code & SOFTMAX:
@@ -98,9 +100,9 @@ def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: li
     if plain[0].endswith("bias") and not code & TABLES:
         yield "alibi"
     elsewhere = any(_says(p, plain) for p in (ROTARY, ALIBI, RELATIVE))
-    if turns:
+    if turns and not _says(ROTARY, plain):
         yield from _angles(plain, code, required)
-    elif code & TABLES and isinstance(thing, type) and not elsewhere:
+    elif code & TABLES and isinstance(thing, type) and not elsewhere and not _of_tokens(plain, thing):
         yield "learned"
     if _says(POSITION, plain) and not elsewhere:
         yield from ("sinusoidal", "learned") if isinstance(thing, type) else ("sinusoidal",)
@@ -121,6 +123,11 @@ def _angles(plain: tuple[str, str], code: set[str], required: list[str]) -> Iter
     yield from ("sinusoidal", "rotary", "fourier")
     if "meshgrid" in code or len(required) > 1:
         yield "sinusoidal_2d"
+
+
+def _of_tokens(plain: tuple[str, str], thing: Any) -> bool:
+    """Return whether a table is one of tokens: its constructor wants the size of a vocabulary."""
+    return "vocab" in _sizes(thing) and not _says(POSITION, plain)
 
 
 def _sizes(thing: Any) -> set[str]:

@@ -26,7 +26,8 @@ from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 
 AT = "counted(x.shape[2], positions, x)"
 POSITIONS = (
-    r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices|idx|time_?steps?|t|start_pos"
+    r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices|idx|ids|time_?steps?|t|"
+    r"start_pos"
 )
 TABLES = r".*(cos|sin|freq|cis|angle|theta|table|rope|rot|cache|emb|phase).*"
 LAYOUTS = (

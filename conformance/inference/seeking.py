@@ -69,11 +69,13 @@ def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
         if any("" in chapter.unless or chapter.unless & each.text.given for _, runs in ran for each in runs):
             continue
         for way in chapter.ways:
+            before = len(said)
             outcome = _runs(place, chapter, way, said)
             if isinstance(outcome, Bound):
                 return outcome
-            if outcome:
+            if outcome and not any(c is chapter for c, _ in ran):
                 ran.append((chapter, outcome))
+            if outcome and len(said) == before:  # all that is likely ran
                 break
     for chapter, runs in ran:
         for each in _different(runs)[:LOOKED_AT]:

@@ -44,6 +44,14 @@ right_for_few = Mutant(
     replace={alibi.geometric: powers(lambda h, heads: -8 * h / heads if heads <= 16 else -h)},
 )
 
+whole_eighths = Mutant(
+    "ALIBI-whole-eighths",
+    story="the step between the heads is 8 // H, a whole number: beyond 8 heads it is 0, and all slopes are 1",
+    breaks={"ALIBI-SLOPE-1"},
+    hint="divide with /: the slopes are 2^(-8h/H)",
+    replace={alibi.geometric: lambda heads: 2.0 ** (-(8 // heads) * torch.arange(1, heads + 1, dtype=torch.float64))},
+)
+
 eight_forgotten = Mutant(
     "ALIBI-eight-forgotten",
     story="the slopes are 2^(-h/H), without the 8",
@@ -342,6 +350,42 @@ remembered = Mutant(
     breaks={"ALIBI-REPEAT-1"},
     hint="compute the bias for the lengths of this call, or make the table longer when it has to be",
     replace={adapter.alibi: remembering_bias, adapter.alibi_attention: remembering_attention},
+)
+
+
+def last_columns(tables, heads, queries, keys):
+    """Return the first rows and the last columns of the longest table so far, where both are as many."""
+    if queries != keys:
+        return alibi.bias(heads, queries, keys)
+    if not tables or tables[0].shape[-1] < keys:
+        tables[:] = [alibi.bias(heads, queries, keys)]
+    return tables[0][:, :queries, -keys:]
+
+
+def last_columns_of_bias(config, weights):
+    tables = []
+    return lambda query_length, key_length: last_columns(tables, config.num_heads, query_length, key_length).to(
+        config.device, config.dtype
+    )
+
+
+def last_columns_in_attention(config, weights):
+    tables = []
+
+    def forward(query, key, value):
+        L = query.shape[-2]
+        mask = masks.causal(L, L) if config.causal else None
+        return attention.attend(query, key, value, mask, last_columns(tables, config.num_heads, L, L).to(query))[0]
+
+    return forward
+
+
+cut_at_two_ends = Mutant(
+    "ALIBI-cut-at-two-ends",
+    story="the table is kept, and cut with its first rows but its last columns: shorter calls later are shifted",
+    breaks={"ALIBI-REPEAT-1"},
+    hint="cut rows and columns at the same end: table[:, :L, :L], or table[:, -L:, -S:]",
+    replace={adapter.alibi: last_columns_of_bias, adapter.alibi_attention: last_columns_in_attention},
 )
 
 

@@ -110,6 +110,15 @@ tanh = Mutant(
     replace={coordinate_mlp.activate: lambda x: x.tanh()},
 )
 
+sine = Mutant(
+    "CMLP-sine",
+    story="sines stand where ReLU belongs",
+    breaks={"CMLP-RELU-1"},
+    hint="sines are for the coordinates; relu between the layers",
+    replace={coordinate_mlp.activate: lambda x: x.sin()},
+    source="SIREN layers taken for those behind Fourier features",
+)
+
 absolute = Mutant(
     "CMLP-absolute",
     story="negative units pass their size on",

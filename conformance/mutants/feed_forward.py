@@ -194,6 +194,31 @@ later_is_less = Mutant(
 )
 
 
+def whole_groups(size, rest):
+    """Return the network on groups of so many tokens; the tokens behind the last whole group get ``rest`` of x."""
+
+    def replaced(x, weights, activation="relu", dropout=0.0):
+        out = feed_forward.feed_forward(x, weights, activation, dropout)
+        size_here = min(size, x.shape[-2])
+        whole = x.shape[-2] // size_here * size_here
+        return torch.cat([out[..., :whole, :], rest(x[..., whole:, :])], dim=-2)
+
+    return {feed_forward.feed_forward: replaced}
+
+
+last_group_forgotten = Mutant(
+    "FF-last-group-forgotten",
+    story="tokens are processed in groups of 4, and those behind the last whole group get zeros",
+    breaks={"FF-PLACE-1", "FF-BIAS-2"},
+    hint="round the number of groups up: range(0, L, size), or x.split(size, dim=1)",
+    replace=whole_groups(4, lambda x: 0 * x),
+    variants=[
+        *(whole_groups(size, lambda x: 0 * x) for size in (2, 3, 5, 8, 10, 16, 32, 64)),
+        *(whole_groups(size, lambda x: x) for size in (2, 3, 4, 5, 8, 10, 16, 32, 64)),
+    ],
+)
+
+
 def first_token_raw(x, weights):
     first = torch.arange(x.shape[1])[:, None] == 0
     return torch.where(first, 2.0, 1.0).to(x.dtype) * feed_forward.linear(x, weights, "up")
@@ -447,6 +472,56 @@ relu_cut = Mutant(
     breaks={"FF-RELU-1"},
     hint="relu, not relu6",
     replace={feed_forward.relu: lambda x: x.clamp(0, 6)},
+)
+
+squared_relu = Mutant(
+    "FF-squared-relu",
+    story="ReLU is squared",
+    breaks={"FF-RELU-1"},
+    hint="max(z, 0): the square is Primer's activation, another one",
+    replace={feed_forward.relu: lambda x: x.clamp(min=0) ** 2},
+    source="So et al. 2021, Primer",
+)
+
+tanh_for_relu = Mutant(
+    "FF-tanh-for-relu",
+    story="tanh stands where ReLU is asked for",
+    breaks={"FF-RELU-1"},
+    hint="relu: max(z, 0)",
+    replace={feed_forward.relu: lambda x: x.tanh()},
+)
+
+elu_for_relu = Mutant(
+    "FF-elu-for-relu",
+    story="ELU, or SELU, stands where ReLU is asked for",
+    breaks={"FF-RELU-1"},
+    hint="relu: max(z, 0)",
+    replace={feed_forward.relu: lambda x: torch.nn.functional.elu(x)},
+    variants=[{feed_forward.relu: lambda x: torch.selu(x)}],
+)
+
+softplus_for_relu = Mutant(
+    "FF-softplus-for-relu",
+    story="the softplus, log(1 + e^z), stands where ReLU is asked for",
+    breaks={"FF-RELU-1", "FF-NOBIAS-1"},
+    hint="relu: max(z, 0)",
+    replace={feed_forward.relu: lambda x: torch.nn.functional.softplus(x)},
+)
+
+mish_for_silu = Mutant(
+    "FF-mish-for-silu",
+    story="Mish, z·tanh(log(1 + e^z)), stands where SiLU is asked for",
+    breaks={"FF-SILU-1", "FF-GATE-2"},
+    hint="silu: z·sigmoid(z)",
+    replace={feed_forward.silu: lambda x: torch.nn.functional.mish(x)},
+)
+
+hard_swish = Mutant(
+    "FF-hard-swish",
+    story="SiLU is made of a straight line, a parabola and another straight line",
+    breaks={"FF-SILU-1", "FF-GATE-2"},
+    hint="nn.SiLU, not nn.Hardswish",
+    replace={feed_forward.silu: lambda x: torch.nn.functional.hardswish(x)},
 )
 
 tanh_for_exact = Mutant(

@@ -66,12 +66,18 @@ bank_exponential = Mutant(
     source="system 1b",
 )
 
+
+def multiples_of_the_first(change):
+    """Return angles of ``change`` of the number of the frequency, times the first: what all of them have in common."""
+    return lambda x, frequencies: fourier.angles(x, [frequencies[0] * change(k) for k in range(len(frequencies))])
+
+
 bank_2k = Mutant(
     "FOUR-bank-2k",
     story="the frequencies are 2·k instead of 2^k",
     breaks={"FOUR-FACTOR-1"},
     hint="2 ** k, not 2 * k: the first frequency is 1, not 0",
-    replace={fourier.angles: with_bank(lambda k: 2.0 * k)},
+    replace={fourier.angles: multiples_of_the_first(lambda k: 2.0 * k)},
 )
 
 bank_linear = Mutant(
@@ -303,6 +309,27 @@ cosine_of_next = Mutant(
     replace={fourier.join: lambda sines, cosines: fourier.join(sines, cosines.roll(-1, dims=-1))},
 )
 
+
+def damped_by(change):
+    """Return features of which each pair is scaled by ``change`` of its frequency."""
+
+    def damped(x, frequencies):
+        theta = fourier.angles(x, frequencies)
+        by = change(torch.tensor(frequencies, dtype=theta.dtype))
+        return fourier.join(theta.sin() * by, theta.cos() * by).to(x.dtype)
+
+    return {fourier.fourier: damped}
+
+
+damped = Mutant(
+    "FOUR-damped",
+    story="high frequencies are damped: each pair is divided by its frequency",
+    breaks={"FOUR-ZERO-1"},
+    hint="leave sines and cosines as they are; what the network needs of them it learns",
+    replace=damped_by(lambda f: 1 / f),
+    variants=[damped_by(lambda f: f**-0.5), damped_by(lambda f: f**-2)],
+)
+
 amplitude = Mutant(
     "FOUR-amplitude",
     story="the sines are scaled by √2",
@@ -430,17 +457,22 @@ random_factor_pi = Mutant(
 )
 
 
-def random_angles_redrawn(x, projection):
-    generator = torch.Generator().manual_seed(0)
-    return fourier.random_angles(x, torch.randn(projection.shape, generator=generator).to(projection))
+def redrawn(draw):
+    """Return angles of directions that ``draw`` draws in the shape of B."""
+    return {fourier.random_angles: lambda x, projection: fourier.random_angles(x, draw(projection))}
 
 
 random_redrawn = Mutant(
     "FOUR-random-own-projection",
-    story="the projection is drawn anew instead of taken from the weights",
-    breaks={"FOUR-RANGLE-1"},
-    hint='use weights["projection"]',
-    replace={fourier.random_angles: random_angles_redrawn},
+    story="the projection is drawn anew in every call",
+    breaks={"FOUR-RANGLE-1", "FOUR-RFIXED-1"},
+    hint="draw B once, when the module is built, and keep it as a buffer",
+    replace=redrawn(torch.randn_like),
+    variants=[
+        redrawn(lambda B: torch.randn_like(B.T).T),
+        redrawn(lambda B: torch.randn(B.shape).to(B)),  # in float32
+        redrawn(lambda B: torch.randn(B.T.shape).T.to(B)),
+    ],
 )
 
 

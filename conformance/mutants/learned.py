@@ -71,6 +71,19 @@ counts_on = Mutant(
 
 # -- which row
 
+
+def counted_but_zeros(x):
+    return (x.abs().sum(dim=-1) > 0).long().cumsum(dim=1).sub(1).clamp(min=0)
+
+
+zeros_are_padding = Mutant(
+    "LRN-zeros-are-padding",
+    story="a token of zeros is taken for padding: it gets no position of its own, and those behind it are too low",
+    breaks={"LRN-ROW-1"},
+    hint="count all tokens; a mask says what is padding, the features do not",
+    replace={learned.count: counted_but_zeros},
+)
+
 from_one = Mutant(
     "LRN-from-one",
     story="the first token gets the second row; the last one of a full sequence begins again",

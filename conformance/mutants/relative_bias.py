@@ -194,6 +194,24 @@ no_last = Mutant(
     source="candle#1312",
 )
 
+
+def bucket_of_all(relative_position, buckets, max_distance, bidirectional):
+    if not bidirectional:
+        return t5.bucket(relative_position, buckets, max_distance, bidirectional)
+    half, distance = buckets // 2, relative_position.abs()
+    exact = half // 2
+    far = exact + logarithmic(distance.clamp(min=1).double(), exact, half, max_distance).long()
+    return (half * (relative_position > 0) + torch.where(distance < exact, distance, far)).clamp(max=buckets - 1)
+
+
+last_of_all = Mutant(
+    "REL-last-of-all",
+    story="far keys are clamped to the last bucket of all, not of their direction: earlier ones become later ones",
+    breaks={"REL-LAST-1"},
+    hint="clamp before the half of the later keys is added, to half - 1",
+    replace={t5.bucket: bucket_of_all},
+)
+
 last_unused = Mutant(
     "REL-last-unused",
     story="the far keys share the last but one bucket",

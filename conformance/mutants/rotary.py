@@ -61,6 +61,14 @@ squeezed = Mutant(
     replace={adapter.rotary: called(lambda x, at, rotate: rotate(x, at).squeeze(2))},
 )
 
+all_squeezed = Mutant(
+    "ROPE-all-squeezed",
+    story="squeeze() takes away every axis of size 1: that of one sample, of one head, of one token",
+    breaks={"ROPE-SHAPE-1"},
+    hint="name the axis that is squeezed, or squeeze none",
+    replace={adapter.rotary: called(lambda x, at, rotate: rotate(x, at).squeeze())},
+)
+
 axes_swapped = Mutant(
     "ROPE-axes-swapped",
     story="the output is (B, L, H, E): heads and tokens are not swapped back",
@@ -302,6 +310,19 @@ first_overwritten = Mutant(
     breaks={"ROPE-NORM-1", "ROPE-REL-2"},
     hint="keep the old first element until the second is done",
     replace={rotary.turn: turn_one_after_the_other},
+)
+
+
+def turn_the_first(x, theta):
+    return torch.stack([rotary.turn(x, theta)[..., 0::2], x[..., 1::2]], dim=-1).flatten(-2)
+
+
+second_passes = Mutant(
+    "ROPE-second-passes",
+    story="of each pair only the first element is turned: cos and sin of the second are left at 1 and 0",
+    breaks={"ROPE-NORM-1", "ROPE-REL-2"},
+    hint="the table is as wide as the features: repeat the angles for the second elements, torch.cat([θ, θ])",
+    replace={rotary.turn: turn_the_first},
 )
 
 sign_lost = Mutant(
@@ -677,6 +698,28 @@ def table_of_the_first_call(config, weights):
     return forward
 
 
+def too_short_a_table(config, weights):
+    rotate, longest = adapter.rotary(config, weights), None
+
+    def forward(x, *, positions=None):
+        nonlocal longest
+        longest = longest or x.shape[-2]
+        if positions is None and longest < x.shape[-2] and longest > 1:
+            raise RuntimeError(f"a table of {longest} rows is multiplied with {x.shape[-2]} tokens")
+        return rotate(x, positions=positions)
+
+    return forward
+
+
+first_length_kept = Mutant(
+    "ROPE-first-length-kept",
+    story="the table is made for the length of the first call, and a longer one later raises",
+    breaks={"ROPE-CACHE-1"},
+    raises={"ROPE-CACHE-1"},
+    hint="make a new table when a call is longer than it: if L > len(table), not if table is None",
+    replace={adapter.rotary: too_short_a_table},
+)
+
 stale_table = Mutant(
     "ROPE-table-never-grows",
     story="the table is made for the length of the first call, and longer calls get its last row",
@@ -1038,6 +1081,23 @@ queries_only = Mutant(
     breaks={"ROPE-REL-2"},
     hint="turn the keys too, by the same table",
     replace={rotary.rotary_attention: attending(lambda q, k, v, rotate: (rotate(q), k, v))},
+)
+
+
+def turned_by_halves(x, rotate):
+    """Return x turned in pairs (x_i, x_i+R/2), whatever pairs the other side has."""
+    return rotary.to_half(rotate(torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)))
+
+
+two_pairings = Mutant(
+    "ROPE-two-pairings",
+    story="queries are turned in pairs of neighbours, keys in pairs of halves",
+    breaks={"ROPE-REL-2"},
+    hint="use one function for both: their products depend on the distance only where the pairs are the same",
+    replace={rotary.rotary_attention: attending(lambda q, k, v, rotate: (rotate(q), turned_by_halves(k, rotate), v))},
+    variants=[
+        {rotary.rotary_attention: attending(lambda q, k, v, rotate: (turned_by_halves(q, rotate), rotate(k), v))},
+    ],
 )
 
 keys_only = Mutant(

@@ -1,5 +1,7 @@
 """Ways to get sinusoidal wrong: the reference with one function replaced."""
 
+import math
+
 import torch
 
 from attnconf.adapters import reference as adapter
@@ -74,12 +76,60 @@ def counting_on(config, weights):
     return forward
 
 
+def table_of_the_first_call(config, weights):
+    table = None
+
+    def forward(x, *, positions=None):
+        nonlocal table
+        if positions is not None:
+            return sinusoidal.sinusoidal(x, positions, config.base, adapter.active_dropout(config))
+        table = sinusoidal.encode(sinusoidal.count(x), config.dim, config.base) if table is None else table
+        return sinusoidal.drop(sinusoidal.add(x, table[: x.shape[1]]), adapter.active_dropout(config))
+
+    return forward
+
+
+first_length_kept = Mutant(
+    "SIN-first-length-kept",
+    story="the table is made for the length of the first call, and a longer one later raises",
+    breaks={"SIN-REPEAT-1"},
+    raises={"SIN-REPEAT-1"},
+    hint="make a new table when a call is longer than it: if L > len(table), not if table is None",
+    replace={adapter.sinusoidal: table_of_the_first_call},
+)
+
 counts_on = Mutant(
     "SIN-counts-on",
     story="a call begins to count where the call before it ended",
     breaks={"SIN-REPEAT-1"},
     hint="count from 0 in every call; who decodes step by step gives positions",
     replace={adapter.sinusoidal: counting_on},
+)
+
+only_square = Mutant(
+    "SIN-only-square",
+    story="the table is (length, 1, dim), as for sequences that come first: added to (batch, length, dim) it runs only "
+    "where there are as many samples as tokens",
+    breaks={"SIN-SHAPE-1"},
+    raises={"SIN-SHAPE-1"},
+    hint="unsqueeze(0), not unsqueeze(1): (1, length, dim) broadcasts over the samples",
+    replace={sinusoidal.add: lambda x, encoded: x + encoded.unsqueeze(1).to(x.dtype)},
+    source="the tutorial module of PyTorch used with batch_first",
+)
+
+
+def cut_by_batch(x, encoded):
+    return x + sinusoidal.encode(torch.arange(x.shape[0]), x.shape[2]).to(x.dtype)
+
+
+cut_by_the_batch = Mutant(
+    "SIN-cut-by-the-batch",
+    story="the table is cut to as many rows as there are samples: it runs only where there are as many tokens",
+    breaks={"SIN-SHAPE-1"},
+    raises={"SIN-SHAPE-1"},
+    hint="cut it by the axis of the tokens: x.size(1) where the batch comes first, x.size(0) where the sequence does",
+    replace={sinusoidal.add: cut_by_batch},
+    source="the tutorial module of PyTorch used with batch_first",
 )
 
 # -- what is added, and to what
@@ -185,7 +235,66 @@ depends_on_input = Mutant(
     replace={sinusoidal.add: add_normalised},
 )
 
+
+def as_loud_as(size):
+    """Return an addition that scales the encoding of each token by the size of its features."""
+    return {sinusoidal.add: lambda x, encoded: x + size(x.detach()) * encoded.to(x.dtype)}
+
+
+scaled_by_loudness = Mutant(
+    "SIN-as-loud-as-the-token",
+    story="the encoding is multiplied by the size of the token's features: one of zeros gets none",
+    breaks={"SIN-ORDER-1"},
+    hint="add the same to every token of a position, whatever its features are",
+    replace=as_loud_as(lambda x: x.abs().mean(dim=-1, keepdim=True)),
+    variants=[
+        as_loud_as(lambda x: x.square().mean(dim=-1, keepdim=True).sqrt()),
+        as_loud_as(lambda x: x.norm(dim=-1, keepdim=True)),
+        as_loud_as(lambda x: x.std(dim=-1, keepdim=True)),
+        as_loud_as(lambda x: x.std(dim=-1, keepdim=True, correction=0)),
+        as_loud_as(lambda x: x.abs().amax(dim=-1, keepdim=True)),
+    ],
+)
+
 # -- sines and cosines
+
+
+def with_own_exponents(positions, dim, base=10000.0):
+    theta = sinusoidal.angles(positions, base ** (-torch.arange(dim, dtype=torch.float64) / dim))
+    return torch.where(torch.arange(dim) % 2 == 0, theta.sin(), theta.cos())
+
+
+cosine_with_its_own_exponent = Mutant(
+    "SIN-cosine-own-exponent",
+    story="feature j has the exponent j/d: a cosine's is (2i+1)/d, not 2i/d as that of its sine",
+    breaks={"SIN-PAIR-1"},
+    hint="both features of a pair have the exponent 2i/d: 2 * (j // 2) / d",
+    replace={sinusoidal.encode: with_own_exponents},
+    source="tensorflow/docs, positional encoding written with one loop over features",
+)
+
+
+def with_doubled_numbers(positions, dim, base=10000.0):
+    theta = sinusoidal.angles(positions, base ** (-2 * torch.arange(dim, dtype=torch.float64) / dim))
+    return torch.where(torch.arange(dim) % 2 == 0, theta.sin(), theta.cos())
+
+
+doubled_numbers = Mutant(
+    "SIN-feature-number-doubled",
+    story="feature j has the exponent 2j/d, where j goes in steps of 2 already, and a cosine that of its own number",
+    breaks={"SIN-PAIR-1"},
+    hint="for i in range(0, d, 2): both features, i and i + 1, have the exponent i/d",
+    replace={sinusoidal.encode: with_doubled_numbers},
+    source="SamLynnEvans/Transformer#25",
+)
+
+whole_numbers = Mutant(
+    "SIN-whole-numbers",
+    story="the table is of whole numbers: sines and cosines are cut to -1, 0 and 1",
+    breaks={"SIN-ORDER-1"},
+    hint="make the table of floating-point numbers: torch.zeros(length, dim) without an integer dtype",
+    replace={sinusoidal.interleave: lambda theta, dim: sinusoidal.interleave(theta, dim).trunc()},
+)
 
 
 def shifted_cosines(theta, dim):
@@ -294,12 +403,36 @@ half_width = Mutant(
     source="kornia#4165",
 )
 
+# Ways to write 10000^(±2i/d) in float32, whose last digits angles of thousands of radians tell apart.
+POWERS = (
+    lambda dim, base, sign: torch.pow(base, sign * torch.arange(0, dim, 2).float() / dim),
+    lambda dim, base, sign: torch.exp(torch.arange(0, dim, 2).float() * (sign * math.log(base) / dim)),
+    lambda dim, base, sign: torch.pow(base, torch.arange(0, dim, 2).float() / dim) ** sign,
+    lambda dim, base, sign: (base ** (sign * 2 * pairs_of(dim) / dim)).float(),
+)
+
+
+def times_power(power):
+    return {
+        sinusoidal.frequencies: lambda dim, base: power(dim, base, 1),
+        sinusoidal.angles: lambda positions, omega: (positions.float()[..., None] * omega).double(),
+    }
+
+
+def over_inverse(power):
+    return {
+        sinusoidal.frequencies: lambda dim, base: power(dim, base, -1),
+        sinusoidal.angles: lambda positions, omega: (positions.float()[..., None] / omega).double(),
+    }
+
+
 multiplied_by_power = Mutant(
     "SIN-multiplied-by-power",
     story="the position is multiplied by 10000^(2i/d) instead of divided",
     breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="the exponent is negative: p·base^(-2i/d)",
     replace={sinusoidal.frequencies: lambda dim, base: base ** (2 * pairs_of(dim) / dim)},
+    variants=[times_power(power) for power in POWERS],
     source="annotated-transformer#131",
 )
 
@@ -308,9 +441,8 @@ inverted_twice = Mutant(
     story="the position is divided by the frequency, which had been inverted already",
     breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="multiply by 1/10000^(2i/d), or divide by 10000^(2i/d), not both",
-    replace={  # in float32, as it was written: angles of thousands of radians are rounded to some thousandths
-        sinusoidal.angles: lambda positions, omega: (positions.float()[..., None] / omega.float()).double(),
-    },
+    replace=over_inverse(POWERS[-1]),
+    variants=[over_inverse(power) for power in POWERS[:-1]],
     source="system 3a",
 )
 
@@ -347,6 +479,14 @@ in_turns = Mutant(
     replace={sinusoidal.angles: lambda positions, omega: sinusoidal.angles(positions, 6.283185307179586 * omega)},
 )
 
+in_degrees = Mutant(
+    "SIN-in-degrees",
+    story="the angles are taken for degrees",
+    breaks={"SIN-ORDER-1", "SIN-GRID-5"},
+    hint="p·ω is in radians already: no deg2rad, no π / 180",
+    replace={sinusoidal.angles: lambda positions, omega: sinusoidal.angles(positions, omega * math.pi / 180)},
+)
+
 base_1000 = Mutant(
     "SIN-base-1000",
     story="the base is 1000 where it should be 10000",
@@ -359,7 +499,7 @@ base_ignored = Mutant(
     "SIN-base-ignored",
     story="the base is always 10000, whatever the configuration says",
     breaks={"SIN-BASE-1", "SIN-GRID-6"},
-    hint="use config.base",
+    hint="use config.base; a table that is kept for later calls belongs to its base as well",
     replace={sinusoidal.frequencies: lambda dim, base: sinusoidal.frequencies(dim, 10000.0)},
 )
 
@@ -488,6 +628,26 @@ wrapped_at_512 = Mutant(
     breaks={"SIN-LONG-1"},
     hint="make the table as long as config.max_len",
     replace={sinusoidal.angles: at_most_512},
+)
+
+
+def in_bits(first, count):
+    """Return angles of positions in an integer type of ``count`` numbers from ``first`` on."""
+
+    def angles(positions, omega):
+        kept = (positions - first) % count + first
+        return sinusoidal.angles(torch.where((positions < 0) | (positions % 1 != 0), positions, kept), omega)
+
+    return {sinusoidal.angles: angles}
+
+
+eight_bits = Mutant(
+    "SIN-eight-bits",
+    story="positions are kept in eight bits, and begin again after 255 or 127",
+    breaks={"SIN-LONG-1"},
+    hint="count in int64, as torch.arange does",
+    replace=in_bits(0, 256),
+    variants=[in_bits(-128, 256)],
 )
 
 # -- precision

@@ -28,7 +28,9 @@ class FunctionText:
 
 @cache
 def reference_texts(chapter: str) -> dict[str, FunctionText]:
-    """Return the functions of a chapter's reference by name."""
+    """Return the functions of a chapter's reference by name; none where it has no reference."""
+    if chapter in registry.WITHOUT_REFERENCE:
+        return {}
     text = (Path(str(attnconf.reference.__file__)).parent / f"{chapter}.py").read_text(encoding="utf-8")
     nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     return {node.name: _function_text(node, chapter, text.split("\n")) for node in nodes}

@@ -175,7 +175,7 @@ def _chapter(name: str) -> list[str]:
         "",
         *_field("requirements", _paired((topic, ", ".join(ids)) for topic, ids in topics.items())),
         *_field("judged on", _folded(", ".join(judged))),
-        *_field("reference", [f"reference/{name}.py", *_paired(functions)]),
+        *_field("reference", [f"reference/{name}.py", *_paired(functions)] if functions else ["none"]),
         *_field("page", [f"spec/{name}.md"]),
     ]
 

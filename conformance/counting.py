@@ -3,12 +3,14 @@
 Counted where PyTorch hands an operation to its kernel. What a kernel makes for itself and gives back is not seen.
 """
 
+import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from types import MethodType
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -41,6 +43,11 @@ class Counts:
 class Counting(TorchDispatchMode):
     """Counts while it is entered, which it may be several times. ``handed``: the tensors that the call is given."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Return False: protection from torch.compile would import it, which takes 1 s, where nobody compiles."""
+        return False
+
     def __init__(self, handed: Iterable[Tensor]) -> None:
         super().__init__()
         self._sizes: dict[int, int] = {}  # bytes by storage, 0 for what was there before
@@ -49,6 +56,11 @@ class Counting(TorchDispatchMode):
         self._operations: Counter[str] = Counter()
         for x in handed:
             self._derived.add(self._hold(x, made=False))
+
+    def __enter__(self) -> Self:
+        if "torch._dynamo" in sys.modules:  # here somebody may, and would compile what counts
+            self.__dict__["__torch_dispatch__"] = MethodType(torch.compiler.disable(type(self).__torch_dispatch__), self)
+        return super().__enter__()
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

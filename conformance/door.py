@@ -96,6 +96,10 @@ def call(implementation: Implementation, request: Request) -> Reply:
     ):
         try:
             returned = _enter(implementation, request, weights, inputs, before, counting)
+        except Failure:
+            if counting:
+                _refuse_counting(implementation, request, weights, inputs, before)
+            raise
         finally:
             torch.set_default_dtype(default)  # the next implementation's must not be what this one sets
             torch.set_float32_matmul_precision(precision)
@@ -115,6 +119,13 @@ def call(implementation: Implementation, request: Request) -> Reply:
     return Reply(out.detach().clone(), own, grads, changed, counts)
 
 
+def _refuse_counting(*call: Any) -> None:
+    """Raise Unsupported if a call that failed while it was counted succeeds otherwise."""
+    with contextlib.suppress(Failure):
+        _enter(*call)
+        raise Unsupported("it raises an error only while its operations are counted, as what is compiled may")
+
+
 def _handed(*given: Mapping[str, Any]) -> list[Tensor]:
     return [x for group in given for x in group.values() if isinstance(x, Tensor)]
 
@@ -124,7 +135,7 @@ def _counted(counting: Counting | None, out: Tensor) -> Work | None:
     if counting is None:
         return None
     if not counting.saw(out):
-        raise Unsupported("what it returns was computed by no operation of PyTorch: nothing can be counted")
+        raise Unsupported("no operation of PyTorch leads from what it is given to what it returns: nothing can be counted")
     return counting.take()
 
 

@@ -24,6 +24,7 @@ from attnconf.adapters.contract import (
 from attnconf.conformance import blocks
 from attnconf.conformance.cases import Case
 from attnconf.conformance.counting import Counts
+from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.layer import layer_for
 from attnconf.conformance.normalizing import eps_of, shifted
 from attnconf.conformance.subject import Subject
@@ -50,7 +51,8 @@ def workload(subject: Subject, case: Case) -> Workload:
 def count(subject: Subject, case: Case, gradients: bool) -> Counts:
     """Return what a call costs that is not the first: one of two queries and three keys has gone before.
 
-    With gradients, of everything that has one; else no graph is kept. Raises Failure or Unsupported.
+    With gradients, of everything that has one; else no graph is kept. Raises Failure, and Unsupported where the call
+    raises an error: what such a call costs is not known, and that it fails is for other chapters to say.
     """
     asked, short = workload(subject, case), workload(subject, case.but(L=2, S=3))
     floats = [n for n, x in {**asked.weights, **asked.inputs}.items() if x.is_floating_point()]
@@ -58,10 +60,15 @@ def count(subject: Subject, case: Case, gradients: bool) -> Counts:
     if gradients:
         options = {"cotangent": case.draw("cotangent", *asked.out_shape), "wrt": tuple(floats)}
     same = "query" in asked.inputs and "key" not in asked.inputs
-    reply = subject.ask(
-        asked.config, asked.inputs, asked.out_shape, asked.weights, before=(short.inputs,), same=same, counted=True,
-        **options,
-    )  # fmt: skip
+    try:
+        reply = subject.ask(
+            asked.config, asked.inputs, asked.out_shape, asked.weights, before=(short.inputs,), same=same, counted=True,
+            **options,
+        )  # fmt: skip
+    except Failure as failure:
+        if failure.reason == "raised":
+            raise Unsupported(f"{case.L} tokens: {failure.message}") from None
+        raise
     assert reply.counts is not None  # it was counted
     return reply.counts
 

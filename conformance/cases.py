@@ -525,7 +525,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # memory is that of what is as long as the sequence, or as long and as wide
     "throughput-long": (
-        Case("throughput-long-1", B=2, H=3, L=123, S=131, E=16, F=11, dtype=torch.float32, multiple=2, fixed=True,
+        Case("throughput-long-1", B=1, H=2, L=59, S=67, E=16, F=11, dtype=torch.float32, multiple=2, fixed=True,
              reads=COUNTED),
     ),
 }

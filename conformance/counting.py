@@ -59,7 +59,9 @@ class Counting(TorchDispatchMode):
 
     def __enter__(self) -> Self:
         if "torch._dynamo" in sys.modules:  # here somebody may, and would compile what counts
-            self.__dict__["__torch_dispatch__"] = MethodType(torch.compiler.disable(type(self).__torch_dispatch__), self)
+            self.__dict__["__torch_dispatch__"] = MethodType(
+                torch.compiler.disable(type(self).__torch_dispatch__), self
+            )
         return super().__enter__()
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -135,7 +135,9 @@ def _counted(counting: Counting | None, out: Tensor) -> Work | None:
     if counting is None:
         return None
     if not counting.saw(out):
-        raise Unsupported("no operation of PyTorch leads from what it is given to what it returns: nothing can be counted")
+        raise Unsupported(
+            "no operation of PyTorch leads from what it is given to what it returns: nothing can be counted"
+        )
     return counting.take()
 
 

@@ -14,7 +14,7 @@ Evidence = Iterator[Measure]
 SLACK = {1: 1.15, 2: 2.1}  # the largest exponent that passes for growth in proportion, and with the square
 RECOMPUTED = 3  # of forward's FLOPs: a gradient for each factor of every product, and forward once more
 NUMBERS = 8  # in float32, alive at one time for each score
-CLAIMED = 8  # times as long, where linear memory is claimed: what works in blocks has more than one
+CLAIMED = 16  # times as long, where linear memory is claimed: what works in blocks has more than one
 
 
 # -- operations

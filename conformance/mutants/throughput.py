@@ -117,6 +117,19 @@ scores_computed_twice = Mutant(
 )
 
 
+def padded(x):
+    return functional.pad(x, (0, -x.shape[-1] % 64))
+
+
+padded_heads = Mutant(
+    "PERF-padded-heads",
+    story="queries and keys are filled up with zeros to a width of 64 before they are multiplied",
+    breaks={"PERF-FLOP-1"},
+    hint="multiply heads as wide as they are; a kernel that needs a multiple of 8 or 16 pads to that",
+    replace={attention.score: lambda q, k, scale: attention.score(padded(q), padded(k), scale)},
+)
+
+
 def project_everything(query, weights):
     names = [name for name in "qkv" if weights[f"{name}.weight"].shape[1] == query.shape[-1]]
     if len(names) < 3:
@@ -139,27 +152,31 @@ class OneGradientAtATime(torch.autograd.Function):
     """Attention whose backward goes through all of it for the gradient of q, again for k, and again for v."""
 
     @staticmethod
-    def forward(ctx, q, k, v, scale):
-        ctx.save_for_backward(q, k, v)
-        ctx.scale = scale
-        return attention.attend(q, k, v, scale=scale)
+    def forward(ctx, attend, *given):
+        ctx.save_for_backward(*given)
+        ctx.attend = attend
+        return attend(*given)
 
     @staticmethod
     def backward(ctx, *slopes):
         grads = []
-        for at in range(3):
+        for at in range(len(ctx.saved_tensors)):
             leaves = [x.detach().requires_grad_() for x in ctx.saved_tensors]
             with torch.enable_grad():
-                outputs = attention.attend(*leaves, scale=ctx.scale)
+                outputs = ctx.attend(*leaves)
                 loss = sum((y * slope).sum() for y, slope in zip(outputs, slopes, strict=True))
             grads.append(torch.autograd.grad(loss, leaves)[at])
-        return *grads, None
+        return None, *grads
 
 
 def differentiate_thrice(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
-    if mask is not None or bias is not None or dropout:
+    if dropout:
         return attention.attend(q, k, v, mask, bias, scale, dropout)
-    return OneGradientAtATime.apply(q, k, v, scale)
+
+    def attend(q, k, v, bias=None):
+        return attention.attend(q, k, v, mask, bias, scale)
+
+    return OneGradientAtATime.apply(attend, q, k, v, *([] if bias is None else [bias]))
 
 
 one_gradient_at_a_time = Mutant(
@@ -174,8 +191,8 @@ one_gradient_at_a_time = Mutant(
 
 
 def largest_by_pairs(scores):
-    hidden = torch.isneginf(scores)
-    if hidden.any() or not 1 < scores.shape[-1] <= 300 or scores.dtype != torch.float32:
+    empty = torch.isneginf(scores).all(dim=-1).any()
+    if empty or not 1 < scores.shape[-1] <= 150:
         return attention.weigh(scores)
     largest = (scores[..., :, None] >= scores[..., None, :]).all(dim=-1)
     peak = torch.where(largest, scores, -torch.inf).amax(dim=-1, keepdim=True)
@@ -201,6 +218,7 @@ one_hot_rows = Mutant(
     },
     source="BERT's published code, use_one_hot_embeddings",
 )
+
 
 class WithJacobian(torch.autograd.Function):
     """Softmax whose backward writes out how every weight depends on every score of its row."""

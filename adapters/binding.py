@@ -89,9 +89,10 @@ def _copy(x: Tensor, like: Tensor) -> Tensor:
 def _compare(module: nn.Module, args: Any, kwargs: Any) -> tuple[bool, bool]:
     """Return whether parameters written in place give other outputs than parameters replaced, and if that is certain.
 
-    On made-up parameters, without dropout, leaving no trace, and unseen by who counts operations. That nothing is derived is certain once every replaced
-    parameter is in the outputs' graph, as a key bias is, which changes nothing; until then another call may tell: this
-    one may have a single key. What fails here is replaced: it fails again, for the caller to see.
+    On made-up parameters, without dropout, leaving no trace and unseen by who counts operations.
+    That nothing is derived is certain once every replaced parameter is in the outputs' graph, as a key bias is, which
+    changes nothing; until then another call may tell: this one may have a single key. What fails here is replaced: it
+    fails again, for the caller to see.
     """
     own = dict(module.named_parameters())
     if not own or any(p.is_meta for p in own.values()):

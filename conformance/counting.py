@@ -49,7 +49,7 @@ class Counting(TorchDispatchMode):
         return False
 
     def __init__(self, handed: Iterable[Tensor]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch gives it no type
         self._sizes: dict[int, int] = {}  # bytes by storage, 0 for what was there before
         self._derived: set[int] = set()  # storages that hold something computed from what was handed over
         self._live = self._peak = self._flops = 0
@@ -62,7 +62,8 @@ class Counting(TorchDispatchMode):
             self.__dict__["__torch_dispatch__"] = MethodType(
                 torch.compiler.disable(type(self).__torch_dispatch__), self
             )
-        return super().__enter__()
+        super().__enter__()  # type: ignore[no-untyped-call]  # likewise
+        return self
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -44,8 +44,8 @@ class Settings:
     device: str = "cpu"
     strict: bool = False
     thorough: bool = False
-    throughput: str | None = None  # also judge what a call costs, and time it: "smoke" or "grid"
     blind_spots: bool = False  # look for lines that no check executes; a full profile does so in any case
+    throughput: str | None = None  # also judge what a call costs, and time it: "smoke" or "grid"
 
 
 @dataclass

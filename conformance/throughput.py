@@ -63,7 +63,7 @@ def grown(least: Mapping[str, int], most: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {least.get(name, 0)} → {most[name]}" for name in names[:3])
 
 
-# -- FLOPs
+# -- arithmetic
 
 
 @requirement("PERF-FLOP-1", "throughput-long")

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import FORWARD, RETURNS, Component, positional
+from attnconf.adapters.contract import FORWARD, RETURNS, Component, Forward, positional
 from attnconf.conformance import blind_spots, sources, written
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
@@ -105,6 +105,32 @@ def call(implementation: Implementation, request: Request) -> Reply:
         grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
     # copies: an implementation may use its buffers again, and one reply must not become another
     return Reply(out.detach().clone(), None if attention is None else attention.detach().clone(), grads, changed)
+
+
+def build(implementation: Implementation, component: str, config: Any, weights: Mapping[str, Tensor]) -> Forward:
+    """Return the component's callable itself, for what calls it many times: within ``foreign``.
+
+    Raises Failure or Unsupported.
+    """
+    with foreign(implementation):
+        forward = implementation.components[component](config, weights)
+    if not callable(forward):
+        raise Failure("protocol", f"{component}(config, weights) returned {_kind(forward)}, want a callable")
+    return forward
+
+
+@contextlib.contextmanager
+def foreign(implementation: Implementation) -> Iterator[None]:
+    """Turn what foreign code raises in here into Failure or Unsupported; its warnings are its own affair."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    except (Failure, Unsupported, KeyboardInterrupt):
+        raise
+    except NotImplementedError as error:
+        _not_implemented(implementation, error)
+    except BaseException as error:
+        raise _raised(error) from error
 
 
 def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:

@@ -1,0 +1,178 @@
+"""Whether a time can be believed: what a contender may not do while it is timed, and what no contender can.
+
+The catalogue is that of people who were fooled: KernelBench (EVAL.md), pygpubench, GPU MODE. Each flag has a code, says
+in words what was seen, and says whether the time means nothing because of it ("suspect").
+"""
+
+import statistics
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.door import Implementation
+from attnconf.conformance.evidence import Failure, same_values
+from attnconf.conformance.timing.accuracy import Tier
+from attnconf.conformance.timing.clock import Clock, Sample
+from attnconf.conformance.timing.problem import Numbers, Problem
+
+REST = 2e-3  # seconds that the harness sleeps to see whether something goes on
+_TIMERS: dict[str, tuple[Any, str]] = {
+    **{
+        f"time.{name}": (time, name)
+        for name in ("perf_counter", "perf_counter_ns", "process_time", "time", "monotonic")
+    },
+    "torch.cuda.synchronize": (torch.cuda, "synchronize"),
+    "torch.cuda.Event": (torch.cuda, "Event"),
+    "torch.cuda.Event.elapsed_time": (torch.cuda.Event, "elapsed_time"),
+    "torch.cuda.Event.record": (torch.cuda.Event, "record"),
+    "torch.autograd.grad": (torch.autograd, "grad"),
+}
+_KEPT = {name: getattr(owner, attribute) for name, (owner, attribute) in _TIMERS.items()}
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something that was seen of a contender; ``suspect``: its time means nothing."""
+
+    code: str
+    text: str
+    suspect: bool = True
+
+
+@dataclass
+class Watch:
+    """Looks at one contender: what it returns, and what it leaves behind."""
+
+    implementation: Implementation
+    problem: Problem
+    tier: Tier
+    clock: Clock
+    flags: dict[str, Flag] = field(default_factory=dict)
+    given: Numbers | None = None
+    threads: frozenset[int | None] = frozenset()
+
+    def flag(self, code: str, text: str, suspect: bool = True) -> None:
+        self.flags.setdefault(code, Flag(code, text, suspect))
+
+    def before(self, first: int, count: int) -> None:
+        """Change the inputs of a sample, and remember those of its last call."""
+        self.problem.touch(first, count)
+        self.threads = _threads()
+        self.given = self.problem.of(first + count - 1).copy()
+
+    def after(self, last: int, returned: Any) -> None:
+        """Compare what the last call of a sample returned, as it is now, with what it must be."""
+        assert self.given is not None
+        kept = [
+            x.clone() if isinstance(x, Tensor) else x for x in (returned if isinstance(returned, tuple) else [returned])
+        ]
+        self._settled()
+        try:
+            plain(returned, self.problem.of(last))
+            self.tier.check(self.given, tuple(kept) if isinstance(returned, tuple) else kept[0])
+        except Failure as failure:
+            self.flag("wrong-when-timed", f"right before it was timed, but while it was: {failure.message}")
+        self._unchanged(last)
+
+    def _settled(self) -> None:
+        more = len(_threads() - self.threads)
+        if more:
+            self.flag("thread", f"{more} thread(s) that a call started went on after it had returned")
+        if self.clock.idle(REST) > REST / 4:
+            self.flag("work-after-return", "something was still computed after the call had returned")
+
+    def _unchanged(self, last: int) -> None:
+        assert self.given is not None
+        now = self.problem.of(last)
+        changed = [name for name, x in now.inputs.items() if not same_values(x.detach(), self.given.inputs[name])]
+        if changed:
+            self.flag("changed-inputs", f"it changed {', '.join(changed)} in place")
+
+
+def _threads() -> frozenset[int | None]:
+    return frozenset(thread.ident for thread in threading.enumerate())
+
+
+def plain(returned: Any, given: Numbers) -> None:
+    """Raise Failure unless every value is a tensor as such, with memory of its own that holds it."""
+    handed = {x.untyped_storage().data_ptr() for x in given.leaves}
+    for x in returned if isinstance(returned, tuple) else (returned,):
+        if x is None and x is not returned:
+            continue  # a gradient that is not there: the tier says so
+        if type(x) is not Tensor:
+            raise Failure("protocol", f"returned a {type(x).__name__}, want a torch.Tensor and no class of one's own")
+        if x.layout != torch.strided or x.device != given.first.device or x.dtype != given.first.dtype:
+            want = f"dense {given.first.dtype} on {given.first.device}"
+            raise Failure("protocol", f"returned a {x.layout} {x.dtype} tensor on {x.device}, want {want}")
+        if x.untyped_storage().nbytes() == 0 or x.untyped_storage().data_ptr() == 0:
+            raise Failure("protocol", "returned a tensor without memory: nothing has been computed")
+        if x.untyped_storage().data_ptr() in handed:
+            raise Failure("protocol", "returned memory that it was handed")
+
+
+def replaced_timers() -> dict[str, str]:
+    """Return the timers that are no longer those of the libraries, with the file that the new ones come from."""
+    found = {}
+    for name, (owner, attribute) in _TIMERS.items():
+        now = getattr(owner, attribute, None)
+        if now is not _KEPT[name]:
+            found[name] = getattr(getattr(now, "__code__", None), "co_filename", "")
+    return found
+
+
+def restore_timers() -> None:
+    for name, (owner, attribute) in _TIMERS.items():
+        setattr(owner, attribute, _KEPT[name])
+
+
+# -- settings that everybody shares
+
+_SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "the number of threads": (torch.get_num_threads, torch.set_num_threads),
+    "the default dtype": (torch.get_default_dtype, torch.set_default_dtype),
+    "the precision of float32 products": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    "the gradient mode": (torch.is_grad_enabled, torch.set_grad_enabled),
+    "deterministic algorithms": (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
+}
+
+
+def settings() -> dict[str, Any]:
+    """Return what a contender could set for all."""
+    return {name: read() for name, (read, _) in _SETTINGS.items()}
+
+
+def restore(before: dict[str, Any]) -> list[str]:
+    """Set everything back; return what had been changed."""
+    changed = [name for name, value in settings().items() if value != before[name]]
+    for name in changed:
+        _SETTINGS[name][1](before[name])
+    return changed
+
+
+# -- what samples tell
+
+
+def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag]:
+    """Return the flags that follow from a contender's samples, beside the anchor's of the same rounds."""
+    flags = []
+    seconds = statistics.median(s.seconds for s in samples)
+    host, share = _host(samples), _host(anchor)
+    if host is not None and share is not None and host > 2 * share and statistics.median(s.waits for s in samples) > 0:
+        flags.append(Flag("waits", f"it waits for something outside this process {1 - 1 / host:.0%} of the time"))
+    if host is not None and host < 0.8:
+        flags.append(Flag("several-threads", f"computes in about {1 / host:.1f} threads; all their time counts", False))
+    late = statistics.median(s.late for s in samples)
+    if late > 0.1 * seconds + 20e-6:
+        flags.append(Flag("other-stream", f"the device went on for {late * 1e6:.0f} µs after the call's own stream"))
+    return flags
+
+
+def _host(samples: Sequence[Sample]) -> float | None:
+    """Return the median of wall's time by the clock's, where the wall was looked at."""
+    shares = [s.wall / s.seconds for s in samples if s.wall == s.wall]
+    return statistics.median(shares) if shares else None

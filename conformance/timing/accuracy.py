@@ -32,20 +32,23 @@ class Tier:
     def __init__(self, problem: Problem, reference: Implementation, declares: Mapping[str, str]):
         self.problem = problem
         self.reference = in_conventions(reference, declares)
-        self._baseline: list[tuple[float, float] | None] = []
+        self._baseline: dict[bool, list[tuple[float, float] | None]] = {}
 
-    def check(self, given: Numbers, returned: Any) -> Measure:
-        """Return the measure of the output if all that was returned for ``given`` is right, else raise Failure."""
+    def check(self, given: Numbers, returned: Any, whole: bool = True) -> Measure:
+        """Return the measure of the output if all that was returned for ``given`` is right, else raise Failure.
+
+        Else than as a whole, what depends on the row that was changed last is looked at.
+        """
         case = self.problem.case
         got = [returned] if case.passes == "forward" else list(returned)
-        part = self.part()
+        part = self.part(whole)
         want = self.wanted(given, part, torch.float64)
-        if not self._baseline:
+        if bool(part) not in self._baseline:
             less = self.wanted(given, part, case.torch_dtype)
-            self._baseline = [_error(a, b, case.torch_dtype) for a, b in zip(less, want, strict=True)]
+            self._baseline[bool(part)] = [_error(a, b, case.torch_dtype) for a, b in zip(less, want, strict=True)]
         measures = [
             self._compare(name, g, w, baseline, part)
-            for name, g, w, baseline in zip(self.names(), got, want, self._baseline, strict=True)
+            for name, g, w, baseline in zip(self.names(), got, want, self._baseline[bool(part)], strict=True)
             if w is not None and baseline is not None
         ]
         return measures[0]
@@ -56,10 +59,14 @@ class Tier:
             return ["out"]
         return ["out", *(f"gradient of {name}" for name in (*self.problem.of(0).inputs, *self.problem.weights))]
 
-    def part(self) -> Part:
-        """Return what is compared of inputs and output: all, or the sample, and head, whose row was changed last."""
+    def part(self, whole: bool) -> Part:
+        """Return what is compared of inputs and output: all, or the sample, and head, whose row was changed last.
+
+        Only all of it tells of the gradients of weights.
+        """
         case, row = self.problem.case, self.problem.row
-        if case.B * case.H * case.L * case.keys <= SCORES[case.device] or not row:
+        whole = whole or (case.passes != "forward" and bool(self.problem.weights))
+        if not row or (whole and case.B * case.H * case.L * case.keys <= SCORES[case.device]):
             return ()
         return tuple(slice(n, n + 1) for n in row[: 2 if case.component == "attention" else 1])
 

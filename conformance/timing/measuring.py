@@ -4,7 +4,6 @@ import contextlib
 import gc
 import math
 import random
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -14,19 +13,20 @@ import torch
 from attnconf.conformance.door import Implementation, foreign
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.loading import load
-from attnconf.conformance.timing import intervals, trust
+from attnconf.conformance.timing import intervals, machine, telling, trust
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.anchors import anchors
-from attnconf.conformance.timing.clock import Clock, ProcessClock
+from attnconf.conformance.timing.clock import Clock, ProcessClock, cuda_clock
+from attnconf.conformance.timing.graphs import ENOUGH, TOO_SHORT, recorded
 from attnconf.conformance.timing.grid import Case
 from attnconf.conformance.timing.problem import Problem
 from attnconf.conformance.timing.rounds import Rounds, Rules, Timed, estimate, measure, warm_up
 from attnconf.conformance.timing.trust import Watch
-from attnconf.conformance.timing.work import roof
 
 AGAIN = " (again)"  # the anchor under another name
-SETS = 64  # of inputs, at most
-BYTES = 64 * 2**20  # of all sets together, at most
+SETS, GRAPHS = 256, 8  # sets of inputs at most; where backward keeps a graph for each
+BYTES = {"cpu": 64 * 2**20, "cuda": 2**32}  # of all sets together, at most
+LOOKS = 5  # at what is too fast
 
 
 def time_case(
@@ -35,25 +35,23 @@ def time_case(
 ) -> dict[str, Any]:  # fmt: skip
     """Return what was measured in one case, ready for JSON.
 
-    ``peaks``: operations ("flops", "gemm") and bytes ("bytes", "copy") a second, of the datasheet and as measured.
+    ``peaks`` are those of ``machine.peaks``; without them there are no fractions of them.
     """
-    rules = rules or Rules()
-    seed = random.SystemRandom().randrange(2**31) if seed is None else seed
     if case.device == "cuda" and not torch.cuda.is_available():
-        return {**told(case), "status": "not-run", "reason": "no CUDA device"}
+        return {**telling.of_case(case), "status": "not-run", "reason": "no CUDA device"}
+    seed = random.SystemRandom().randrange(2**31) if seed is None else seed
     with _quiet():
-        return Measuring(case, rules, clock or ProcessClock(), seed, peaks or {}).of(contenders)
+        try:
+            return Measuring(case, rules or Rules(), clock or clock_of(case.device), seed, peaks or {}).of(contenders)
+        except (Failure, Unsupported) as error:
+            return {**telling.of_case(case), "status": "not-run", "reason": f"no anchor: {error}"}
 
 
-def told(case: Case) -> dict[str, Any]:
-    """Return what is known of a case before it is timed."""
-    work = case.work
-    return {
-        "case": case.name, "text": str(case), "group": case.group, "component": case.component, "pass": case.passes,
-        "dtype": case.dtype, "device": case.device, "work": asdict(work),
-        "sizes": {name: getattr(case, name) for name in ("B", "H", "L", "E", "hidden", "causal", "padded")}
-        | {"S": case.keys, "kv_heads": case.kv_heads or case.H},
-    }  # fmt: skip
+def clock_of(device: str) -> Clock:
+    """Return the clock of a device."""
+    if device == "cpu":
+        return ProcessClock()
+    return cuda_clock(machine.cache_bytes(), machine.clock_rate())
 
 
 @contextlib.contextmanager
@@ -82,77 +80,118 @@ class Measuring:
         self.entries: dict[str, dict[str, Any]] = {}
 
     def of(self, contenders: Sequence[Implementation]) -> dict[str, Any]:
+        """Return what was measured. Raises Failure or Unsupported where no anchor can do it."""
         start = self.clock.now()
-        anchor = self._anchor()
-        racing = [anchor, self._enter(self.anchor, anchor.name + AGAIN)]
-        for implementation in contenders:
-            timed = self._admit(implementation)
+        anchor, implementation = self._anchor()
+        racing = [anchor, self._enter(implementation, anchor.name + AGAIN)]
+        self.watches = {c.name: self._watch(c) for c in contenders}
+        for contender in contenders:
+            timed = self._admit(contender)
             racing += [timed] if timed else []
-        self._size(racing)
+        racing = [timed for timed in racing if self._sized(timed)]
+        self._fill_sets(racing)
         warm_up(racing, self.clock, self.rules.warm_up)
         found = measure(racing, anchor.name, self.clock, self.rules, random.Random(self.seed))
+        self._say_who_replaced_timers(contenders)
         return self._told(found, anchor.name, racing, self.clock.now() - start)
 
     # -- who is timed
 
-    def _anchor(self) -> Timed:
+    def _anchor(self) -> tuple[Timed, Implementation]:
         """Return the quickest anchor that can do this. Raises Failure or Unsupported if none can."""
-        able, error = [], None
+        able: list[tuple[float, Timed, Implementation]] = []
+        error: Exception = Unsupported("there is none")
         for implementation in anchors(self.case.device):
             try:
                 timed = self._enter(implementation)
-                able.append((estimate(timed, self.clock), implementation, timed))
+                able.append((estimate(timed, self.clock), timed, implementation))
             except (Failure, Unsupported) as failure:
                 error = failure
-        if not able and error is not None:
+        if not able:
             raise error
-        _, self.anchor, timed = min(able, key=lambda found: found[0])
-        return timed
+        _, timed, implementation = min(able, key=lambda found: found[0])
+        return timed, implementation
+
+    def _watch(self, implementation: Implementation) -> Watch:
+        tier = Tier(self.problem, self.reference, implementation.declared(self.case.component))
+        return Watch(implementation.name, self.problem, tier, self.clock)
 
     def _enter(self, implementation: Implementation, name: str = "") -> Timed:
         """Build a contender that is not judged."""
         run = self.problem.runner(implementation)
-        return Timed(name or implementation.name, run, before=self.problem.touch, guard=lambda: foreign(implementation))
+        name = name or implementation.name
+        return Timed(name, run, before=self.problem.touch, guard=lambda: foreign(implementation))
 
     def _admit(self, implementation: Implementation) -> Timed | None:
         """Return a contender that is right, or nothing: its entry then says why it is not timed."""
         entry: dict[str, Any] = {"name": implementation.name, "status": "timed", "reason": "", "flags": []}
         self.entries[implementation.name] = entry
-        before = trust.settings()
+        watch, before = self.watches[implementation.name], trust.settings()
         try:
-            return self._judged(implementation, entry)
+            return self._judged(implementation, watch, entry)
         except Unsupported as unsupported:
             entry.update(status="unsupported", reason=f"not supported: {unsupported}")
         except Failure as failure:
             entry.update(status="not-timed", reason=f"not timed: {failure.message}")
         finally:
             for name in trust.restore(before):
-                self.watches[implementation.name].flag("changed-setting", f"it changed {name} for all", suspect=False)
+                watch.flag("changed-setting", f"it changed {name} for all", suspect=False)
         return None
 
-    def _judged(self, implementation: Implementation, entry: dict[str, Any]) -> Timed:
-        case = self.case
-        if case.component not in implementation.components:
-            raise Unsupported(f"it has no {case.component}")
-        tier = Tier(self.problem, self.reference, implementation.declared(case.component))
-        watch = self.watches[implementation.name] = Watch(implementation, self.problem, tier, self.clock)
+    def _judged(self, implementation: Implementation, watch: Watch, entry: dict[str, Any]) -> Timed:
+        if self.case.component not in implementation.components:
+            raise Unsupported(f"it has no {self.case.component}")
+        if self.case.kv_heads not in (0, self.case.H):
+            raise Unsupported("fewer heads of keys than of queries: the contract has none")
         timed = self._enter(implementation)
         timed.before, timed.after = watch.before, watch.after
-        given = self.problem.of(0).copy()
-        with timed.guard():
+        watch.before(0, 1)
+        with timed.guard(), _peak(self.case.device) as peak:
             returned = timed.run(0)
-            trust.plain(returned, self.problem.of(0))
-        measure = tier.check(given, returned)
-        entry["accuracy"] = {"error": measure.error, "bound": measure.bound}
+        entry["accuracy"] = asdict(watch.demand(0, returned))
+        entry["peak_bytes"] = peak.get("bytes")
         return timed
 
-    def _size(self, racing: Sequence[Timed]) -> None:
-        """Give every contender as many calls in a sample as it needs, and all enough sets of inputs."""
+    def _sized(self, timed: Timed) -> bool:
+        """Give a contender as many calls in a sample as it takes; return whether it still runs."""
+        try:
+            seconds = max(estimate(timed, self.clock), 1e-7)
+        except (Failure, Unsupported) as error:
+            if timed.name not in self.entries:
+                raise
+            self.entries[timed.name].update(status="not-timed", reason=f"not timed: called again, it {error}")
+            return False
+        enough = self.rules.sample if self.case.device == "cpu" else ENOUGH
+        timed.inner = max(1, math.ceil(enough / seconds)) if self.case.device == "cpu" or seconds < TOO_SHORT else 1
+        return True
+
+    def _fill_sets(self, racing: Sequence[Timed]) -> None:
+        """Have enough sets of inputs that a sample sees none twice; record short calls, and backward's graphs."""
+        one, case = self.problem.of(0), self.case
+        size = sum(x.nbytes for x in (*one.inputs.values(), one.cotangent))
+        most = min(GRAPHS if case.passes == "backward" else SETS, BYTES[case.device] // size)
+        beyond_cache = 1 + math.ceil(5 * machine.cache_bytes() / size) if case.device == "cuda" else 2
+        self.problem.grow(max(2, min(most, max(beyond_cache, *(timed.inner for timed in racing)))))
         for timed in racing:
-            timed.inner = max(1, math.ceil(self.rules.sample / max(estimate(timed, self.clock), 1e-7)))
-        size = sum(x.nbytes for x in (*self.problem.of(0).inputs.values(), self.problem.of(0).cotangent))
-        sets = max(timed.inner for timed in racing)
-        self.problem.grow(max(2, min(sets, SETS, BYTES // size)))
+            for i in range(len(self.problem.sets)):
+                with timed.guard():
+                    timed.run(i)
+            if case.device == "cuda" and timed.inner > 1:
+                self._record(timed)
+
+    def _record(self, timed: Timed) -> None:
+        replay = recorded(timed.run, timed.inner) if self.case.passes == "forward" else None
+        if replay is not None:
+            timed.run, timed.calls, timed.inner = replay, timed.inner, 1
+        elif timed.name in self.watches:
+            words = "calls this short are not recorded in a CUDA graph: launching them is in the time"
+            self.watches[timed.name].flag("launch-bound", words, suspect=False)
+
+    def _say_who_replaced_timers(self, contenders: Sequence[Implementation]) -> None:
+        """Flag those whose file a replaced timer comes from, or everybody if that cannot be told."""
+        for name, file in trust.replaced_timers().items():
+            for contender in [c for c in contenders if file and c.source == file] or contenders:
+                self.watches[contender.name].flag("replaced-timer", f"{name} was replaced, by {file or 'somebody'}")
 
     # -- what is said
 
@@ -160,54 +199,60 @@ class Measuring:
         aa = found.against(anchor + AGAIN, anchor)
         void = aa.lo > 1 + self.rules.void or aa.hi < 1 - self.rules.void
         for timed in racing:
-            if timed.name in self.entries:
-                self._fill(self.entries[timed.name], timed, found, anchor, void)
-        own = found.samples[anchor]
+            if timed.name in found.withdrawn:
+                reason = f"not timed: while it was, it {found.withdrawn[timed.name]}"
+                self.entries[timed.name].update(status="not-timed", reason=reason)
+            elif timed.name in self.entries:
+                self.entries[timed.name].update(self._of(timed, found, anchor, void))
+        own = {"name": anchor, **telling.of_samples(self.case, found.samples[anchor], self.peaks)}
         return {
-            **told(self.case), "status": "timed", "reason": "",
-            "contenders": list(self.entries.values()),
-            "anchor": {"name": anchor, **self._times(anchor, found), "flags": []},
+            **telling.of_case(self.case), "status": "timed", "reason": "",
+            "contenders": list(self.entries.values()), "anchor": own,
             "aa": {"ratio": aa.ratio, "lo": aa.lo, "hi": aa.hi, "void": void},
-            "clock": self.clock.name, "rounds": len(own), "looked_at": found.looked_at, "stopped": found.stopped,
-            "seconds": seconds, "seed": self.seed, "sets": len(self.problem.sets), "rules": asdict(self.rules),
+            "clock": self.clock.name, "rounds": len(found.samples[anchor]), "looked_at": found.looked_at,
+            "stopped": found.stopped, "seconds": seconds, "seed": self.seed, "sets": len(self.problem.sets),
+            "rules": asdict(self.rules),
         }  # fmt: skip
 
-    def _fill(self, entry: dict[str, Any], timed: Timed, found: Rounds, anchor: str, void: bool) -> None:
-        name = timed.name
-        if name in found.withdrawn:
-            entry.update(status="not-timed", reason=f"not timed: while it was, {found.withdrawn[name]}")
-            return
-        ratio = found.against(name, anchor)
-        flags = [*self.watches[name].flags.values(), *trust.of_samples(found.samples[name], found.samples[anchor])]
+    def _of(self, timed: Timed, found: Rounds, anchor: str, void: bool) -> dict[str, Any]:
+        """Return what is said of a contender that was timed."""
+        samples, watch = found.samples[timed.name], self.watches[timed.name]
+        ratio = found.against(timed.name, anchor)
+        entry = telling.of_samples(self.case, samples, self.peaks)
+        if ratio.hi < 1 - self.rules.too_fast:
+            self._look_again(timed, watch)
+        flags = [
+            *watch.flags.values(),
+            *trust.of_samples(samples, found.samples[anchor]),
+            *telling.impossible(self.case, entry["median_s"], self.peaks),
+            *telling.throttled(samples),
+        ]
         verdict = "AMBIGUOUS" if void else intervals.verdict(ratio, self.rules.margin)
-        entry.update(self._times(name, found))
-        entry.update(
-            ratio=ratio.ratio, lo=ratio.lo, hi=ratio.hi, inner=timed.inner * timed.calls,
-            verdict="SUSPECT" if any(flag.suspect for flag in flags) else verdict,
-            flags=[asdict(flag) for flag in flags],
-        )  # fmt: skip
         entry["fractions"]["anchor"] = 1 / ratio.ratio
+        return {**entry, **telling.of_ratio(ratio, verdict, flags), "inner": timed.total}
 
-    def _times(self, name: str, found: Rounds) -> dict[str, Any]:
-        """Return a contender's samples and what follows from their median."""
-        samples, work = found.samples[name], self.case.work
-        seconds = [s.seconds for s in samples]
-        median = statistics.median(seconds)
-        walls = [s.wall for s in samples if not math.isnan(s.wall)]
-        return {
-            "samples_s": seconds, "median_s": median, "wall_s": statistics.median(walls) if walls else None,
-            "outliers": intervals.outliers(seconds),
-            "tflops": work.flops_published / median / 1e12 if work.flops else None,
-            "gbs": work.bytes / median / 1e9, "tokens_s": work.tokens / median, "peak_bytes": None,
-            "fractions": self._fractions(median),
-        }  # fmt: skip
+    def _look_again(self, timed: Timed, watch: Watch) -> None:
+        """What is faster than the anchor by so much computes several fresh inputs under the eye of all checks."""
+        words = f"faster than the anchor by more than {self.rules.too_fast:.0%}: its results were looked at again"
+        watch.flag("looked-at-again", words, suspect=False)
+        try:
+            with timed.guard():
+                for i in range(LOOKS):
+                    self.clock.sample(timed.job(i, look=True))
+        except (Failure, Unsupported) as error:
+            watch.flag("wrong-when-timed", f"looked at again, it {error}")
 
-    def _fractions(self, median: float) -> dict[str, Any]:
-        """Return how near the time is to the least that is possible: by the datasheet, and by peaks of this run."""
-        found: dict[str, Any] = {}
-        for name, flops, traffic in (("datasheet", "flops", "bytes"), ("measured", "gemm", "copy")):
-            if flops in self.peaks and traffic in self.peaks:
-                limit = roof(self.case.work, self.peaks[flops], self.peaks[traffic])
-                found[name] = limit.seconds / median
-                found["bound_by"] = limit.bound_by
-        return found
+
+@contextlib.contextmanager
+def _peak(device: str) -> Iterator[dict[str, int]]:
+    """Hold the most memory, in bytes, that was in use beyond what was before; nothing on the CPU (counting.py)."""
+    found: dict[str, int] = {}
+    if device == "cpu":
+        yield found
+        return
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    yield found
+    torch.cuda.synchronize()
+    found["bytes"] = torch.cuda.max_memory_allocated() - before

@@ -81,7 +81,7 @@ class Problem:
         self.mask = key_mask(case)
         self.weights = self._weights()
         self.sets: list[Numbers] = []
-        self.row: tuple[int, ...] = ()  # the row of the first input that was changed last
+        self.row: tuple[int, ...] = ()  # of the first input, changed last
         self.grow(sets)
 
     def grow(self, sets: int) -> None:

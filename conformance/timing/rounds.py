@@ -50,12 +50,19 @@ class Timed:
     after: Callable[[int, Any], None] | None = None
     guard: Callable[[], AbstractContextManager[None]] = nullcontext
 
+    @property
+    def total(self) -> int:
+        """Return how many calls are in a sample."""
+        return self.inner * self.calls
+
     def job(self, first: int = 0, look: bool = False) -> Job:
-        last = first + self.inner - 1
+        """Return a sample to take, on sets from ``first`` on; what was recorded at once has its own sets, from 0 on."""
+        first = first if self.calls == 1 else 0
+        before, after, last = self.before, self.after, first + self.total - 1
         return Job(
             self.run, self.inner, self.calls, first,
-            (lambda: self.before(first, self.inner)) if self.before else None,
-            (lambda returned: self.after(last, returned)) if self.after and look else None,
+            before and (lambda: before(first, self.total)),
+            (lambda returned: after(last, returned)) if after and look else None,
         )  # fmt: skip
 
 
@@ -136,7 +143,7 @@ def measure(contenders: Sequence[Timed], anchor: str, clock: Clock, rules: Rules
             with _withdrawing(found, timed.name, anchor):
                 with timed.guard():
                     taken[timed.name] = clock.sample(timed.job(chance.randrange(1 << 16), look))
-                measured += taken[timed.name].seconds * timed.inner * timed.calls
+                measured += taken[timed.name].seconds * timed.total
         racing = [timed for timed in racing if timed.name not in found.withdrawn]
         for name, sample in taken.items():
             found.samples[name].append(sample)

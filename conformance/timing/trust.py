@@ -14,8 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.door import Implementation
-from attnconf.conformance.evidence import Failure, same_values
+from attnconf.conformance.evidence import Failure, Measure, same_values
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.clock import Clock, Sample
 from attnconf.conformance.timing.problem import Numbers, Problem
@@ -46,9 +45,9 @@ class Flag:
 
 @dataclass
 class Watch:
-    """Looks at one contender: what it returns, and what it leaves behind."""
+    """Looks at one contender: at what it returns, and at what it leaves behind."""
 
-    implementation: Implementation
+    name: str
     problem: Problem
     tier: Tier
     clock: Clock
@@ -57,6 +56,7 @@ class Watch:
     threads: frozenset[int | None] = frozenset()
 
     def flag(self, code: str, text: str, suspect: bool = True) -> None:
+        """Note a flag; the first of a code stays."""
         self.flags.setdefault(code, Flag(code, text, suspect))
 
     def before(self, first: int, count: int) -> None:
@@ -67,29 +67,37 @@ class Watch:
 
     def after(self, last: int, returned: Any) -> None:
         """Compare what the last call of a sample returned, as it is now, with what it must be."""
-        assert self.given is not None
-        kept = [
-            x.clone() if isinstance(x, Tensor) else x for x in (returned if isinstance(returned, tuple) else [returned])
-        ]
-        self._settled()
         try:
-            plain(returned, self.problem.of(last))
-            self.tier.check(self.given, tuple(kept) if isinstance(returned, tuple) else kept[0])
+            self.demand(last, returned, whole=False)
         except Failure as failure:
             self.flag("wrong-when-timed", f"right before it was timed, but while it was: {failure.message}")
-        self._unchanged(last)
 
-    def _settled(self) -> None:
+    def demand(self, last: int, returned: Any, whole: bool = True) -> Measure:
+        """Return the measure of the output of the last call, as it is now. Raises Failure.
+
+        What goes on, or was changed, is flagged.
+        """
+        assert self.given is not None
+        several = isinstance(returned, tuple)
+        now = [x.clone() if isinstance(x, Tensor) else x for x in (returned if several else [returned])]
+        self._settle()
+        self._compare_inputs(last)
+        plain(returned, self.problem.of(last))
+        return self.tier.check(self.given, tuple(now) if several else now[0], whole)
+
+    def _settle(self) -> None:
         more = len(_threads() - self.threads)
         if more:
-            self.flag("thread", f"{more} thread(s) that a call started went on after it had returned")
+            self.flag("thread", f"{more} thread(s) that a call had started went on after it returned")
         if self.clock.idle(REST) > REST / 4:
-            self.flag("work-after-return", "something was still computed after the call had returned")
+            self.flag("work-after-return", "something was still computed after a call had returned")
 
-    def _unchanged(self, last: int) -> None:
+    def _compare_inputs(self, last: int) -> None:
         assert self.given is not None
-        now = self.problem.of(last)
-        changed = [name for name, x in now.inputs.items() if not same_values(x.detach(), self.given.inputs[name])]
+        now, given = self.problem.of(last), self.given
+        pairs = {name: (x, given.inputs[name]) for name, x in now.inputs.items()}
+        pairs |= {"the cotangent": (now.cotangent, given.cotangent)}
+        changed = [name for name, (x, before) in pairs.items() if not same_values(x.detach(), before)]
         if changed:
             self.flag("changed-inputs", f"it changed {', '.join(changed)} in place")
 
@@ -123,11 +131,6 @@ def replaced_timers() -> dict[str, str]:
         if now is not _KEPT[name]:
             found[name] = getattr(getattr(now, "__code__", None), "co_filename", "")
     return found
-
-
-def restore_timers() -> None:
-    for name, (owner, attribute) in _TIMERS.items():
-        setattr(owner, attribute, _KEPT[name])
 
 
 # -- settings that everybody shares

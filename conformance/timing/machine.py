@@ -34,7 +34,7 @@ def facts(device: str) -> dict[str, Any]:
         "python": platform.python_version(), "torch": torch.__version__, "system": platform.platform(),
         "cpu": cpu_model(), "cores": os.cpu_count(), "affinity": affinity(), "governor": governor(),
         "threads": torch.get_num_threads(), "load": load_average(), "steal": steal(),
-        "environment": {name: os.environ[name] for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS") if name in os.environ},
+        "environment": {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")},
         "float32_precision": torch.get_float32_matmul_precision(),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
     }  # fmt: skip
@@ -121,7 +121,7 @@ def nvml() -> dict[str, Any]:
 
 def _nvml_handle() -> tuple[Any, Any]:
     try:
-        import pynvml  # optional
+        import pynvml
     except ImportError:
         return None, None
     try:

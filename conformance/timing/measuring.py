@@ -136,6 +136,7 @@ class Measuring:
         finally:
             for name in trust.restore(before):
                 watch.flag("changed-setting", f"it changed {name} for all", suspect=False)
+            entry["flags"] = [asdict(flag) for flag in watch.flags.values()]
         return None
 
     def _judged(self, implementation: Implementation, watch: Watch, entry: dict[str, Any]) -> Timed:

@@ -10,7 +10,7 @@ from typing import Any
 
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.timing.clock import Clock, Job, Run, Sample
-from attnconf.conformance.timing.intervals import Interval, paired
+from attnconf.conformance.timing.intervals import Interval, paired, verdict
 
 CHECK_EVERY = 4  # rounds
 
@@ -89,13 +89,16 @@ class Rounds:
 
 @dataclass
 class Stop:
-    """Says when to stop: asked every few rounds with the widths of all intervals."""
+    """Says when to stop: asked every few rounds with the width of the widest interval, and whether all are decided."""
 
     rules: Rules
     widths: list[tuple[int, float]] = field(default_factory=list)  # (rounds, the widest)
 
-    def why(self, rounds: int, measured: float, elapsed: float, widest: float) -> str:
-        """Return why to stop: "narrow", "stalled", "seconds", "rounds", or nothing."""
+    def why(self, rounds: int, measured: float, elapsed: float, widest: float, decided: bool = True) -> str:
+        """Return why to stop: "narrow", "stalled", "seconds", "rounds", or nothing.
+
+        What stalls goes on while a verdict is open: more rounds still tell, if slowly.
+        """
         rules = self.rules
         self.widths.append((rounds, widest))
         if elapsed >= rules.max_seconds:
@@ -107,7 +110,7 @@ class Stop:
         if widest <= rules.width:
             return "narrow"
         earlier = [w for n, w in self.widths if n <= rounds - rules.stall]
-        return "stalled" if earlier and widest > (1 - rules.shrink) * earlier[-1] else ""
+        return "stalled" if decided and earlier and widest > (1 - rules.shrink) * earlier[-1] else ""
 
 
 def estimate(timed: Timed, clock: Clock, calls: int = 5) -> float:
@@ -148,9 +151,10 @@ def measure(contenders: Sequence[Timed], anchor: str, clock: Clock, rules: Rules
         for name, sample in taken.items():
             found.samples[name].append(sample)
         if found.number % CHECK_EVERY == 0 or clock.now() - start >= rules.max_seconds:
-            others = [t.name for t in racing if t.name != anchor]
-            widest = max((found.against(name, anchor).width for name in others), default=0.0)
-            found.stopped = stop.why(found.number, measured, clock.now() - start, widest)
+            ratios = [found.against(t.name, anchor) for t in racing if t.name != anchor]
+            widest = max((ratio.width for ratio in ratios), default=0.0)
+            decided = all(verdict(ratio, rules.margin) != "AMBIGUOUS" for ratio in ratios)
+            found.stopped = stop.why(found.number, measured, clock.now() - start, widest, decided)
     return found
 
 

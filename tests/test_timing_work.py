@@ -49,9 +49,7 @@ def test_a_modules_operations_are_attention_and_its_linear_layers():
 
 def test_both_passes_are_forward_and_backward():
     for case in (Case("a", "attention", B=2, H=3, L=5, E=7), Case("a", "multi_head_attention", B=2, H=3, L=5, E=7)):
-        forward, backward, both = (
-            grid.replace(case, passes=p).work for p in ("forward", "backward", "both")
-        )
+        forward, backward, both = (grid.replace(case, passes=p).work for p in ("forward", "backward", "both"))
         assert both.flops == forward.flops + backward.flops
         assert both.bytes == forward.bytes + backward.bytes
 

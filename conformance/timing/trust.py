@@ -17,7 +17,7 @@ from torch import Tensor
 from attnconf.conformance.evidence import Failure, Measure, same_values
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.clock import Clock, Sample
-from attnconf.conformance.timing.problem import Numbers, Problem
+from attnconf.conformance.timing.problem import Numbers, Problem, plainly
 
 REST = 2e-3  # seconds that the harness sleeps to see whether something goes on
 _TIMERS: dict[str, tuple[Any, str]] = {
@@ -73,10 +73,7 @@ class Watch:
             self.flag("wrong-when-timed", f"right before it was timed, but while it was: {failure.message}")
 
     def demand(self, last: int, returned: Any, whole: bool = True) -> Measure:
-        """Return the measure of the output of the last call, as it is now. Raises Failure.
-
-        What goes on, or was changed, is flagged.
-        """
+        """Return the measure of the output of the last call, as it is now. Raises Failure; what goes on is flagged."""
         assert self.given is not None
         several = isinstance(returned, tuple)
         now = [x.clone() if isinstance(x, Tensor) else x for x in (returned if several else [returned])]
@@ -100,6 +97,7 @@ class Watch:
         changed = [name for name, (x, before) in pairs.items() if not same_values(x.detach(), before)]
         if changed:
             self.flag("changed-inputs", f"it changed {', '.join(changed)} in place")
+            raise Failure("property", f"changed {', '.join(changed)} in place")
 
 
 def _threads() -> frozenset[int | None]:
@@ -107,16 +105,15 @@ def _threads() -> frozenset[int | None]:
 
 
 def plain(returned: Any, given: Numbers) -> None:
-    """Raise Failure unless every value is a tensor as such, with memory of its own that holds it."""
+    """Raise Failure unless every value is a tensor as such, in memory of its own."""
     handed = {x.untyped_storage().data_ptr() for x in given.leaves}
     for x in returned if isinstance(returned, tuple) else (returned,):
         if x is None and x is not returned:
             continue  # a gradient that is not there: the tier says so
-        if type(x) is not Tensor:
-            raise Failure("protocol", f"returned a {type(x).__name__}, want a torch.Tensor and no class of one's own")
+        x = plainly(x)
         if x.layout != torch.strided or x.device != given.first.device or x.dtype != given.first.dtype:
             want = f"dense {given.first.dtype} on {given.first.device}"
-            raise Failure("protocol", f"returned a {x.layout} {x.dtype} tensor on {x.device}, want {want}")
+            raise Failure("dtype", f"returned a tensor in {x.layout}, {x.dtype} on {x.device}, want {want}")
         if x.untyped_storage().nbytes() == 0 or x.untyped_storage().data_ptr() == 0:
             raise Failure("protocol", "returned a tensor without memory: nothing has been computed")
         if x.untyped_storage().data_ptr() in handed:

@@ -59,7 +59,6 @@ def _quiet() -> Iterator[None]:
     """One thread, no garbage collection, and all settings as they were afterwards."""
     before, collecting = trust.settings(), gc.isenabled()
     torch.set_num_threads(1)
-    gc.collect()
     gc.disable()
     try:
         yield

@@ -130,6 +130,17 @@ def test_an_anchor_unlike_itself_makes_the_run_void():
     assert record["contenders"][0]["verdict"] == "AMBIGUOUS"
 
 
+def test_where_others_compute_nothing_is_decided():
+    record = record_of(CASES[0], disturbed="2 other processes are on the GPU")
+    assert record["contenders"][0]["verdict"] == "AMBIGUOUS"
+    assert record["disturbed"] == "2 other processes are on the GPU"
+
+
+def test_what_takes_for_ever_is_not_timed():
+    (entry,) = record_of(CASES[0], clock=CostsInOrder(1e-3, 1e-3, 5.2))["contenders"]
+    assert (entry["status"], entry["reason"]) == ("not-timed", "not timed: one call takes about 5.2 s")
+
+
 def test_what_is_much_faster_is_looked_at_again():
     (entry,) = record_of(CASES[0], clock=CostsInOrder(1e-3, 1e-3, 5e-4))["contenders"]
     assert entry["verdict"] == "FASTER"

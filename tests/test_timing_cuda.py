@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnconf.conformance.timing import graphs, machine
-from attnconf.conformance.timing.clock import CudaClock, Job
+from attnconf.conformance.timing.clock import CudaClock, Job, ProcessClock
 
 
 class Device:
@@ -140,7 +140,7 @@ def test_datasheets_are_found_by_name(name, flops, monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: name)
     monkeypatch.setattr(machine, "_gemm", lambda device, clock: 5e14)
     monkeypatch.setattr(machine, "_copy", lambda device, clock: 3e12)
-    found = machine.peaks("cuda")
+    found = machine.peaks("cuda", ProcessClock())
     assert found.get("flops") == flops
     assert machine.degraded(found) == (flops == 989e12)
 
@@ -153,21 +153,36 @@ def test_nvml_is_asked_where_it_is_installed(monkeypatch):
         raise NVMLError
 
     library = types.SimpleNamespace(
-        NVMLError=NVMLError, NVML_CLOCK_SM=1, NVML_TEMPERATURE_GPU=0, nvmlInit=lambda: None,
-        nvmlDeviceGetHandleByUUID=lambda uuid: uuid, nvmlSystemGetDriverVersion=lambda: "570.1",
-        nvmlDeviceGetClockInfo=lambda handle, kind: 1980, nvmlDeviceGetEccMode=refuse,
-    )  # fmt: skip
+        NVMLError=NVMLError,
+        NVML_CLOCK_SM=1,
+        NVML_TEMPERATURE_GPU=0,
+        nvmlInit=lambda: None,
+        nvmlDeviceGetHandleByUUID=lambda uuid: uuid,
+        nvmlSystemGetDriverVersion=lambda: "570.1",
+        nvmlDeviceGetClockInfo=lambda handle, kind: 1980,
+        nvmlDeviceGetComputeRunningProcesses=lambda handle: [types.SimpleNamespace(pid=-1)],
+        nvmlDeviceGetEccMode=refuse,
+    )
     monkeypatch.setitem(sys.modules, "pynvml", library)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda i: types.SimpleNamespace(uuid="abc"))
-    assert machine.nvml() == {"driver": "570.1", "mhz": 1980}  # what it lacks or refuses is left out
+    assert machine.nvml() == {"driver": "570.1", "mhz": 1980, "processes": 1}  # what it lacks or refuses is left out
     assert machine.clock_rate()() == 1980.0
+    assert machine.busy() == "1 other processes are on the GPU"
 
 
 def test_without_nvml_nothing_is_asked(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynvml", None)
     assert machine.nvml() == {}
     assert machine.clock_rate() is None
+    assert machine.busy() == ""
+
+
+@pytest.mark.parametrize(("tflops", "near"), [(644, True), (600, True), (580, False)])
+def test_what_is_published_is_compared(tflops, near):
+    record = {"case": "published-forward", "status": "timed", "anchor": {"tflops": tflops}}
+    assert machine.as_published("NVIDIA H200", record) is near
+    assert machine.as_published("Tesla T4", record) is None
 
 
 def test_facts_of_this_machine_can_be_written():

@@ -121,17 +121,31 @@ def test_inner_calls_use_one_set_after_another():
 
 
 def test_estimate_is_a_median():
-    time, costs = FakeTime(), iter([9.0, 1.0, 2.0, 3.0, 99.0])
-    assert estimate(Timed("a", lambda i: time.spend(next(costs))), time.clock()) == pytest.approx(3)
+    time, costs = FakeTime(), iter([9e-3, 1e-3, 2e-3, 3e-3, 99e-3])
+    assert estimate(Timed("a", lambda i: time.spend(next(costs))), time.clock()) == pytest.approx(3e-3)
 
 
-def test_warming_up_takes_its_time_and_three_turns():
+def test_what_takes_long_is_estimated_from_one_call():
+    time, calls = FakeTime(), []
+    estimate(Timed("a", lambda i: (calls.append(i), time.spend(9.0))), time.clock())
+    assert calls == [0]
+
+
+def test_warming_up_takes_its_time_and_one_turn():
     time, calls = FakeTime(), []
     timed = Timed("a", lambda i: (calls.append(i), time.spend(0.03)))
     warm_up([timed], time.clock(), 0.1)
     assert len(calls) == 4
     warm_up([timed], time.clock(), 0.0)
-    assert len(calls) == 7
+    assert len(calls) == 5
+
+
+def test_what_was_spent_before_the_rounds_counts():
+    time = FakeTime(0.3)
+    time.seconds = 9.0
+    racing = contenders(time, anchor=1e-2, other=1e-2)
+    found = measure(racing, "anchor", time.clock(), Rules(max_seconds=9.0), random.Random(0), since=0.0)
+    assert (found.number, found.stopped) == (5, "seconds")
 
 
 def verdicts(slower, repeats, **noise):

@@ -7,13 +7,13 @@ import math
 import os
 import platform
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from attnconf.conformance.timing.clock import Clock, Job, ProcessClock
+from attnconf.conformance.timing.clock import Clock, Job, ProcessClock, cuda_clock
 
 # Dense bf16 and fp16 operations a second, and bytes of memory a second, by what the device's name contains: the first
 # that fits. Source: FlashAttention, benchmarks/benchmark_attn.py.
@@ -25,6 +25,10 @@ DATASHEETS = (
     ("H100", 989e12, 3.35e12),
     ("A100", 312e12, 2.0e12),
 )
+# What NVIDIA publishes for cuDNN on an H200, in TFLOP/s: cudnn-frontend, benchmark/sdpa_benchmark_training.
+PUBLISHED = {("H200", "published-forward"): 644.0, ("H200", "published-backward"): 541.0}
+NEAR = 0.08  # a run that is further from these is on a degraded machine, or measures wrongly
+IDLE = 5  # per cent of the time that a GPU without work may be in use
 DEGRADED = 0.6  # of the datasheet's operations: a machine that multiplies matrices more slowly is not what it seems
 
 
@@ -152,12 +156,30 @@ def clock_rate() -> Callable[[], float] | None:
     return mhz
 
 
+def busy() -> str:
+    """Return in words why the GPU is not idle, before anything ran on it; nothing where it is, or cannot be asked."""
+    library, handle = _nvml_handle()
+    if library is None:
+        return ""
+    running = _answer(library, lambda: library.nvmlDeviceGetComputeRunningProcesses(handle)) or []
+    others = [process for process in running if process.pid != os.getpid()]
+    if others:
+        return f"{len(others)} other processes are on the GPU"
+    used = _answer(library, lambda: library.nvmlDeviceGetUtilizationRates(handle).gpu) or 0
+    return f"{used} % of the GPU's time is in use" if used > IDLE else ""
+
+
+def clock_of(device: str) -> Clock:
+    """Return the clock of "cpu" or "cuda"."""
+    return ProcessClock() if device == "cpu" else cuda_clock(cache_bytes(), clock_rate())
+
+
 # -- peaks
 
 
 def peaks(device: str, clock: Clock | None = None) -> dict[str, float]:
     """Return operations and bytes a second: of the datasheet ("flops", "bytes"), and measured here ("gemm", "copy")."""
-    clock = clock or ProcessClock()
+    clock = clock or clock_of(device)
     name = torch.cuda.get_device_name() if device == "cuda" else ""
     sheet = next(({"flops": f, "bytes": b} for part, f, b in DATASHEETS if name and part in name), {})
     return {**sheet, "gemm": _gemm(device, clock), "copy": _copy(device, clock)}
@@ -185,3 +207,11 @@ def _fastest(run: Callable[[int], Any], clock: Clock) -> float:
     for i in range(3):
         run(i)
     return statistics.quantiles([clock.sample(Job(run)).seconds for _ in range(20)], n=10)[0]
+
+
+def as_published(gpu_name: str, record: Mapping[str, Any]) -> bool | None:
+    """Return whether the anchor of a case is as fast as published, or None where nothing is published."""
+    for (part, case), tflops in PUBLISHED.items():
+        if part in gpu_name and record["case"] == case and record["status"] == "timed":
+            return bool(abs(record["anchor"]["tflops"] / tflops - 1) <= NEAR)
+    return None

@@ -16,7 +16,7 @@ from attnconf.conformance.loading import load
 from attnconf.conformance.timing import intervals, machine, telling, trust
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.anchors import anchors
-from attnconf.conformance.timing.clock import Clock, ProcessClock, cuda_clock
+from attnconf.conformance.timing.clock import Clock
 from attnconf.conformance.timing.graphs import ENOUGH, TOO_SHORT, recorded
 from attnconf.conformance.timing.grid import Case
 from attnconf.conformance.timing.problem import Problem
@@ -31,27 +31,23 @@ LOOKS = 5  # at what is too fast
 
 def time_case(
     case: Case, contenders: Sequence[Implementation], rules: Rules | None = None, *, clock: Clock | None = None,
-    peaks: Mapping[str, float] | None = None, seed: int | None = None,
+    peaks: Mapping[str, float] | None = None, seed: int | None = None, disturbed: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Return what was measured in one case, ready for JSON.
 
-    ``peaks`` are those of ``machine.peaks``; without them there are no fractions of them.
+    ``peaks`` are those of ``machine.peaks``; without them there are no fractions of them. ``disturbed`` says, in words,
+    why nothing can be decided here, as ``machine.busy`` does: verdicts are then AMBIGUOUS.
     """
     if case.device == "cuda" and not torch.cuda.is_available():
         return {**telling.of_case(case), "status": "not-run", "reason": "no CUDA device"}
     seed = random.SystemRandom().randrange(2**31) if seed is None else seed
     with _quiet():
         try:
-            return Measuring(case, rules or Rules(), clock or clock_of(case.device), seed, peaks or {}).of(contenders)
+            return Measuring(
+                case, rules or Rules(), clock or machine.clock_of(case.device), seed, peaks or {}, disturbed
+            ).of(contenders)
         except (Failure, Unsupported) as error:
             return {**telling.of_case(case), "status": "not-run", "reason": f"no anchor: {error}"}
-
-
-def clock_of(device: str) -> Clock:
-    """Return the clock of a device."""
-    if device == "cpu":
-        return ProcessClock()
-    return cuda_clock(machine.cache_bytes(), machine.clock_rate())
 
 
 @contextlib.contextmanager
@@ -71,8 +67,11 @@ def _quiet() -> Iterator[None]:
 class Measuring:
     """The work of ``time_case``."""
 
-    def __init__(self, case: Case, rules: Rules, clock: Clock, seed: int, peaks: Mapping[str, float]):
+    def __init__(
+        self, case: Case, rules: Rules, clock: Clock, seed: int, peaks: Mapping[str, float], disturbed: str = ""
+    ):
         self.case, self.rules, self.clock, self.seed, self.peaks = case, rules, clock, seed, peaks
+        self.disturbed = disturbed
         self.problem = Problem(case, seed)
         (self.reference,) = (i for i in load("reference") if isinstance(i, Implementation))
         self.watches: dict[str, Watch] = {}
@@ -90,7 +89,7 @@ class Measuring:
         racing = [timed for timed in racing if self._sized(timed)]
         self._fill_sets(racing)
         warm_up(racing, self.clock, self.rules.warm_up)
-        found = measure(racing, anchor.name, self.clock, self.rules, random.Random(self.seed))
+        found = measure(racing, anchor.name, self.clock, self.rules, random.Random(self.seed), start)
         self._say_who_replaced_timers(contenders)
         return self._told(found, anchor.name, racing, self.clock.now() - start)
 
@@ -161,6 +160,10 @@ class Measuring:
                 raise
             self.entries[timed.name].update(status="not-timed", reason=f"not timed: called again, it {error}")
             return False
+        if seconds > self.rules.slowest and timed.name in self.entries:
+            reason = f"not timed: one call takes about {seconds:.2g} s"
+            self.entries[timed.name].update(status="not-timed", reason=reason)
+            return False
         enough = self.rules.sample if self.case.device == "cpu" else ENOUGH
         timed.inner = max(1, math.ceil(enough / seconds)) if self.case.device == "cpu" or seconds < TOO_SHORT else 1
         return True
@@ -173,9 +176,10 @@ class Measuring:
         beyond_cache = 1 + math.ceil(5 * machine.cache_bytes() / size) if case.device == "cuda" else 2
         self.problem.grow(max(2, min(most, max(beyond_cache, *(timed.inner for timed in racing)))))
         for timed in racing:
-            for i in range(len(self.problem.sets)):
-                with timed.guard():
-                    timed.run(i)
+            if case.passes == "backward":
+                for i in range(len(self.problem.sets)):
+                    with timed.guard():
+                        timed.run(i)
             if case.device == "cuda" and timed.inner > 1:
                 self._record(timed)
 
@@ -211,7 +215,7 @@ class Measuring:
             "aa": {"ratio": aa.ratio, "lo": aa.lo, "hi": aa.hi, "void": void},
             "clock": self.clock.name, "rounds": len(found.samples[anchor]), "looked_at": found.looked_at,
             "stopped": found.stopped, "seconds": seconds, "seed": self.seed, "sets": len(self.problem.sets),
-            "rules": asdict(self.rules),
+            "disturbed": self.disturbed, "rules": asdict(self.rules),
         }  # fmt: skip
 
     def _of(self, timed: Timed, found: Rounds, anchor: str, void: bool) -> dict[str, Any]:
@@ -227,7 +231,7 @@ class Measuring:
             *telling.impossible(self.case, entry["median_s"], self.peaks),
             *telling.throttled(samples),
         ]
-        verdict = "AMBIGUOUS" if void else intervals.verdict(ratio, self.rules.margin)
+        verdict = "AMBIGUOUS" if void or self.disturbed else intervals.verdict(ratio, self.rules.margin)
         entry["fractions"]["anchor"] = 1 / ratio.ratio
         return {**entry, **telling.of_ratio(ratio, verdict, flags), "inner": timed.total}
 

@@ -13,6 +13,7 @@ from attnconf.conformance.timing.clock import Clock, Job, Run, Sample
 from attnconf.conformance.timing.intervals import Interval, paired, verdict
 
 CHECK_EVERY = 4  # rounds
+FEWEST = 5  # rounds, however long they take
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,14 @@ class Rules:
     void: float = 0.02  # the anchor against itself must not be this far off for certain
     looked_at: float = 0.1  # fraction of the rounds after which the results are compared with what they must be
     too_fast: float = 0.1  # faster than the anchor by this fraction: looked at again
+    slowest: float = 1.0  # seconds: what takes longer for one call is not timed
+
+
+def rules_for(device: str, which: str) -> Rules:
+    """Return the rules by which "smoke" and "grid" end in time: a minute and, on CUDA, eight for the grid."""
+    if device == "cpu":
+        return Rules()
+    return Rules(warm_up=0.5) if which == "smoke" else Rules(min_seconds=0.1, max_seconds=2.5)
 
 
 @dataclass
@@ -113,49 +122,63 @@ class Stop:
         return "stalled" if decided and earlier and widest > (1 - rules.shrink) * earlier[-1] else ""
 
 
-def estimate(timed: Timed, clock: Clock, calls: int = 5) -> float:
-    """Return about how many seconds one call takes: the median of a few."""
+def estimate(timed: Timed, clock: Clock, calls: int = 5, enough: float = 0.2) -> float:
+    """Return about how many seconds one call takes: the median of a few, of fewer where these take long."""
+    found: list[float] = []
     with timed.guard():
-        return statistics.median(clock.sample(Job(timed.run, 1, timed.calls, i)).seconds for i in range(calls))
+        while len(found) < calls and sum(found) < enough:
+            found.append(clock.sample(Job(timed.run, 1, timed.calls, len(found))).seconds)
+    return statistics.median(found)
 
 
 def warm_up(contenders: Sequence[Timed], clock: Clock, seconds: float) -> None:
-    """Run all contenders in turn, at least three times each, for so long."""
-    start, turns = clock.now(), 0
-    while turns < 3 or clock.now() - start < seconds:
+    """Run all contenders in turn for so long, once at least."""
+    start = clock.now()
+    while True:
         for timed in contenders:
             with timed.guard():
                 timed.job()()
-        turns += 1
+        if clock.now() - start >= seconds:
+            return
 
 
-def measure(contenders: Sequence[Timed], anchor: str, clock: Clock, rules: Rules, chance: random.Random) -> Rounds:
+def measure(
+    contenders: Sequence[Timed], anchor: str, clock: Clock, rules: Rules, chance: random.Random,
+    since: float | None = None,
+) -> Rounds:  # fmt: skip
     """Return samples of all contenders. What one raises withdraws it; if the anchor raises, nothing can be measured.
 
+    ``since``: when the case began, by the clock; all of it must not take longer than the rules say.
     Raises Failure or Unsupported of the anchor.
     """
     found = Rounds({timed.name: [] for timed in contenders})
-    stop, start, measured = Stop(rules), clock.now(), 0.0
+    stop, measured = Stop(rules), 0.0
+    start = clock.now() if since is None else since
     racing = list(contenders)
     while not found.stopped:
-        chance.shuffle(racing)
         look = chance.random() < rules.looked_at or found.number in (2, rules.min_rounds - 1)
-        found.looked_at += look
-        taken: dict[str, Sample] = {}
-        for timed in racing:
-            with _withdrawing(found, timed.name, anchor):
-                with timed.guard():
-                    taken[timed.name] = clock.sample(timed.job(chance.randrange(1 << 16), look))
-                measured += taken[timed.name].seconds * timed.total
+        measured += _round(racing, anchor, clock, chance, look, found)
         racing = [timed for timed in racing if timed.name not in found.withdrawn]
-        for name, sample in taken.items():
-            found.samples[name].append(sample)
-        if found.number % CHECK_EVERY == 0 or clock.now() - start >= rules.max_seconds:
-            ratios = [found.against(t.name, anchor) for t in racing if t.name != anchor]
-            widest = max((ratio.width for ratio in ratios), default=0.0)
+        elapsed = clock.now() - start
+        if found.number >= FEWEST and (found.number % CHECK_EVERY == 0 or elapsed >= rules.max_seconds):
+            ratios = [found.against(timed.name, anchor) for timed in racing if timed.name != anchor]
             decided = all(verdict(ratio, rules.margin) != "AMBIGUOUS" for ratio in ratios)
-            found.stopped = stop.why(found.number, measured, clock.now() - start, widest, decided)
+            widest = max((ratio.width for ratio in ratios), default=0.0)
+            found.stopped = stop.why(found.number, measured, elapsed, widest, decided)
     return found
+
+
+def _round(racing: list[Timed], anchor: str, clock: Clock, chance: random.Random, look: bool, found: Rounds) -> float:
+    """Take a sample of each contender, in random order; return how many seconds were measured."""
+    chance.shuffle(racing)
+    found.looked_at += look
+    taken: dict[str, float] = {}
+    for timed in racing:
+        with _withdrawing(found, timed.name, anchor), timed.guard():
+            sample = clock.sample(timed.job(chance.randrange(1 << 16), look))
+            found.samples[timed.name].append(sample)
+            taken[timed.name] = sample.seconds * timed.total
+    return sum(taken.values())
 
 
 @contextlib.contextmanager

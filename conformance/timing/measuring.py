@@ -24,8 +24,8 @@ from attnconf.conformance.timing.rounds import Rounds, Rules, Timed, estimate, m
 from attnconf.conformance.timing.trust import Watch
 
 AGAIN = " (again)"  # the anchor under another name
-SETS, GRAPHS = 256, 8  # sets of inputs at most; where backward keeps a graph for each
-BYTES = {"cpu": 64 * 2**20, "cuda": 2**32}  # of all sets together, at most
+SETS, GRAPHS = 256, 8  # sets of inputs at most, and where backward keeps a graph for each
+BYTES = {"cpu": 2**26, "cuda": 2**30}  # of all sets together, at most; one set there is at least
 LOOKS = 5  # at what is too fast
 
 
@@ -41,7 +41,7 @@ def time_case(
     if case.device == "cuda" and not torch.cuda.is_available():
         return {**telling.of_case(case), "status": "not-run", "reason": "no CUDA device"}
     seed = random.SystemRandom().randrange(2**31) if seed is None else seed
-    with _quiet():
+    with _quiet(case.device):
         try:
             return Measuring(
                 case, rules or Rules(), clock or machine.clock_of(case.device), seed, peaks or {}, disturbed
@@ -51,7 +51,7 @@ def time_case(
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet(device: str) -> Iterator[None]:
     """One thread, no garbage collection, and all settings as they were afterwards."""
     before, collecting = trust.settings(), gc.isenabled()
     torch.set_num_threads(1)
@@ -62,6 +62,9 @@ def _quiet() -> Iterator[None]:
         trust.restore(before)
         if collecting:
             gc.enable()
+        if device == "cuda":
+            gc.collect()
+            torch.cuda.empty_cache()  # the next case has other sizes
 
 
 class Measuring:
@@ -86,10 +89,11 @@ class Measuring:
         for contender in contenders:
             timed = self._admit(contender)
             racing += [timed] if timed else []
+        admitted = self.clock.now()  # compiling takes its time, and is nobody's
         racing = [timed for timed in racing if self._sized(timed)]
-        self._fill_sets(racing)
+        racing = self._fill_sets(racing)
         warm_up(racing, self.clock, self.rules.warm_up)
-        found = measure(racing, anchor.name, self.clock, self.rules, random.Random(self.seed), start)
+        found = measure(racing, anchor.name, self.clock, self.rules, random.Random(self.seed), admitted)
         self._say_who_replaced_timers(contenders)
         return self._told(found, anchor.name, racing, self.clock.now() - start)
 
@@ -168,20 +172,30 @@ class Measuring:
         timed.inner = max(1, math.ceil(enough / seconds)) if self.case.device == "cpu" or seconds < TOO_SHORT else 1
         return True
 
-    def _fill_sets(self, racing: Sequence[Timed]) -> None:
-        """Have enough sets of inputs that a sample sees none twice; record short calls, and backward's graphs."""
+    def _fill_sets(self, racing: Sequence[Timed]) -> list[Timed]:
+        """Have enough sets of inputs that a sample sees none twice; return whose graphs for them could be made."""
         one, case = self.problem.of(0), self.case
         size = sum(x.nbytes for x in (*one.inputs.values(), one.cotangent))
-        most = min(GRAPHS if case.passes == "backward" else SETS, BYTES[case.device] // size)
+        most = min(GRAPHS if case.passes == "backward" else SETS, max(1, BYTES[case.device] // size))
         beyond_cache = 1 + math.ceil(5 * machine.cache_bytes() / size) if case.device == "cuda" else 2
-        self.problem.grow(max(2, min(most, max(beyond_cache, *(timed.inner for timed in racing)))))
-        for timed in racing:
-            if case.passes == "backward":
-                for i in range(len(self.problem.sets)):
-                    with timed.guard():
+        self.problem.grow(min(most, max(beyond_cache, *(timed.inner for timed in racing))))
+        return [timed for timed in racing if self._prepared(timed)]
+
+    def _prepared(self, timed: Timed) -> bool:
+        """Make backward's graphs, or record short calls on CUDA; return whether there was memory for that."""
+        try:
+            if self.case.passes == "backward":
+                with timed.guard():
+                    for i in range(len(self.problem.sets)):
                         timed.run(i)
-            if case.device == "cuda" and timed.inner > 1:
-                self._record(timed)
+        except (Failure, Unsupported) as error:
+            if timed.name not in self.entries:
+                raise
+            self.entries[timed.name].update(status="not-timed", reason=f"not timed: on more inputs, it {error}")
+            return False
+        if self.case.device == "cuda" and timed.inner > 1:
+            self._record(timed)
+        return True
 
     def _record(self, timed: Timed) -> None:
         replay = recorded(timed.run, timed.inner) if self.case.passes == "forward" else None

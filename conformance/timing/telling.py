@@ -1,4 +1,19 @@
-"""What was measured, as data that ends up in a results file: no NaN, no infinity, seconds and bytes."""
+"""What was measured, as data that ends up in a results file: no NaN, no infinity; seconds and bytes.
+
+    {case, text, group, component, pass, dtype, device, sizes {B, H, L, E, S, kv_heads, hidden, causal, padded},
+     work {flops, flops_published, bytes, tokens}, status "timed" | "not-run", reason,
+
+     and where it was timed:
+     contenders [{name, status "timed" | "not-timed" | "unsupported", reason, flags [{code, text, suspect}],
+                  accuracy {error, bound}, peak_bytes,
+                  samples_s, median_s, wall_s, mhz, outliers {mild, severe}, tflops, gbs, tokens_s,
+                  fractions {datasheet, measured, anchor, bound_by}, ratio, lo, hi, verdict, inner}],
+     anchor {name, samples_s, …, fractions}, aa {ratio, lo, hi, void},
+     clock, rounds, looked_at, stopped, seconds, seed, sets, disturbed, rules}
+
+A contender has the entries from ``samples_s`` on if it is "timed"; ``accuracy`` and ``peak_bytes`` also if it was
+right but not timed. What is not known is None. ``samples_s[i]`` and the anchor's ``samples_s[i]`` are of one round.
+"""
 
 import math
 import statistics

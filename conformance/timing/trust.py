@@ -56,8 +56,9 @@ class Watch:
     threads: frozenset[int | None] = frozenset()
 
     def flag(self, code: str, text: str, suspect: bool = True) -> None:
-        """Note a flag; the first of a code stays."""
-        self.flags.setdefault(code, Flag(code, text, suspect))
+        """Note a flag; the first of a code stays, but for a graver one."""
+        if code not in self.flags or (suspect and not self.flags[code].suspect):
+            self.flags[code] = Flag(code, text, suspect)
 
     def before(self, first: int, count: int) -> None:
         """Change the inputs of a sample, and remember those of its last call."""
@@ -77,17 +78,18 @@ class Watch:
         assert self.given is not None
         several = isinstance(returned, tuple)
         now = [x.clone() if isinstance(x, Tensor) else x for x in (returned if several else [returned])]
-        self._settle()
+        self._settle(suspect=not whole)
         self._compare_inputs(last)
         plain(returned, self.problem.of(last))
         return self.tier.check(self.given, tuple(now) if several else now[0], whole)
 
-    def _settle(self) -> None:
+    def _settle(self, suspect: bool) -> None:
+        """Look for what goes on. At the first call workers may start; later, a thread at each call is a trick."""
         more = len(_threads() - self.threads)
         if more:
-            self.flag("thread", f"{more} thread(s) that a call had started went on after it returned")
+            self.flag("thread", f"{more} thread(s) that a call had started went on after it returned", suspect)
         if self.clock.idle(REST) > REST / 4:
-            self.flag("work-after-return", "something was still computed after a call had returned")
+            self.flag("work-after-return", "something was still computed after a call had returned", suspect=False)
 
     def _compare_inputs(self, last: int) -> None:
         assert self.given is not None

@@ -84,19 +84,20 @@ def test_anchors_are_right_themselves(case, passes):
     problem = Problem(in_pass(case, passes), 0)
     (anchor,) = anchors.anchors("cpu")
     returned = problem.runner(anchor)(0)
-    Tier(problem, reference(), {}).check(problem.of(0).copy(), returned)
+    Tier(problem, reference()).check(problem.of(0).copy(), returned, first=True)
 
 
-def test_a_wrong_contender_is_found_in_a_part_alone():
-    """What would take too much memory to compare is compared where the changed row is."""
+def test_a_wrong_contender_is_found_in_a_part_alone(monkeypatch):
+    """What would take too much memory, or time, to compare is compared where the changed row is."""
+    monkeypatch.setattr("attnconf.conformance.timing.accuracy.LITTLE", 0)
     problem = Problem(Case("large", "attention", B=2, H=3, L=8, E=4), 0)
-    tier = Tier(problem, reference(), {})
+    tier = Tier(problem, reference())
     problem.touch(0, 1)
     out = problem.runner(anchors.anchors("cpu")[0])(0)
-    assert tier.check(problem.of(0).copy(), out, whole=False).error >= 0
+    assert tier.check(problem.of(0).copy(), out).error >= 0
     out[problem.row] += 1
     with pytest.raises(Exception, match="out in float32: max error"):
-        tier.check(problem.of(0).copy(), out, whole=False)
+        tier.check(problem.of(0).copy(), out)
 
 
 def test_conventions_are_no_mistakes():
@@ -204,6 +205,7 @@ def samples(seconds, wall=math.nan, waits=0.0, late=0.0, mhz=math.nan):
 @pytest.mark.parametrize(
     ("own", "codes"),
     [
+        (samples(9e-3, 36e-3, waits=1), []),  # it did, and gained nothing
         (samples(1e-3, 1e-3), []),
         (samples(1e-3, 4e-3, waits=0), []),  # a neighbour took the processor away
         (samples(1e-3, 4e-3, waits=1), ["waits"]),  # it gave the processor up
@@ -213,7 +215,8 @@ def samples(seconds, wall=math.nan, waits=0.0, late=0.0, mhz=math.nan):
     ],
 )
 def test_samples_tell_on_a_contender(own, codes):
-    assert [flag.code for flag in trust.of_samples(own, samples(1e-3, 1.1e-3))] == codes
+    found = trust.of_samples(own, samples(1e-3, 1.1e-3))
+    assert [flag.code for flag in found if flag.suspect or flag.code == "several-threads"] == codes
 
 
 def test_a_falling_clock_is_told():

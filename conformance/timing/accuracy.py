@@ -5,14 +5,12 @@ reference itself is off in the dtype, times a factor (numerics.error_budget): wi
 many times too narrow for one in the next lower precision.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import Implementation, build
 from attnconf.conformance.evidence import Failure, Measure
 from attnconf.conformance.numerics import error_budget, worst
@@ -22,27 +20,31 @@ from attnconf.conformance.timing.problem import Numbers, Problem
 # thousands of times further off.
 SLACK = {torch.float32: 8.0, torch.bfloat16: 2.0, torch.float16: 2.0}
 SCORES = {"cpu": 2**22, "cuda": 2**28}  # how many of them the reference may have at once
+LITTLE = 1e8  # operations that the reference does again each time that results are looked at
 SUBLAYERS = {"multi_head_attention": 3, "encoder_layer": 5}  # that errors pass through
 Part = tuple[slice, ...]
 
 
 class Tier:
-    """What is wanted of one problem, in the conventions that a contender declares."""
+    """What is wanted of one problem, by a reference in the conventions that contenders declare."""
 
-    def __init__(self, problem: Problem, reference: Implementation, declares: Mapping[str, str]):
+    def __init__(self, problem: Problem, reference: Implementation):
         self.problem = problem
-        self.reference = in_conventions(reference, declares)
+        self.reference = reference
         self._baseline: dict[bool, list[tuple[float, float] | None]] = {}
+        self._first: list[Tensor | None] = []
 
-    def check(self, given: Numbers, returned: Any, whole: bool = True) -> Measure:
+    def check(self, given: Numbers, returned: Any, first: bool = False) -> Measure:
         """Return the measure of the output if all that was returned for ``given`` is right, else raise Failure.
 
-        Else than as a whole, what depends on the row that was changed last is looked at.
+        With ``first`` all contenders are given the same, and as much as possible is compared; else what depends on the
+        row that was changed last is.
         """
         case = self.problem.case
         got = [returned] if case.passes == "forward" else list(returned)
-        part = self.part(whole)
-        want = self.wanted(given, part, torch.float64)
+        part = self.part(first)
+        want = (first and self._first) or self.wanted(given, part, torch.float64)
+        self._first = want if first else self._first
         if bool(part) not in self._baseline:
             less = self.wanted(given, part, case.torch_dtype)
             self._baseline[bool(part)] = [_error(a, b, case.torch_dtype) for a, b in zip(less, want, strict=True)]
@@ -59,14 +61,14 @@ class Tier:
             return ["out"]
         return ["out", *(f"gradient of {name}" for name in (*self.problem.of(0).inputs, *self.problem.weights))]
 
-    def part(self, whole: bool) -> Part:
+    def part(self, first: bool) -> Part:
         """Return what is compared of inputs and output: all, or the sample, and head, whose row was changed last.
 
         Only all of it tells of the gradients of weights.
         """
         case, row = self.problem.case, self.problem.row
-        whole = whole or (case.passes != "forward" and bool(self.problem.weights))
-        if not row or (whole and case.B * case.H * case.L * case.keys <= SCORES[case.device]):
+        little = case.work.flops < LITTLE
+        if not row or ((first or little) and case.B * case.H * case.L * case.keys <= SCORES[case.device]):
             return ()
         return tuple(slice(n, n + 1) for n in row[: 2 if case.component == "attention" else 1])
 

@@ -35,10 +35,9 @@ def flex_attention() -> Implementation:
 
 
 def _flex(config: Any, weights: Weights) -> Forward:
-    from torch.nn.attention.flex_attention import create_block_mask
-    from torch.nn.attention.flex_attention import flex_attention as attend
+    from torch.nn.attention import flex_attention  # what it needs takes a second to import
 
-    attend = torch.compile(attend, dynamic=False)
+    attend: Forward = torch.compile(flex_attention.flex_attention, dynamic=False)
 
     def earlier(sample: Any, head: Any, query: Any, key: Any) -> Any:
         return query >= key
@@ -52,7 +51,9 @@ def _flex(config: Any, weights: Weights) -> Forward:
         if config.causal:
             sizes = query.shape[2], key.shape[2], str(query.device)
             if sizes not in masks:
-                masks[sizes] = create_block_mask(earlier, None, None, sizes[0], sizes[1], device=sizes[2])
+                masks[sizes] = flex_attention.create_block_mask(
+                    earlier, None, None, sizes[0], sizes[1], device=sizes[2]
+                )
             mask = masks[sizes]
         return attend(query, key, value, block_mask=mask, scale=config.scale)
 

@@ -6,7 +6,6 @@ What cannot be read is left out. nvidia-ml-py is used where it is installed, nev
 import math
 import os
 import platform
-import statistics
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -178,11 +177,18 @@ def clock_of(device: str) -> Clock:
 
 
 def peaks(device: str, clock: Clock | None = None) -> dict[str, float]:
-    """Return operations and bytes a second: of the datasheet ("flops", "bytes"), and measured here ("gemm", "copy")."""
-    clock = clock or clock_of(device)
+    """Return operations and bytes a second: of the datasheet ("flops", "bytes"), and measured here ("gemm", "copy").
+
+    On the CPU they are those of one thread.
+    """
+    clock, threads = clock or clock_of(device), torch.get_num_threads()
     name = torch.cuda.get_device_name() if device == "cuda" else ""
     sheet = next(({"flops": f, "bytes": b} for part, f, b in DATASHEETS if name and part in name), {})
-    return {**sheet, "gemm": _gemm(device, clock), "copy": _copy(device, clock)}
+    torch.set_num_threads(1)
+    try:
+        return {**sheet, "gemm": _gemm(device, clock), "copy": _copy(device, clock)}
+    finally:
+        torch.set_num_threads(threads)
 
 
 def degraded(found: dict[str, float]) -> bool:
@@ -203,10 +209,10 @@ def _copy(device: str, clock: Clock) -> float:
 
 
 def _fastest(run: Callable[[int], Any], clock: Clock) -> float:
-    """Return the tenth percentile of 20 samples: a peak is what is reached when nothing disturbs."""
+    """Return the shortest of 20 samples: a peak is what is reached when nothing disturbs."""
     for i in range(3):
         run(i)
-    return statistics.quantiles([clock.sample(Job(run)).seconds for _ in range(20)], n=10)[0]
+    return min(clock.sample(Job(run)).seconds for _ in range(20))
 
 
 def as_published(gpu_name: str, record: Mapping[str, Any]) -> bool | None:

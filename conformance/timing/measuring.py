@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import Implementation, foreign
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.loading import load
@@ -77,6 +78,8 @@ class Measuring:
         self.disturbed = disturbed
         self.problem = Problem(case, seed)
         (self.reference,) = (i for i in load("reference") if isinstance(i, Implementation))
+        self.tier = Tier(self.problem, self.reference)
+        self.problem.touch(0, 1)
         self.watches: dict[str, Watch] = {}
         self.entries: dict[str, dict[str, Any]] = {}
 
@@ -115,7 +118,11 @@ class Measuring:
         return timed, implementation
 
     def _watch(self, implementation: Implementation) -> Watch:
-        tier = Tier(self.problem, self.reference, implementation.declared(self.case.component))
+        """Return what looks at a contender; those of the same conventions share what is wanted."""
+        component = self.case.component
+        reference = in_conventions(self.reference, implementation.declared(component))
+        same = reference.components[component] is self.reference.components[component]
+        tier = self.tier if same else Tier(self.problem, reference)
         return Watch(implementation.name, self.problem, tier, self.clock)
 
     def _enter(self, implementation: Implementation, name: str = "") -> Timed:
@@ -148,10 +155,10 @@ class Measuring:
             raise Unsupported("fewer heads of keys than of queries: the contract has none")
         timed = self._enter(implementation)
         timed.before, timed.after = watch.before, watch.after
-        watch.before(0, 1)
+        watch.remember(0)
         with timed.guard(), _peak(self.case.device) as peak:
             returned = timed.run(0)
-        entry["accuracy"] = asdict(watch.demand(0, returned))
+        entry["accuracy"] = asdict(watch.demand(0, returned, first=True))
         entry["peak_bytes"] = peak.get("bytes")
         return timed
 

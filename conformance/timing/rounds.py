@@ -31,7 +31,8 @@ class Rules:
     warm_up: float = 0.1  # seconds of the real mix, before anything counts
     margin: float = 0.025  # a ratio this near to 1 is SAME: half of the slowdown of 5 % that must be found
     void: float = 0.02  # the anchor against itself must not be this far off for certain
-    looked_at: float = 0.1  # fraction of the rounds after which the results are compared with what they must be
+    looked_at: float = 0.1  # fraction of the rounds after which results are compared with what they must be …
+    looks: int = 6  # … at most
     too_fast: float = 0.1  # faster than the anchor by this fraction: looked at again
     slowest: float = 1.0  # seconds: what takes longer for one call is not timed
 
@@ -157,6 +158,7 @@ def measure(
     racing = list(contenders)
     while not found.stopped:
         look = chance.random() < rules.looked_at or found.number in (2, rules.min_rounds - 1)
+        look = look and found.looked_at < rules.looks
         measured += _round(racing, anchor, clock, chance, look, found)
         racing = [timed for timed in racing if timed.name not in found.withdrawn]
         elapsed = clock.now() - start

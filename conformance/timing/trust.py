@@ -63,25 +63,29 @@ class Watch:
     def before(self, first: int, count: int) -> None:
         """Change the inputs of a sample, and remember those of its last call."""
         self.problem.touch(first, count)
+        self.remember(first + count - 1)
+
+    def remember(self, last: int) -> None:
+        """Remember what is there before a call."""
         self.threads = _threads()
-        self.given = self.problem.of(first + count - 1).copy()
+        self.given = self.problem.of(last).copy()
 
     def after(self, last: int, returned: Any) -> None:
         """Compare what the last call of a sample returned, as it is now, with what it must be."""
         try:
-            self.demand(last, returned, whole=False)
+            self.demand(last, returned)
         except Failure as failure:
             self.flag("wrong-when-timed", f"right before it was timed, but while it was: {failure.message}")
 
-    def demand(self, last: int, returned: Any, whole: bool = True) -> Measure:
+    def demand(self, last: int, returned: Any, first: bool = False) -> Measure:
         """Return the measure of the output of the last call, as it is now. Raises Failure; what goes on is flagged."""
         assert self.given is not None
         several = isinstance(returned, tuple)
         now = [x.clone() if isinstance(x, Tensor) else x for x in (returned if several else [returned])]
-        self._settle(suspect=not whole)
+        self._settle(suspect=not first)
         self._compare_inputs(last)
         plain(returned, self.problem.of(last))
-        return self.tier.check(self.given, tuple(now) if several else now[0], whole)
+        return self.tier.check(self.given, tuple(now) if several else now[0], first)
 
     def _settle(self, suspect: bool) -> None:
         """Look for what goes on. At the first call workers may start; later, a thread at each call is a trick."""
@@ -98,6 +102,8 @@ class Watch:
         pairs |= {"the cotangent": (now.cotangent, given.cotangent)}
         changed = [name for name, (x, before) in pairs.items() if not same_values(x.detach(), before)]
         if changed:
+            for name in changed:
+                pairs[name][0].data.copy_(pairs[name][1])  # the others are given the same
             self.flag("changed-inputs", f"it changed {', '.join(changed)} in place")
             raise Failure("property", f"changed {', '.join(changed)} in place")
 
@@ -162,10 +168,12 @@ def restore(before: dict[str, Any]) -> list[str]:
 def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag]:
     """Return the flags that follow from a contender's samples, beside the anchor's of the same rounds."""
     flags = []
-    seconds = statistics.median(s.seconds for s in samples)
+    seconds, slow = (statistics.median(s.seconds for s in each) for each in (samples, anchor))
     host, share = _host(samples), _host(anchor)
     if host is not None and share is not None and host > 2 * share and statistics.median(s.waits for s in samples) > 0:
-        flags.append(Flag("waits", f"it waits for something outside this process {1 - 1 / host:.0%} of the time"))
+        # what seems no faster gains nothing by it: its own threads may be kept waiting by neighbours
+        words = f"{1 - 1 / host:.0%} of the wall's time it waits, and is not computing"
+        flags.append(Flag("waits", words, suspect=seconds < 2 * slow))
     if host is not None and host < 0.8:
         flags.append(Flag("several-threads", f"computes in about {1 / host:.1f} threads; all their time counts", False))
     late = statistics.median(s.late for s in samples)

@@ -111,6 +111,7 @@ _WORK = {
 # -- CPU: float32, one thread
 
 _CPU = (
+    Case("attention-256", "attention", B=2, H=8, L=256, E=64),
     Case("attention-512", "attention", B=2, H=8, L=512, E=64),
     Case("attention-causal-512", "attention", B=2, H=8, L=512, E=64, causal=True),
     Case("module-16", "multi_head_attention", B=2, H=4, L=16, E=16),
@@ -124,7 +125,7 @@ _CPU = (
     Case("rms-norm", "rms_norm", B=2, H=8, L=512, E=64),
 )
 _CPU_SMOKE = (
-    ("attention-512", "forward"), ("attention-512", "both"), ("module-128", "forward"), ("layer-128", "forward"),
+    ("attention-256", "forward"), ("attention-256", "both"), ("module-128", "forward"), ("layer-128", "forward"),
 )  # fmt: skip
 
 # -- CUDA: the grid of FlashAttention's benchmarks, 16k tokens, width 2048

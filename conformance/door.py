@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import FORWARD, RETURNS, Component, positional
+from attnconf.adapters.contract import FORWARD, RETURNS, Component, Forward, positional
 from attnconf.conformance import blind_spots, sources, written
 from attnconf.conformance.counting import Counting, Counts, Work
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
@@ -140,6 +140,32 @@ def _counted(counting: Counting | None, out: Tensor) -> Work | None:
             "no operation of PyTorch leads from what it is given to what it returns: nothing can be counted"
         )
     return counting.take()
+
+
+def build(implementation: Implementation, component: str, config: Any, weights: Mapping[str, Tensor]) -> Forward:
+    """Return the component's callable itself, for what calls it many times: within ``foreign``.
+
+    Raises Failure or Unsupported.
+    """
+    with foreign(implementation):
+        forward = implementation.components[component](config, weights)
+    if not callable(forward):
+        raise Failure("protocol", f"{component}(config, weights) returned {_kind(forward)}, want a callable")
+    return forward
+
+
+@contextlib.contextmanager
+def foreign(implementation: Implementation) -> Iterator[None]:
+    """Turn what foreign code raises in here into Failure or Unsupported; its warnings are its own affair."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    except (Failure, Unsupported, KeyboardInterrupt):
+        raise
+    except NotImplementedError as error:
+        _not_implemented(implementation, error)
+    except BaseException as error:
+        raise _raised(error) from error
 
 
 def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:

@@ -20,6 +20,7 @@ MAY = {
     "reference": {"reference"},
     "reports": {"reports"},
     "reports/studies": {"reference"},  # experiments that people run; not installed
+    "reports/studies/throughput_reliability": {"conformance"},  # what it studies
     "adapters": {
         "adapters.contract",
         "adapters.binding",

@@ -1,0 +1,187 @@
+"""Clocks: how long a sample of calls took, on the CPU and on CUDA.
+
+On the CPU the ratios are made of the time that this process spent computing, in all its threads: a neighbour that takes
+the processor away lengthens the wall's time, and that of long samples more than of short ones, but not this. The wall's
+time is measured beside it, and what the process waits for (another process, a sleep) shows in the difference.
+
+The clocks are taken from a copy of the time module that nobody else has, so that a submission that replaces
+``time.perf_counter`` is seen to do it (trust.py) and gains nothing by it.
+"""
+
+import importlib.util
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Protocol
+
+import torch
+
+Run = Callable[[int], Any]  # computes on the i-th set of inputs
+
+
+def pristine(name: str) -> ModuleType:
+    """Return a new copy of a built-in module. Raises ImportError if it is none."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no module {name!r}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_time = pristine("time")
+now: Callable[[], float] = _time.perf_counter
+_event, _synchronize = torch.cuda.Event, torch.cuda.synchronize  # kept before a submission can replace them
+
+
+def _never() -> int:
+    return 0
+
+
+try:
+    from resource import RUSAGE_SELF, getrusage
+
+    def _waits() -> int:
+        return getrusage(RUSAGE_SELF).ru_nvcsw
+
+except ImportError:  # on Windows
+    _waits = _never
+
+
+@dataclass(frozen=True)
+class Job:
+    """One sample to take: ``inner`` calls on sets of inputs, from ``first`` on, each of which computes ``calls`` times.
+
+    ``before`` is called before the sample, ``after`` with what the last call returned; neither is timed.
+    """
+
+    run: Run
+    inner: int = 1
+    calls: int = 1
+    first: int = 0
+    before: Callable[[], None] | None = None
+    after: Callable[[Any], None] | None = None
+
+    def __call__(self) -> Any:
+        returned = None
+        for i in range(self.first, self.first + self.inner):
+            returned = self.run(i)
+        return returned
+
+    @property
+    def total(self) -> int:
+        return self.inner * self.calls
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a sample took, in seconds for one call."""
+
+    seconds: float  # by the clock that ratios are made of
+    wall: float = math.nan  # by the host's; NaN where it was not looked at
+    waits: float = 0.0  # times that the process gave the processor up to wait for something
+    late: float = 0.0  # how long the device went on after the call's own stream had ended
+    mhz: float = math.nan  # the processor's clock; NaN where it cannot be seen
+
+
+class Clock(Protocol):
+    """Takes samples. ``now`` is the wall's time in seconds."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def now(self) -> Callable[[], float]: ...
+
+    def sample(self, job: Job) -> Sample: ...
+
+    def idle(self, seconds: float) -> float:
+        """Return how long something was computed while the caller slept for so long."""
+        ...
+
+
+@dataclass
+class ProcessClock:
+    """The CPU's clock: computing time of this process."""
+
+    name: str = "process"
+    computing: Callable[[], float] = _time.process_time
+    now: Callable[[], float] = now
+    waits: Callable[[], int] = _waits
+    sleep: Callable[[float], None] = _time.sleep
+
+    def sample(self, job: Job) -> Sample:
+        if job.before:
+            job.before()
+        run, sets = job.run, range(job.first, job.first + job.inner)
+        returned = None
+        waited, wall, start = self.waits(), self.now(), self.computing()
+        for i in sets:
+            returned = run(i)
+        seconds, wall = self.computing() - start, self.now() - wall
+        waited = self.waits() - waited
+        if job.after:
+            job.after(returned)
+        return Sample(seconds / job.total, wall / job.total, waited / job.total)
+
+    def idle(self, seconds: float) -> float:
+        start = self.computing()
+        self.sleep(seconds)
+        return self.computing() - start
+
+
+@dataclass
+class CudaClock:
+    """CUDA's clock: events on the current stream, behind a flush of the L2 cache that lets the host run ahead.
+
+    Every sample waits for the whole device: what another stream still does is ``late``, and in nobody else's sample.
+    Every ``checked``-th sample is taken once more by the host, between two synchronisations.
+    """
+
+    flush: Callable[[], None]
+    name: str = "events"
+    checked: int = 4
+    event: Callable[..., Any] = _event
+    synchronize: Callable[[], None] = _synchronize
+    now: Callable[[], float] = now
+    mhz: Callable[[], float] = lambda: math.nan
+    taken: int = 0
+
+    def sample(self, job: Job) -> Sample:
+        self.taken += 1
+        if job.before:
+            job.before()
+        self.flush()
+        start, end = self.event(enable_timing=True), self.event(enable_timing=True)
+        start.record()
+        returned = job()
+        end.record()
+        end.synchronize()
+        ended = self.now()
+        self.synchronize()
+        late, mhz = self.now() - ended, self.mhz()
+        if job.after:
+            job.after(returned)
+        wall = self._by_host(job) if self.taken % self.checked == 1 else math.nan
+        return Sample(start.elapsed_time(end) / 1e3 / job.total, wall, 0.0, late, mhz)
+
+    def _by_host(self, job: Job) -> float:
+        self.synchronize()
+        start = self.now()
+        job()
+        self.synchronize()
+        return (self.now() - start) / job.total
+
+    def idle(self, seconds: float) -> float:
+        return 0.0  # every sample says what was late
+
+
+def cuda_clock(cache_bytes: int, mhz: Callable[[], float] | None = None) -> CudaClock:
+    """Return CUDA's clock for a device whose L2 cache is so large."""
+    beyond = torch.empty(max(256 * 2**20, 4 * cache_bytes), dtype=torch.int8, device="cuda")
+
+    def flush() -> None:
+        beyond.zero_()
+
+    return CudaClock(flush) if mhz is None else CudaClock(flush, mhz=mhz)

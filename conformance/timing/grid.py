@@ -1,0 +1,179 @@
+"""The cases that are timed, as data: on the CPU and on CUDA, a few ("smoke") or all ("grid")."""
+
+from dataclasses import dataclass, replace
+
+import torch
+
+from attnconf.conformance.timing import work
+from attnconf.conformance.timing.work import Work
+
+PASSES = ("forward", "backward", "both")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sizes (B samples, H heads, L queries, S keys, E features of a head) and what is done with them."""
+
+    name: str
+    component: str
+    B: int
+    H: int
+    L: int
+    E: int
+    S: int = 0  # 0: as many as L
+    kv_heads: int = 0  # 0: as many as H
+    hidden: int = 0  # of the feed-forward network
+    causal: bool = False
+    padded: bool = False  # samples of different lengths: the last quarter of every other sample is padding
+    passes: str = "forward"
+    dtype: str = "float32"
+    device: str = "cpu"
+    group: str = ""
+
+    @property
+    def keys(self) -> int:
+        return self.S or self.L
+
+    @property
+    def width(self) -> int:
+        return self.H * self.E
+
+    @property
+    def torch_dtype(self) -> torch.dtype:
+        dtype = getattr(torch, self.dtype)
+        assert isinstance(dtype, torch.dtype)
+        return dtype
+
+    @property
+    def work(self) -> Work:
+        """Return what one call of this case must do at least."""
+        return _WORK[self.component](self)
+
+    def __str__(self) -> str:
+        length = f"L={self.L}" if self.keys == self.L else f"L={self.L} S={self.keys}"
+        heads = f"H={self.H}" if self.kv_heads in (0, self.H) else f"H={self.H}/{self.kv_heads}"
+        mask = " causal" * self.causal + " padded" * self.padded
+        return f"{self.component} {self.passes}: B={self.B} {heads} {length} E={self.E} {self.dtype}{mask}"
+
+
+def _attention(case: Case) -> Work:
+    count = work.pairs(case.L, case.keys, case.causal)
+    published = work.pairs_published(case.L, case.keys, case.causal)
+    times = work.factor(case.passes, work.BACKWARD_OF_ATTENTION)
+    flops, flops_published = (
+        times * work.attention_flops(case.B, case.H, n, case.E, case.E) for n in (count, published)
+    )
+    return Work(flops, flops_published, _attention_bytes(case), case.B * case.L)
+
+
+def _attention_bytes(case: Case) -> float:
+    """Return the bytes of q, k, v and out; backward reads these and dO, and writes dQ, dK and dV."""
+    size, kv_heads = case.torch_dtype.itemsize, case.kv_heads or case.H
+    queries, keys = case.B * case.H * case.L * case.E * size, case.B * kv_heads * case.keys * case.E * size
+    forward, backward = 2 * queries + 2 * keys, 4 * queries + 4 * keys
+    return {"forward": forward, "backward": backward, "both": forward + backward}[case.passes]
+
+
+def _linears(case: Case) -> float:
+    """Return the operations of the linear layers beside attention, in this pass."""
+    flops = work.projection_flops(case.B, case.L, case.width, case.H, case.H, case.E)
+    if case.hidden:
+        flops += work.feed_forward_flops(case.B, case.L, case.width, case.hidden)
+    return flops * work.factor(case.passes, work.BACKWARD_OF_LINEAR)
+
+
+def _module(case: Case) -> Work:
+    """Return the work of multi-head self-attention, or of an encoder layer, on (B, L, width)."""
+    inside, linears, size = _attention(case), _linears(case), case.torch_dtype.itemsize
+    weights = (4 * case.width**2 + 2 * case.width * case.hidden) * size
+    x = case.B * case.L * case.width * size
+    forward, backward = 2 * x + weights, 2 * x + 2 * weights
+    traffic = {"forward": forward, "backward": backward, "both": forward + backward}[case.passes]
+    return Work(inside.flops + linears, inside.flops_published + linears, traffic, inside.tokens)
+
+
+def _elementwise(case: Case) -> Work:
+    """Return the work of what reads every element and writes it again, as rotary positions and norms do."""
+    x = case.B * case.L * case.width * case.torch_dtype.itemsize
+    times = {"forward": 2, "backward": 2, "both": 4}[case.passes]
+    return Work(0.0, 0.0, times * x, case.B * case.L)
+
+
+_WORK = {
+    "attention": _attention,
+    "multi_head_attention": _module,
+    "encoder_layer": _module,
+    "rotary": _elementwise,
+    "layer_norm": _elementwise,
+    "rms_norm": _elementwise,
+}
+
+# -- CPU: float32, one thread
+
+_CPU = (
+    Case("attention-256", "attention", B=2, H=8, L=256, E=64),
+    Case("attention-512", "attention", B=2, H=8, L=512, E=64),
+    Case("attention-causal-512", "attention", B=2, H=8, L=512, E=64, causal=True),
+    Case("module-16", "multi_head_attention", B=2, H=4, L=16, E=16),
+    Case("module-128", "multi_head_attention", B=4, H=4, L=128, E=64),
+    Case("module-512", "multi_head_attention", B=2, H=8, L=512, E=64),
+    Case("layer-128", "encoder_layer", B=4, H=4, L=128, E=64, hidden=1024),
+    Case("decode", "attention", B=2, H=8, L=1, S=2048, E=64),
+    Case("padded", "attention", B=4, H=8, L=256, E=64, padded=True),
+    Case("rotary", "rotary", B=2, H=8, L=512, E=64),
+    Case("layer-norm", "layer_norm", B=2, H=8, L=512, E=64),
+    Case("rms-norm", "rms_norm", B=2, H=8, L=512, E=64),
+)
+_CPU_SMOKE = (
+    ("attention-256", "forward"), ("attention-256", "both"), ("module-128", "forward"), ("layer-128", "forward"),
+)  # fmt: skip
+
+# -- CUDA: the grid of FlashAttention's benchmarks, 16k tokens, width 2048
+
+_LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)  # tokens
+_CUDA = tuple(
+    Case(
+        f"attention-{'causal-' * causal}{length}-{width}", "attention",
+        B=max(1, 16384 // length), H=2048 // width, L=length, E=width, causal=causal, dtype=dtype, device="cuda",
+    )
+    for dtype in ("bfloat16", "float16") for width in (64, 128, 256) for causal in (False, True) for length in _LENGTHS
+    if dtype == "bfloat16" or length == 4096  # the kernels are the same: one length shows it
+)  # fmt: skip
+_CUDA_OTHERS = tuple(
+    replace(case, dtype="bfloat16", device="cuda")
+    for case in (
+        # the size for which NVIDIA publishes H200 figures of cuDNN: cudnn-frontend, benchmark/sdpa_benchmark_training
+        Case("published", "attention", B=1, H=64, kv_heads=8, L=8192, E=128, causal=True),
+        Case("decode", "attention", B=32, H=16, L=1, S=8192, E=128),
+        Case("padded", "attention", B=8, H=16, L=2048, E=128, padded=True),
+        Case("module", "multi_head_attention", B=4, H=16, L=2048, E=128),
+        Case("layer", "encoder_layer", B=4, H=16, L=2048, E=128, hidden=8192),
+        Case("rotary", "rotary", B=4, H=16, L=4096, E=128),
+        Case("layer-norm", "layer_norm", B=4, H=16, L=4096, E=128),
+        Case("rms-norm", "rms_norm", B=4, H=16, L=4096, E=128),
+    )
+)
+_CUDA_SMOKE = (
+    ("published", "forward"), ("published", "backward"), ("attention-causal-4096-128", "forward"), ("layer", "forward"),
+)  # fmt: skip
+_FORWARD_ONLY = ("decode", "padded")
+
+
+def cases(device: str, which: str) -> tuple[Case, ...]:
+    """Return the cases of a device ("cpu", "cuda") and a choice ("smoke", "grid"), each in the passes it is timed in.
+
+    Raises ValueError for another device or choice.
+    """
+    if device not in ("cpu", "cuda") or which not in ("smoke", "grid"):
+        raise ValueError(f"no cases for {device!r}, {which!r}: want cpu or cuda, smoke or grid")
+    every = _CPU if device == "cpu" else (*_CUDA, *_CUDA_OTHERS)
+    if which == "smoke":
+        chosen = _CPU_SMOKE if device == "cpu" else _CUDA_SMOKE
+        named = {case.name: case for case in reversed(every)}
+        return tuple(_in(named[name], passes) for name, passes in chosen)
+    return tuple(_in(case, p) for case in every for p in PASSES if p == "forward" or case.name not in _FORWARD_ONLY)
+
+
+def _in(case: Case, passes: str) -> Case:
+    group = case.component.replace("_", "-")
+    return replace(case, name=f"{case.name}-{passes}", passes=passes, group=f"{group} {passes}")

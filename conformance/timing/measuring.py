@@ -1,0 +1,283 @@
+"""One case, timed: contenders, the anchor, and the anchor again, and what is to be said of them, as data."""
+
+import contextlib
+import gc
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from attnconf.conformance.conventions import in_conventions
+from attnconf.conformance.door import Implementation, foreign
+from attnconf.conformance.evidence import Failure, Unsupported
+from attnconf.conformance.loading import load
+from attnconf.conformance.timing import intervals, machine, telling, trust
+from attnconf.conformance.timing.accuracy import Tier
+from attnconf.conformance.timing.anchors import anchors
+from attnconf.conformance.timing.clock import Clock
+from attnconf.conformance.timing.graphs import ENOUGH, TOO_SHORT, recorded
+from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.problem import Problem
+from attnconf.conformance.timing.rounds import Rounds, Rules, Timed, estimate, measure, warm_up
+from attnconf.conformance.timing.trust import Watch
+
+AGAIN = " (again)"  # the anchor under another name
+SETS, GRAPHS = 256, 8  # sets of inputs at most, and where backward keeps a graph for each
+BYTES = {"cpu": 2**26, "cuda": 2**30}  # of all sets together, at most; one set there is at least
+LOOKS = 5  # at what is too fast
+
+
+def time_case(
+    case: Case, contenders: Sequence[Implementation], rules: Rules | None = None, *, clock: Clock | None = None,
+    peaks: Mapping[str, float] | None = None, seed: int | None = None, disturbed: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """Return what was measured in one case, ready for JSON.
+
+    ``peaks`` are those of ``machine.peaks``; without them there are no fractions of them. ``disturbed`` says, in words,
+    why nothing can be decided here, as ``machine.busy`` does: verdicts are then AMBIGUOUS.
+    """
+    if case.device == "cuda" and not torch.cuda.is_available():
+        return {**telling.of_case(case), "status": "not-run", "reason": "no CUDA device"}
+    seed = random.SystemRandom().randrange(2**31) if seed is None else seed
+    with _quiet(case.device):
+        try:
+            return Measuring(
+                case, rules or Rules(), clock or machine.clock_of(case.device), seed, peaks or {}, disturbed
+            ).of(contenders)
+        except (Failure, Unsupported) as error:
+            return {**telling.of_case(case), "status": "not-run", "reason": f"no anchor: {error}"}
+
+
+@contextlib.contextmanager
+def _quiet(device: str) -> Iterator[None]:
+    """One thread, no garbage collection, and all settings as they were afterwards."""
+    before, collecting = trust.settings(), gc.isenabled()
+    torch.set_num_threads(1)
+    gc.disable()
+    try:
+        yield
+    finally:
+        trust.restore(before)
+        if collecting:
+            gc.enable()
+        if device == "cuda":
+            gc.collect()
+            torch.cuda.empty_cache()  # the next case has other sizes
+
+
+class Measuring:
+    """The work of ``time_case``."""
+
+    def __init__(
+        self, case: Case, rules: Rules, clock: Clock, seed: int, peaks: Mapping[str, float], disturbed: str = ""
+    ):
+        self.case, self.rules, self.clock, self.seed, self.peaks = case, rules, clock, seed, peaks
+        self.disturbed = disturbed
+        self.problem = Problem(case, seed)
+        (self.reference,) = (i for i in load("reference") if isinstance(i, Implementation))
+        self.tier = Tier(self.problem, self.reference)
+        self.problem.touch(0, 1)
+        self.watches: dict[str, Watch] = {}
+        self.entries: dict[str, dict[str, Any]] = {}
+
+    def of(self, contenders: Sequence[Implementation]) -> dict[str, Any]:
+        """Return what was measured. Raises Failure or Unsupported where no anchor can do it."""
+        start = self.clock.now()
+        anchor, implementation = self._anchor()
+        racing = [anchor, self._enter(implementation, anchor.name + AGAIN)]
+        self.watches = {c.name: self._watch(c) for c in contenders}
+        for contender in contenders:
+            timed = self._admit(contender)
+            racing += [timed] if timed else []
+        admitted = self.clock.now()  # compiling takes its time, and is nobody's
+        racing = [timed for timed in racing if self._sized(timed)]
+        racing = self._fill_sets(racing)
+        warm_up(racing, self.clock, self.rules.warm_up)
+        found = measure(racing, anchor.name, self.clock, self.rules, random.Random(self.seed), admitted)
+        self._say_who_replaced_timers(contenders)
+        return self._told(found, anchor.name, racing, self.clock.now() - start)
+
+    # -- who is timed
+
+    def _anchor(self) -> tuple[Timed, Implementation]:
+        """Return the quickest anchor that can do this. Raises Failure or Unsupported if none can."""
+        able: list[tuple[float, Timed, Implementation]] = []
+        error: Exception = Unsupported("there is none")
+        for implementation in anchors(self.case.device):
+            try:
+                timed = self._enter(implementation)
+                able.append((estimate(timed, self.clock), timed, implementation))
+            except (Failure, Unsupported) as failure:
+                error = failure
+        if not able:
+            raise error
+        _, timed, implementation = min(able, key=lambda found: found[0])
+        return timed, implementation
+
+    def _watch(self, implementation: Implementation) -> Watch:
+        """Return what looks at a contender; those of the same conventions share what is wanted."""
+        component = self.case.component
+        reference = in_conventions(self.reference, implementation.declared(component))
+        same = reference.components[component] is self.reference.components[component]
+        tier = self.tier if same else Tier(self.problem, reference)
+        return Watch(implementation.name, self.problem, tier, self.clock)
+
+    def _enter(self, implementation: Implementation, name: str = "") -> Timed:
+        """Build a contender that is not judged."""
+        run = self.problem.runner(implementation)
+        name = name or implementation.name
+        return Timed(name, run, before=self.problem.touch, guard=lambda: foreign(implementation))
+
+    def _admit(self, implementation: Implementation) -> Timed | None:
+        """Return a contender that is right, or nothing: its entry then says why it is not timed."""
+        entry: dict[str, Any] = {"name": implementation.name, "status": "timed", "reason": "", "flags": []}
+        self.entries[implementation.name] = entry
+        watch, before = self.watches[implementation.name], trust.settings()
+        try:
+            return self._judged(implementation, watch, entry)
+        except Unsupported as unsupported:
+            entry.update(status="unsupported", reason=f"not supported: {unsupported}")
+        except Failure as failure:
+            entry.update(status="not-timed", reason=f"not timed: {failure.message}")
+        finally:
+            for name in trust.restore(before):
+                watch.flag("changed-setting", f"it changed {name} for all", suspect=False)
+            entry["flags"] = [asdict(flag) for flag in watch.flags.values()]
+        return None
+
+    def _judged(self, implementation: Implementation, watch: Watch, entry: dict[str, Any]) -> Timed:
+        if self.case.component not in implementation.components:
+            raise Unsupported(f"it has no {self.case.component}")
+        if self.case.kv_heads not in (0, self.case.H):
+            raise Unsupported("fewer heads of keys than of queries: the contract has none")
+        timed = self._enter(implementation)
+        timed.before, timed.after = watch.before, watch.after
+        watch.remember(0)
+        with timed.guard(), _peak(self.case.device) as peak:
+            returned = timed.run(0)
+        entry["accuracy"] = asdict(watch.demand(0, returned, first=True))
+        entry["peak_bytes"] = peak.get("bytes")
+        return timed
+
+    def _sized(self, timed: Timed) -> bool:
+        """Give a contender as many calls in a sample as it takes; return whether it still runs."""
+        try:
+            seconds = max(estimate(timed, self.clock), 1e-7)
+        except (Failure, Unsupported) as error:
+            if timed.name not in self.entries:
+                raise
+            self.entries[timed.name].update(status="not-timed", reason=f"not timed: called again, it {error}")
+            return False
+        if seconds > self.rules.slowest and timed.name in self.entries:
+            reason = f"not timed: one call takes about {seconds:.2g} s"
+            self.entries[timed.name].update(status="not-timed", reason=reason)
+            return False
+        enough = self.rules.sample if self.case.device == "cpu" else ENOUGH
+        timed.inner = max(1, math.ceil(enough / seconds)) if self.case.device == "cpu" or seconds < TOO_SHORT else 1
+        return True
+
+    def _fill_sets(self, racing: Sequence[Timed]) -> list[Timed]:
+        """Have enough sets of inputs that a sample sees none twice; return whose graphs for them could be made."""
+        one, case = self.problem.of(0), self.case
+        size = sum(x.nbytes for x in (*one.inputs.values(), one.cotangent))
+        most = min(GRAPHS if case.passes == "backward" else SETS, max(1, BYTES[case.device] // size))
+        beyond_cache = 1 + math.ceil(5 * machine.cache_bytes() / size) if case.device == "cuda" else 2
+        self.problem.grow(min(most, max(beyond_cache, *(timed.inner for timed in racing))))
+        return [timed for timed in racing if self._prepared(timed)]
+
+    def _prepared(self, timed: Timed) -> bool:
+        """Make backward's graphs, or record short calls on CUDA; return whether there was memory for that."""
+        try:
+            if self.case.passes == "backward":
+                with timed.guard():
+                    for i in range(len(self.problem.sets)):
+                        timed.run(i)
+        except (Failure, Unsupported) as error:
+            if timed.name not in self.entries:
+                raise
+            self.entries[timed.name].update(status="not-timed", reason=f"not timed: on more inputs, it {error}")
+            return False
+        if self.case.device == "cuda" and timed.inner > 1:
+            self._record(timed)
+        return True
+
+    def _record(self, timed: Timed) -> None:
+        replay = recorded(timed.run, timed.inner) if self.case.passes == "forward" else None
+        if replay is not None:
+            timed.run, timed.calls, timed.inner = replay, timed.inner, 1
+        elif timed.name in self.watches:
+            words = "calls this short are not recorded in a CUDA graph: launching them is in the time"
+            self.watches[timed.name].flag("launch-bound", words, suspect=False)
+
+    def _say_who_replaced_timers(self, contenders: Sequence[Implementation]) -> None:
+        """Flag those whose file a replaced timer comes from, or everybody if that cannot be told."""
+        for name, file in trust.replaced_timers().items():
+            for contender in [c for c in contenders if file and c.source == file] or contenders:
+                self.watches[contender.name].flag("replaced-timer", f"{name} was replaced, by {file or 'somebody'}")
+
+    # -- what is said
+
+    def _told(self, found: Rounds, anchor: str, racing: Sequence[Timed], seconds: float) -> dict[str, Any]:
+        aa = found.against(anchor + AGAIN, anchor)
+        void = aa.lo > 1 + self.rules.void or aa.hi < 1 - self.rules.void
+        for timed in racing:
+            if timed.name in found.withdrawn:
+                reason = f"not timed: while it was, it {found.withdrawn[timed.name]}"
+                self.entries[timed.name].update(status="not-timed", reason=reason)
+            elif timed.name in self.entries:
+                self.entries[timed.name].update(self._of(timed, found, anchor, void))
+        own = {"name": anchor, **telling.of_samples(self.case, found.samples[anchor], self.peaks)}
+        return {
+            **telling.of_case(self.case), "status": "timed", "reason": "",
+            "contenders": list(self.entries.values()), "anchor": own,
+            "aa": {"ratio": aa.ratio, "lo": aa.lo, "hi": aa.hi, "void": void},
+            "clock": self.clock.name, "rounds": len(found.samples[anchor]), "looked_at": found.looked_at,
+            "stopped": found.stopped, "seconds": seconds, "seed": self.seed, "sets": len(self.problem.sets),
+            "disturbed": self.disturbed, "rules": asdict(self.rules),
+        }  # fmt: skip
+
+    def _of(self, timed: Timed, found: Rounds, anchor: str, void: bool) -> dict[str, Any]:
+        """Return what is said of a contender that was timed."""
+        samples, watch = found.samples[timed.name], self.watches[timed.name]
+        ratio = found.against(timed.name, anchor)
+        entry = telling.of_samples(self.case, samples, self.peaks)
+        if ratio.hi < 1 - self.rules.too_fast:
+            self._look_again(timed, watch)
+        flags = [
+            *watch.flags.values(),
+            *trust.of_samples(samples, found.samples[anchor]),
+            *telling.impossible(self.case, entry["median_s"], self.peaks),
+            *telling.throttled(samples),
+        ]
+        verdict = "AMBIGUOUS" if void or self.disturbed else intervals.verdict(ratio, self.rules.margin)
+        entry["fractions"]["anchor"] = 1 / ratio.ratio
+        return {**entry, **telling.of_ratio(ratio, verdict, flags), "inner": timed.total}
+
+    def _look_again(self, timed: Timed, watch: Watch) -> None:
+        """What is faster than the anchor by so much computes several fresh inputs under the eye of all checks."""
+        words = f"faster than the anchor by more than {self.rules.too_fast:.0%}: its results were looked at again"
+        watch.flag("looked-at-again", words, suspect=False)
+        try:
+            with timed.guard():
+                for i in range(LOOKS):
+                    self.clock.sample(timed.job(i, look=True))
+        except (Failure, Unsupported) as error:
+            watch.flag("wrong-when-timed", f"looked at again, it {error}")
+
+
+@contextlib.contextmanager
+def _peak(device: str) -> Iterator[dict[str, int]]:
+    """Hold the most memory, in bytes, that was in use beyond what was before; nothing on the CPU (counting.py)."""
+    found: dict[str, int] = {}
+    if device == "cpu":
+        yield found
+        return
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    yield found
+    torch.cuda.synchronize()
+    found["bytes"] = torch.cuda.max_memory_allocated() - before

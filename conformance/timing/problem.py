@@ -1,0 +1,211 @@
+"""A case with numbers in it: configuration, weights, and several sets of inputs that the calls use in turn.
+
+The inputs are normal numbers, never constants: how much power a processor draws, and so its clock, depends on them.
+Before each sample every set of inputs that it uses is changed in one row, so that no result can be had without
+computing it: not from the last call with this pointer, nor from a buffer that another contender has just given back.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import (
+    AttentionConfig,
+    EncoderLayerConfig,
+    Forward,
+    LayerNormConfig,
+    MultiHeadAttentionConfig,
+    RmsNormConfig,
+    RotaryConfig,
+    positional,
+)
+from attnconf.conformance.door import Implementation, build
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.timing.clock import Run
+from attnconf.conformance.timing.grid import Case
+
+_grad = torch.autograd.grad  # kept before a submission can replace it
+
+
+@dataclass
+class Numbers:
+    """One set: what a component is called with, and the cotangent of what it returns."""
+
+    case: Case
+    inputs: Mapping[str, Tensor]
+    weights: Mapping[str, Tensor]
+    cotangent: Tensor
+    mask: Tensor | None
+
+    def __post_init__(self) -> None:
+        names = positional(self.case.component)  # where there is a query alone, it is key and value too
+        self.arguments = [self.inputs[name if name in self.inputs else "query"] for name in names]
+        self.named = {} if self.mask is None else {"key_mask": self.mask}
+        self.leaves = [*self.inputs.values(), *self.weights.values()]
+
+    @property
+    def first(self) -> Tensor:
+        return self.arguments[0]
+
+    def out(self, forward: Forward) -> Tensor:
+        """Return an output that gradients can be taken of. Raises Failure."""
+        return differentiable(forward(*self.arguments, **self.named))
+
+    def grads(self, out: Tensor, **options: bool) -> Any:
+        """Return the output, then the gradients of inputs and weights."""
+        return out, *_grad(out, self.leaves, self.cotangent, allow_unused=True, **options)
+
+    def compute(self, forward: Forward) -> Any:
+        """Return what ``forward`` gives for these: its output, and gradients unless the pass is forward alone."""
+        if self.case.passes == "forward":
+            with torch.no_grad():
+                return forward(*self.arguments, **self.named)
+        return self.grads(self.out(forward))
+
+    def copy(self) -> "Numbers":
+        inputs = {name: x.detach().clone() for name, x in self.inputs.items()}
+        return replace(self, inputs=inputs, cotangent=self.cotangent.clone())
+
+
+class Problem:
+    """The numbers of one case. Call i uses ``sets[i % len(sets)]``; all sets have the same weights."""
+
+    def __init__(self, case: Case, seed: int, sets: int = 1):
+        self.case = case
+        self.config = config(case)
+        self.generator = torch.Generator(case.device).manual_seed(seed)
+        self.mask = key_mask(case)
+        self.weights = self._weights()
+        self.sets: list[Numbers] = []
+        self.row: tuple[int, ...] = ()  # of the first input, changed last
+        self.grow(sets)
+
+    def grow(self, sets: int) -> None:
+        """Have so many sets, if there are fewer."""
+        while len(self.sets) < sets:
+            inputs = {name: self._leaf(self.normal(*shape)) for name, shape in shapes(self.case).items()}
+            cotangent = self.normal(*next(iter(inputs.values())).shape)
+            self.sets.append(Numbers(self.case, inputs, self.weights, cotangent, self.mask))
+
+    def of(self, i: int) -> Numbers:
+        return self.sets[i % len(self.sets)]
+
+    def normal(self, *shape: int, size: float = 1.0) -> Tensor:
+        drawn = torch.randn(*shape, generator=self.generator, device=self.case.device)
+        return (drawn * size).to(self.case.torch_dtype)
+
+    def touch(self, first: int, count: int) -> None:
+        """Change one row of the first input, and of the cotangent, in each set that so many calls are going to use.
+
+        It is the same row in all of them. Backward alone runs on graphs that are there: their inputs stay.
+        """
+        shape = self.of(0).first.shape
+        self.row = tuple(
+            int(torch.randint(n, (1,), generator=self.generator, device=self.case.device)) for n in shape[:-1]
+        )
+        rows = self.normal(2, shape[-1])
+        with torch.no_grad():
+            for i in range(first, first + min(count, len(self.sets))):
+                if self.case.passes != "backward":
+                    self.of(i).first[self.row] = rows[0]
+                if self.case.passes != "forward":
+                    self.of(i).cotangent[self.row] = rows[1]
+
+    def runner(self, implementation: Implementation) -> Run:
+        """Build the component once; return what computes call i, in this case's pass. Raises Failure or Unsupported."""
+        forward = build(implementation, self.case.component, self.config, self.weights)
+        return self._backward(forward) if self.case.passes == "backward" else lambda i: self.of(i).compute(forward)
+
+    def _backward(self, forward: Forward) -> Run:
+        """The graph of each set is made when it is first used, and kept."""
+        outs: dict[int, Tensor] = {}
+
+        def run(i: int) -> Any:
+            i %= len(self.sets)
+            if i not in outs:
+                outs[i] = self.sets[i].out(forward)
+            return self.sets[i].grads(outs[i], retain_graph=True)
+
+        return run
+
+    def _leaf(self, x: Tensor) -> Tensor:
+        return x.requires_grad_(self.case.passes != "forward")
+
+    def _weights(self) -> dict[str, Tensor]:
+        drawn = {}
+        for name, shape in weight_shapes(self.case).items():
+            matrix = len(shape) == 2
+            w = self.normal(*shape, size=1 / math.sqrt(shape[1]) if matrix else 0.1)
+            drawn[name] = self._leaf(w if matrix or name.endswith("bias") else w + 1)  # a norm's gain is about 1
+        return drawn
+
+
+def plainly(x: Any) -> Tensor:
+    """Return a tensor that is one as such: a subclass might compute itself when somebody looks. Raises Failure."""
+    if type(x) is not Tensor:
+        raise Failure("protocol", f"returned a {type(x).__name__}, want a torch.Tensor and no class of one's own")
+    return x
+
+
+def differentiable(out: Any) -> Tensor:
+    """Return an output that gradients can be taken of. Raises Failure."""
+    out = plainly(out)
+    if not out.requires_grad:
+        raise Failure("property", "out carries no gradient: the graph to inputs and weights is cut")
+    return out
+
+
+def config(case: Case) -> Any:
+    """Return the configuration of the component."""
+    if case.component == "attention":
+        return AttentionConfig(causal=case.causal)
+    if case.component == "multi_head_attention":
+        width = case.width
+        return MultiHeadAttentionConfig(width, case.H, case.E, width, width, width, causal=case.causal)
+    if case.component == "encoder_layer":
+        return EncoderLayerConfig(case.width, case.H, case.hidden, causal=case.causal)
+    if case.component == "rotary":
+        return RotaryConfig(case.E, case.E, max_len=case.L, dtype=case.torch_dtype, device=case.device)
+    return LayerNormConfig((case.width,)) if case.component == "layer_norm" else RmsNormConfig(case.width)
+
+
+def shapes(case: Case) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the inputs; where there is a query alone, it is key and value too."""
+    if case.component == "attention":
+        keys = (case.B, case.kv_heads or case.H, case.keys, case.E)
+        return {"query": (case.B, case.H, case.L, case.E), "key": keys, "value": keys}
+    if case.component == "rotary":
+        return {"x": (case.B, case.H, case.L, case.E)}
+    return {"query" if case.component == "multi_head_attention" else "x": (case.B, case.L, case.width)}
+
+
+def weight_shapes(case: Case) -> Mapping[str, tuple[int, ...]]:
+    """Return the shapes of the weights by the contract's names."""
+    width, hidden = case.width, case.hidden
+    attention = {
+        f"{name}.{kind}": (width,) * n for name in ("q", "k", "v", "out") for kind, n in (("weight", 2), ("bias", 1))
+    }
+    norm = {"weight": (width,), "bias": (width,)}
+    if case.component == "multi_head_attention":
+        return attention
+    if case.component == "encoder_layer":
+        return {
+            **{f"attn.{name}": shape for name, shape in attention.items()},
+            "ff.up.weight": (hidden, width), "ff.up.bias": (hidden,),
+            "ff.down.weight": (width, hidden), "ff.down.bias": (width,),
+            **{f"norm{i}.{name}": shape for i in (1, 2) for name, shape in norm.items()},
+        }  # fmt: skip
+    return {"layer_norm": norm, "rms_norm": {"weight": (width,)}}.get(case.component, {})
+
+
+def key_mask(case: Case) -> Tensor | None:
+    """Return which keys are no padding, (B, S): of every other sample the last quarter is."""
+    if not case.padded:
+        return None
+    mask = torch.ones(case.B, case.keys, dtype=torch.bool, device=case.device)
+    mask[1::2, case.keys - case.keys // 4 :] = False
+    return mask

@@ -54,14 +54,20 @@ def infer(
     where = str(source.path or source.module.__name__)
     bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
-    implementations: list[Implementation | Unjudgeable] = [
+    implementations = [
         _implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound
     ]
     if implementations:
-        return implementations
+        return [*implementations[:-1], _with_refused(implementations[-1], refused)]
     if refused:
         return [Unjudgeable(label, where, f"{c.name}: {reason}") for c, reason in refused[:1]]
     return [Unjudgeable(label, where, nothing_in(source))]
+
+
+def _with_refused(last: Implementation, refused: list[tuple[Candidate, str]]) -> Implementation:
+    """Return the last implementation of a file, with a word on what looks like a component and cannot be judged."""
+    words = tuple(f"not judged   {c.name}: {reason[:160]}" for c, reason in refused[:4] if not c.weak)
+    return replace(last, told=(*last.told, *words))
 
 
 def bindings(

@@ -112,8 +112,15 @@ def texts(
             space = space_for(config, place.module, weights=numbered)
             module = attempt(partial(run, whole, space))
         for form in attention_forms(module):
+            if attempts.hopeless(called_with(form)):
+                continue
             for text in _of_form(place, whole, form, module, config, attempts):
                 yield text, sizes
+
+
+def called_with(form: Form) -> str:
+    """Return how something is called, for people."""
+    return f"called with {form.text(lambda slot: slot.role)}: "
 
 
 def _of_form(
@@ -133,7 +140,7 @@ def _of_form(
         try:
             yield from _weighed(probe.called(), probe)
         except Failed as error:
-            attempts.say(f"called with {form.text(lambda slot: slot.role)}: {error}")
+            attempts.say(f"{called_with(form)}{error}")
             if any(probe.runs_with(samples) for samples in integers_of(place.thing)):
                 named = next(probe.weighings(), None)
                 attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []

@@ -1,5 +1,6 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -147,10 +148,13 @@ KINDS = {
 
 
 def _far_fetched(candidate: Candidate, component: str) -> bool:
-    """Return whether something that its name says to be something else is taken for an encoding of positions.
+    """Return whether something that its name says to be something else is taken for attention or for an encoding.
 
     What its inputs and its code say together, attention with positions of its own, is not far-fetched.
     """
+    if component == "multi_head_attention":
+        layer = candidate.components[0] in ("encoder_layer", "encoder", "decoder_layer", "decoder", "transformer")
+        return layer and not re.search(r"(?i)att|mha|msa|head", candidate.name)
     if component.endswith("_attention"):
         return False
     kinds = {KINDS.get(c, c) for c in candidate.components}

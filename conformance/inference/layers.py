@@ -89,14 +89,21 @@ def bind(place: Place) -> Bound | Refusal:
             break
     if not tried:
         return Refusal("; ".join(attempts.failures[:4]) or f"it can be neither built nor called as {place.component}")
+    if why := misfit(place, tried[0]):
+        return Refusal(why)
     for one in tried[:3]:
         for mistake in Certificate(place.component, one.certificate.requests[:1]).mistakes(one.given[:1], one.declares):
             if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
                 return finish(place, one, mistake.id)
-    drawn = drawn_anew(place, tried[0])
-    if drawn:
-        return Refusal(f"{drawn[0]} is no parameter of {place.component}, and what comes out depends on it")
     return finish(place, tried[0], None)
+
+
+def misfit(place: Place, one: Tried) -> str:
+    """Return why what equals no textbook cannot be judged as this component either; nothing where it can."""
+    if place.component in _COUNTS and not {"layers", "decoder_layers"} & one.text.made.given:
+        return f"{one.text.made.text}: its number of layers cannot be chosen, so it is not judged as {place.component}"
+    drawn = drawn_anew(place, one)
+    return f"{drawn[0]} is no parameter of {place.component}, and what comes out depends on it" if drawn else ""
 
 
 def drawn_anew(place: Place, one: Tried) -> list[str]:

@@ -395,7 +395,9 @@ TEXTS = {
 
 
 def test_a_missing_import_costs_only_what_needs_it(write):
-    found = read(write("import no_such\nfrom no_such.other import Config, f\ndef g(x): return f(x)\ndef h(x): return x\n"))
+    found = read(
+        write("import no_such\nfrom no_such.other import Config, f\ndef g(x): return f(x)\ndef h(x): return x\n")
+    )
     assert found.names() == ["h"]
     assert found.absent["g"].startswith("line 2, `from no_such.other import Config, f`, raised ModuleNotFoundError")
     assert found.untried().startswith(" (not run: line 1, `import no_such`, which raised ModuleNotFoundError")

@@ -55,9 +55,7 @@ def infer(
     where = str(source.path or source.module.__name__)
     bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
-    implementations = [
-        _implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound
-    ]
+    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
     if implementations:
         return [*implementations[:-1], _with_refused(implementations[-1], refused)]
     if refused:

@@ -81,7 +81,22 @@ def bind(place: Place) -> Bound | Refusal:
         mistakes = certificate.mistakes(given, declared(text))
         if mistakes:
             return finish(place, text, sizes_of(text), mistakes[0].id)
+    if wide_heads(place, ran[0][0]):
+        return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
+
+
+def wide_heads(place: Place, text: AttentionText) -> bool:
+    """Return whether a projection makes as many features for each head as the model has."""
+    config = config_of(sizes_of(text)[0])
+    space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
+    try:
+        module = attempt(partial(run, text.made, space))
+    except Failed:
+        return False
+    wide = config.num_heads * config.embed_dim
+    shapes = [tuple(p.shape) for p in module.parameters()]
+    return (wide, config.embed_dim) in shapes and (config.embed_dim, wide) in shapes
 
 
 def sizes_of(text: AttentionText) -> tuple[tuple[int, int, int], ...]:

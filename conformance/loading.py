@@ -78,13 +78,25 @@ def load(typed: str, prescribed: Mapping[str, str] | None = None) -> list[Implem
 
 def _load(typed: str, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
     name = Name.of(typed)
-    if name.target in adapter_names():
+    if name.target in adapter_names() and not _is_of_the_library(name):
         return _adapter(name, _shipped(f"attnconf.adapters.{name.target}"))
     for point in entry_points(group="attnconf.adapters"):
         if point.name == name.target:
             return _adapter(name, _import(point.value))
     name, found = _find(name)
     return [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found, prescribed)
+
+
+def _is_of_the_library(name: Name) -> bool:
+    """Return whether a name is that of a class in a library which an adapter of ours is called after."""
+    if name.chosen is None or importlib.util.find_spec(name.target) is None:
+        return False
+    adapter = _shipped(f"attnconf.adapters.{name.target}")
+    variants = {} if isinstance(adapter, Unjudgeable) else getattr(adapter.module, "variants", {})
+    if name.chosen in variants:
+        return False
+    library = _import(name.target)
+    return not isinstance(library, Unjudgeable) and callable(getattr(library.module, name.chosen, None))
 
 
 def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:

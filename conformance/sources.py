@@ -106,8 +106,10 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     with quiet(path) as printed, _importable(path.absolute(), tree, module):
         sys.modules[module.__name__] = module
         try:
-            if whole:
+            if adapter:
                 run.everything(tree)
+            elif whole:
+                run.whole(tree, wanted)
             else:
                 run.some(wanted)
                 run.remove_unusable()
@@ -221,7 +223,29 @@ class _Run:
         except KeyboardInterrupt:  # the user's
             raise
         except BaseException as error:
-            raise NotLoaded(f"importing it {self._said(error)}") from None
+            raise NotLoaded(f"importing it {self._said(error)}") from error
+
+    def whole(self, tree: ast.Module, wanted: Sequence[str]) -> None:
+        """Run everything, or where an import fails, the definitions that do without what it should have brought.
+
+        Raises NotLoaded where there is none.
+        """
+        before = dict(vars(self.module))
+        try:
+            self.everything(tree)
+        except NotLoaded as error:
+            if not isinstance(error.__cause__, ImportError):
+                raise
+            vars(self.module).clear()
+            vars(self.module).update(before)
+            self.some(wanted)
+            self.remove_unusable()
+            if not self._defines():
+                raise
+
+    def _defines(self) -> bool:
+        """Return whether any class or function of the file is there."""
+        return any(s.name in vars(self.module) for s in self.outline if s.kind == "definition" and s.name)
 
     def some(self, wanted: Sequence[str]) -> None:
         """Run the definitions and what they need, and note what was not run."""

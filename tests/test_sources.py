@@ -368,7 +368,7 @@ TEXTS = {
     "coding": (b"# coding: klingon\nx = 1\n", "line 1: SyntaxError: unknown encoding: klingon"),
     "raises": ("def f(): raise KeyError('x')\nclass C:\n    f()\n", "importing it raised KeyError: 'x' (line 1)"),
     "exits": ("import sys\nclass C:\n    sys.exit(2)\n", "importing it called exit(2) (line 3)"),
-    "missing": ("import no_such\ndef f(): ...\n",
+    "missing": ("import no_such\nx = 1\n",
                 "importing it raised ModuleNotFoundError: No module named 'no_such' (line 1)"),
     "needed": ("import no_such as n\n\ndef f(x): return n.g(x)\nprint(f(1))\n",
                "line 1, `import no_such as n`, raised ModuleNotFoundError: No module named 'no_such'; "
@@ -392,6 +392,15 @@ TEXTS = {
                  "importing it raised E: no words (line 4)"),
     "mute": ("class C:\n    raise ValueError\n", "importing it raised ValueError: no words (line 2)"),
 }  # fmt: skip
+
+
+def test_a_missing_import_costs_only_what_needs_it(write):
+    found = read(
+        write("import no_such\nfrom no_such.other import Config, f\ndef g(x): return f(x)\ndef h(x): return x\n")
+    )
+    assert found.names() == ["h"]
+    assert found.absent["g"].startswith("line 2, `from no_such.other import Config, f`, raised ModuleNotFoundError")
+    assert found.untried().startswith(" (not run: line 1, `import no_such`, which raised ModuleNotFoundError")
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -1,5 +1,6 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -54,14 +55,18 @@ def infer(
     where = str(source.path or source.module.__name__)
     bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
-    implementations: list[Implementation | Unjudgeable] = [
-        _implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound
-    ]
+    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
     if implementations:
-        return implementations
+        return [*implementations[:-1], _with_refused(implementations[-1], refused)]
     if refused:
         return [Unjudgeable(label, where, f"{c.name}: {reason}") for c, reason in refused[:1]]
     return [Unjudgeable(label, where, nothing_in(source))]
+
+
+def _with_refused(last: Implementation, refused: list[tuple[Candidate, str]]) -> Implementation:
+    """Return the last implementation of a file, with a word on what looks like a component and cannot be judged."""
+    words = tuple(f"not judged   {c.name}: {reason[:160]}" for c, reason in refused[:4] if not c.weak)
+    return replace(last, told=(*last.told, *words))
 
 
 def bindings(
@@ -159,10 +164,13 @@ KINDS = {
 
 
 def _far_fetched(candidate: Candidate, component: str) -> bool:
-    """Return whether something that its name says to be something else is taken for an encoding of positions.
+    """Return whether something that its name says to be something else is taken for attention or for an encoding.
 
     What its inputs and its code say together, attention with positions of its own, is not far-fetched.
     """
+    if component == "multi_head_attention":
+        layer = candidate.components[0] in ("encoder_layer", "encoder", "decoder_layer", "decoder", "transformer")
+        return layer and not re.search(r"(?i)att|mha|msa|head", candidate.name)
     if component.endswith("_attention"):
         return False
     kinds = {KINDS.get(c, c) for c in candidate.components}

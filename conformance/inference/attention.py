@@ -92,7 +92,22 @@ def bind(place: Place) -> Bound | Refusal:
         mistakes = certificate.mistakes(given, declared(text))
         if mistakes:
             return finish(place, text, sizes_of(text), mistakes[0].id)
+    if wide_heads(place, ran[0][0]):
+        return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
+
+
+def wide_heads(place: Place, text: AttentionText) -> bool:
+    """Return whether a projection makes as many features for each head as the model has."""
+    config = config_of(sizes_of(text)[0])
+    space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
+    try:
+        module = attempt(partial(run, text.made, space))
+    except Failed:
+        return False
+    wide = config.num_heads * config.embed_dim
+    shapes = [tuple(p.shape) for p in module.parameters()]
+    return (wide, config.embed_dim) in shapes and (config.embed_dim, wide) in shapes
 
 
 def sizes_of(text: AttentionText) -> tuple[tuple[int, int, int], ...]:
@@ -128,6 +143,8 @@ def texts(
             attempts.say(f"{place.name} has many more weights than attention")
             continue
         for form in attention_forms(module):
+            if attempts.hopeless(called_with(form)):
+                continue
             ran = False
             for text in _of_form(place, whole, form, module, config, attempts, unregistered):
                 ran = True
@@ -151,6 +168,11 @@ def _inner(config: MultiHeadAttentionConfig) -> int:
     return config.num_heads * config.head_dim
 
 
+def called_with(form: Form) -> str:
+    """Return how something is called, for people."""
+    return f"called with {form.text(lambda slot: slot.role)}: "
+
+
 def _of_form(
     place: Place,
     made: Construction,
@@ -169,7 +191,7 @@ def _of_form(
         try:
             yield from _weighed(probe.called(), probe)
         except Failed as error:
-            attempts.say(f"called with {form.text(lambda slot: slot.role)}: {error}")
+            attempts.say(f"{called_with(form)}{error}")
             if any(probe.runs_with(samples) for samples in integers_of(place.thing)):
                 named = next(probe.weighings(), None)
                 attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []

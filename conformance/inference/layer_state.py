@@ -1,7 +1,7 @@
 """Which parameter of a layer or model is which of ours, as entries of an adapter's text."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -165,6 +165,13 @@ def _assembled(
     declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component)
     order = [kind for kind in units.kinds if kind in ("attention", "norm")]
     return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"])
+
+
+def uncovered(entries: Sequence[str], stacks: Sequence[Stack], names: Iterable[str]) -> list[str]:
+    """Return the parameters that no entry gives a value."""
+    given = [match[2] for e in (*entries, *(e for s in stacks for e in s.entries)) if (match := _NAME.match(e))]
+    patterns = [re.sub(r"\\\{[^}]*\\\}", ".+", re.escape(name)) for name in given]
+    return [name for name in names if not any(re.fullmatch(pattern, name) for pattern in patterns)]
 
 
 def _weights(entry: str, part: str) -> str:

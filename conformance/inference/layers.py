@@ -20,7 +20,7 @@ from attnconf.conformance.inference.layer_masks import FILLED, with_masks
 from attnconf.conformance.inference.layer_parts import layer_parts
 from attnconf.conformance.inference.layer_probe import Called, Probe, claims_batch_first, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
-from attnconf.conformance.inference.layer_state import State, states
+from attnconf.conformance.inference.layer_state import State, states, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
@@ -74,6 +74,7 @@ class Tried:
     distance: float
     given: list[Reply | Failure]
     certificate: Certificate
+    trace: Trace
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -88,11 +89,33 @@ def bind(place: Place) -> Bound | Refusal:
             break
     if not tried:
         return refused(attempts.failures, f"it can be neither built nor called as {place.component}")
+    if words := misfit(place, tried[0]):
+        return Refusal(words)
     for one in tried[:3]:
         for mistake in Certificate(place.component, one.certificate.requests[:1]).mistakes(one.given[:1], one.declares):
             if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
                 return finish(place, one, mistake.id)
     return finish(place, tried[0], None)
+
+
+def misfit(place: Place, one: Tried) -> str:
+    """Return why what equals no textbook cannot be judged as this component either; nothing where it can."""
+    if place.component in _COUNTS and not {"layers", "decoder_layers"} & one.text.made.given:
+        return f"{one.text.made.text}: its number of layers cannot be chosen, so it is not judged as {place.component}"
+    drawn = drawn_anew(place, one)
+    return f"{drawn[0]} is no parameter of {place.component}, and what comes out depends on it" if drawn else ""
+
+
+def drawn_anew(place: Place, one: Tried) -> list[str]:
+    """Return the parameters that are used, but are no weights of ours, and have other values in every construction."""
+    config = one.certificate.requests[0].config
+    space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+    try:
+        first, second = (dict(attempt(partial(run, one.text.made, space)).named_parameters()) for _ in range(2))
+    except Failed:
+        return []
+    names = uncovered(one.text.entries, one.text.stacks, [name for name in one.trace.order if name in one.trace.used])
+    return [name for name in names if not torch.equal(first[name], second[name])]
 
 
 # -- what the class may be
@@ -228,7 +251,7 @@ def trials(
         distance = first.distance(replies[:1], declares)
         if distance <= ROUNDING or nearest is None:
             distance = certificate.distance(replies, declares)
-        one = Tried(variant, declares, norm_first, distance, replies, certificate)
+        one = Tried(variant, declares, norm_first, distance, replies, certificate, trace)
         if distance <= ROUNDING:
             yield one
             return

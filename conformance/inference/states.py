@@ -80,7 +80,8 @@ def weighings(
         there = {role for name in parameters if parameters[name].ndim == 1 for role in roles_of(name)}
         yield Weighing(tuple(f'"{name}": {text}' for name, text in named.items()), _without(there))
         turned = {name: f"{text}.T" if parameters[name].ndim > 1 else text for name, text in named.items()}
-        yield Weighing(tuple(f'"{name}": {text}' for name, text in turned.items()), _without(there))
+        if not any(_upright(parameters[name]) for name in named):
+            yield Weighing(tuple(f'"{name}": {text}' for name, text in turned.items()), _without(there))
     try:
         found = read(output, parameters, x, sizes)
     except (Failed, RuntimeError, IndexError, ValueError):
@@ -102,6 +103,11 @@ def weighings(
         yield Weighing(few.state, few.lacking, few.mistake)
     if not choices and not weights:
         yield Weighing((), tuple(f"{n}.bias" for n in CANONICAL))
+
+
+def _upright(parameter: Tensor) -> bool:
+    """Return whether a parameter holds two or three square weights one below the other: these are not transposed."""
+    return parameter.ndim == 2 and parameter.shape[0] in (2 * parameter.shape[1], 3 * parameter.shape[1])
 
 
 def _picks(choices: Sequence[Sequence[tuple[Group, Layout]]]) -> Iterator[list[tuple[Group, Layout]]]:

@@ -1,6 +1,5 @@
 """What in a file is to be judged, and as what: classes and functions that look like a component, by their names."""
 
-import inspect
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from typing import Any
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import names_read
 from attnconf.conformance.inference.hints import named, positional
-from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
+from attnconf.conformance.inference.structures import blocks, sizes_of
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 # A norm that does not say which: no other that is known by a name, and none that is put around a layer.
 NORM = (
@@ -113,8 +113,12 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
     if isinstance(thing, type):
+        built = list(blocks(thing)) if not named(name) else []
+        if re.search(r"(layer|block|cell)$", plain):  # a BertLayer is one of BERT's
+            yield from (c for c in built[:1] if c.endswith("_layer"))
         yield from (c for c in by_name if c != "attention")
-        yield from by_call
+        yield from built
+        yield from (c for c in by_call if not built)
     else:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if c in FUNCTIONS)
@@ -131,16 +135,9 @@ def _by_call(thing: Any) -> Iterator[str]:
     names = [p.name for p in parameters(thing)]
     roles = [role for n in names for role in meanings(n, INPUTS)[:1]]
     if {"query", "key", "value"} <= set(roles):
-        yield "multi_head_attention" if isinstance(thing, type) and "heads" in _sizes(thing) else "attention"
-    elif isinstance(thing, type) and "heads" in _sizes(thing):
-        yield "encoder_layer" if "hidden" in _sizes(thing) or "ratio" in _sizes(thing) else "multi_head_attention"
-
-
-def _sizes(thing: type) -> set[str]:
-    try:
-        return {m for n in inspect.signature(thing).parameters for m in meanings(n, SIZES)[:1]}
-    except (TypeError, ValueError):
-        return set()
+        yield "multi_head_attention" if isinstance(thing, type) and "heads" in sizes_of(thing) else "attention"
+    elif isinstance(thing, type) and "heads" in sizes_of(thing):
+        yield "encoder_layer" if {"hidden", "ratio"} & sizes_of(thing) else "multi_head_attention"
 
 
 def _line(thing: Any) -> int:

@@ -79,6 +79,8 @@ class Tried:
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as a layer or a model, or what stands against it."""
     attempts, tried = Attempts(), list[Tried]()
+    if isinstance(place.thing, type) and next(layer_forms(place.component, place.thing), None) is None:
+        return Refusal(f"it takes fewer inputs than {place.component} has")
     for text, state, trace, called in hypotheses(place, attempts):
         for one in trials(place, text, state, trace, called, attempts):
             if one.distance <= ROUNDING:

@@ -1,7 +1,7 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -85,9 +85,9 @@ def bindings(
             if isinstance(outcome, Bound) and outcome.certified:
                 bound.append(outcome)
                 found.append(candidate)
-    bound = [b for b in bound if not any(_is_part(b, o) for o in bound if o is not b)]
-    order = [c.name for c in found]
-    bound = _without_helpers(sorted(bound, key=lambda b: order.index(b.place.name)), {c.name: c for c in found})
+    by_name = {c.name: c for c in found}
+    bound = [b for b in bound if not any(_is_part(b, o, by_name[o.place.name].uses) for o in bound if o is not b)]
+    bound = _without_helpers(sorted(bound, key=lambda b: list(by_name).index(b.place.name)), by_name)
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
     used |= {name for c in found for name in c.uses if c.name != name}
     return bound, [(c, reason) for c, reason in refused if c.name not in used]
@@ -157,10 +157,16 @@ def _helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
     return used and all(KINDS.get(c, c) == kind for c in candidate.components)
 
 
-def _is_part(b: Bound, user: Bound) -> bool:
-    """Return whether something is handed to the constructor of what equals the textbook with it."""
-    handed = f"theirs.{b.place.name}(" in user.draft.body
-    return handed and user.certified == "reference" and b.draft.component != "multi_head_attention"
+def _is_part(b: Bound, user: Bound, uses: Collection[str]) -> bool:
+    """Return whether something is handed to the constructor of what equals the textbook with it.
+
+    Attention that projects no output is a part of what does: as such it is judged.
+    """
+    if user.certified != "reference":
+        return False
+    if b.draft.component == "multi_head_attention":
+        return 'weights["out.' not in b.draft.body and b.place.name in uses
+    return f"theirs.{b.place.name}(" in user.draft.body
 
 
 def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnconf.adapters.handing import Handed
 from attnconf.adapters.layout import under
 
 __all__ = [
     "additive", "allowed", "awake", "chosen", "counted", "definitions", "each_apart", "everywhere", "exact", "fitted",
-    "for_each_head", "full", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves",
+    "for_each_head", "full", "handed", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves",
     "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "rows", "settle",
     "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip
@@ -54,6 +55,11 @@ def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:
     with torch.no_grad():
         module(*args, **kwargs)
     return module
+
+
+def handed(module: nn.Module, **words: Any) -> nn.Module:
+    """Return a model that takes ids as one that takes vectors: see handing.Handed."""
+    return Handed(module, **words)
 
 
 def without(module: nn.Module, *names: str) -> nn.Module:

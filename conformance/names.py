@@ -9,7 +9,7 @@ from pathlib import Path
 import attnconf.adapters
 from attnconf.spec import registry
 
-NOT_ADAPTERS = {"__init__", "contract", "binding", "hugging_face", "jax_bridge", "layout", "wiring"}
+NOT_ADAPTERS = {"__init__", "contract", "binding", "handing", "hugging_face", "jax_bridge", "layout", "wiring"}
 
 
 @cache

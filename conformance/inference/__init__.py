@@ -152,6 +152,8 @@ def _helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
     kind = KINDS.get(user.draft.component, user.draft.component)
     uses = next(c.uses for c in found if c.name == user.place.name)
     used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
+    if used and "handed(" in user.draft.body and KINDS.get(candidate.components[0]) == "positions":
+        return False  # vectors are handed in behind them
     if used and user.certified == "reference" and candidate.components[0] != "multi_head_attention":
         return True
     return used and all(KINDS.get(c, c) == kind for c in candidate.components)

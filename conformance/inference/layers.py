@@ -10,11 +10,20 @@ from typing import Any
 import torch
 from torch import nn
 
+from attnconf.adapters.handing import Handed
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.calling import Form
-from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.construction import (
+    Construction,
+    constructions,
+    filled,
+    names_read,
+    run,
+    space_for,
+)
+from attnconf.conformance.inference.handing import handed
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
 from attnconf.conformance.inference.layer_parts import layer_parts
@@ -26,6 +35,7 @@ from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.structures import TABLES
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
 from attnconf.conformance.models import vocabulary
 
@@ -54,14 +64,18 @@ _COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         **_BOTH, "vocab": ("config.vocab_size",), "max_len": ("config.max_len", "256"), "padding": ("-1", "None"),
     },
 }  # fmt: skip
+_ROWS = {"vocab": ("64",), "padding": ("0",)}  # of a table that vectors are handed in behind
 _TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
            "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
            "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
 
 
-def table_of(component: str) -> Mapping[str, tuple[str, ...]]:
-    """Return what parameters of a constructor may get, by their meanings."""
-    return _TOKENS if component == "token_attention" else {**_SIZES, **_COUNTS.get(component, {})}
+def table_of(component: str, thing: Any = None) -> Mapping[str, tuple[str, ...]]:
+    """Return what parameters of a constructor may get, by their meanings; an embedding inside has some rows."""
+    if component == "token_attention":
+        return _TOKENS
+    embeds = component in ("encoder", "decoder") and names_read(thing) & TABLES
+    return {**_SIZES, **(_ROWS if embeds else {}), **_COUNTS.get(component, {})}
 
 
 @dataclass
@@ -102,7 +116,7 @@ def bind(place: Place) -> Bound | Refusal:
 
 def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State, Trace, Called]]:
     """Yield what the class may be, the likeliest first."""
-    table = table_of(place.component)
+    table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
     for made in constructions(place.name_in_text, place.thing, table, place.module, parts):
         declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
@@ -118,8 +132,14 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             attempts.say(f"{place.name} is no torch.nn.Module")
             return
         for form in layer_forms(place.component, module):
-            if not attempts.hopeless(called_with(form)):
-                yield from _called(place, whole, form, module, config, declares, attempts)
+            if attempts.hopeless(called_with(form)):
+                continue
+            try:
+                made_so, vectors = handed(whole, module, form, place.component)
+            except Failed as error:
+                attempts.say(f"{called_with(form)}{error}")
+                continue
+            yield from _called(place, made_so, form, vectors, config, declares, attempts)
 
 
 def _called(
@@ -135,6 +155,9 @@ def _called(
         if called.sequence_first and claims_batch_first(place):
             probe.sequence_first = called.sequence_first = False
         trace = probe.trace()
+        if isinstance(module, Handed):
+            unheard = probe.unheard()
+            trace.order = [name for name in trace.order if name not in unheard or name not in trace.used]
     except Failed as error:
         attempts.say(f"{called_with(form)}{error}")
         return

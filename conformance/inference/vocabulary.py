@@ -19,7 +19,7 @@ SIZES: Mapping[str, str] = {
     r"embeddings?_?dims?|embed_?dims",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
-    "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|num_?attention_?heads|nheads|n_?h|head_?count|"
+    "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|encoder_?attention_?heads",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|head_?width|"
     r"dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"

@@ -68,7 +68,7 @@ def bindings(
     found = candidates(source.module, chosen, component)
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
-    for candidate in sorted(found, key=lambda c: any(c.name in o.uses for o in found if o is not c)):
+    for candidate in sorted(found, key=lambda c: sum(c.name in o.uses for o in found if o is not c)):
         if any(_helps(candidate, b, found) for b in bound):
             continue
         outcome = bind(candidate, source, prescribed or {})
@@ -96,19 +96,26 @@ def bindings(
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
     outcomes: list[Bound | Refusal] = []
+    unlike: list[Any] = []  # what ran, and may be a known mistake: only if it is no other textbook
     for component in candidate.components:
         if component not in BINDERS:
             outcomes.append(Refusal(f"{component} cannot be bound without an adapter"))
             continue
         binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
-        outcome: Bound | Refusal = binder.bind(
-            Place(candidate.name, candidate.thing, source.module, part_of(source.module), component, prescribed)
-        )
+        place = Place(candidate.name, candidate.thing, source.module, part_of(source.module), component, prescribed)
+        outcome: Any = getattr(binder, "begin", binder.bind)(place)
+        if not isinstance(outcome, Bound | Refusal):
+            unlike.append(outcome)
+            continue
         if isinstance(outcome, Bound) and outcome.certified == "reference":
             return outcome
         if isinstance(outcome, Bound) and outcome.certified is None and _far_fetched(candidate, component):
             outcome = Refusal(f"it can be called as {component}, but is neither that nor a known mistake in it")
         outcomes.append(outcome)
+    for one in unlike:
+        outcomes.append(one.end())
+        if outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
+            break
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
 

@@ -92,6 +92,12 @@ class Tried:
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as a layer or a model, or what stands against it."""
+    found = begin(place)
+    return found.end() if isinstance(found, Unlike) else found
+
+
+def begin(place: Place) -> "Bound | Refusal | Unlike":
+    """Return the binding of what equals the textbook, what stands against one, or what ran and equals no textbook."""
     attempts, tried = Attempts(), list[Tried]()
     if isinstance(place.thing, type) and next(layer_forms(place.component, place.thing), None) is None:
         return Refusal(f"it takes fewer inputs than {place.component} has")
@@ -104,11 +110,26 @@ def bind(place: Place) -> Bound | Refusal:
             break
     if not tried:
         return Refusal("; ".join(attempts.failures[:4]) or f"it can be neither built nor called as {place.component}")
-    for one in tried[:3]:
-        for mistake in Certificate(place.component, one.certificate.requests[:1]).mistakes(one.given[:1], one.declares):
-            if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
-                return finish(place, one, mistake.id)
-    return finish(place, tried[0], None)
+    return Unlike(place, tried)
+
+
+@dataclass
+class Unlike:
+    """What ran as a component and equals no textbook: perhaps a known mistake, which takes long to find out."""
+
+    place: Place
+    tried: list[Tried]
+
+    def end(self) -> Bound:
+        """Return the binding of what equals a known mistake, else of what was nearest."""
+        alike: dict[Any, Certificate] = {}  # the mistakes' replies are computed once for the same calls
+        for one in self.tried[:3]:
+            key = (one.norm_first, one.text.causal_always, one.text.decodes, *sorted(one.declares.items()))
+            first = alike.setdefault(key, Certificate(self.place.component, one.certificate.requests[:1]))
+            for mistake in first.mistakes(one.given[:1], one.declares):
+                if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
+                    return finish(self.place, one, mistake.id)
+        return finish(self.place, self.tried[0], None)
 
 
 # -- what the class may be

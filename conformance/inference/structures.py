@@ -1,6 +1,7 @@
 """Which layer, stack or model a class may be by what its code calls and by how many inputs it takes, whatever its name."""
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,7 +40,14 @@ def blocks(thing: Any) -> Iterator[str]:
     elif inputs == 2 and code & TABLES:
         yield from ("transformer", "decoder", "encoder_decoder")
     elif inputs == 2:
-        yield from ("decoder_layer",) * (not stacked) + ("decoder", "encoder_decoder") * (stacked or maybe)
+        stacks = ("encoder_decoder", "decoder") if _translates(thing) else ("decoder", "encoder_decoder")
+        yield from ("decoder_layer",) * (not stacked) + stacks * (stacked or maybe)
+
+
+def _translates(thing: Any) -> bool:
+    """Return whether a source comes before a target, by their names."""
+    required = [p.name.lower() for p in parameters(thing) if p.default is p.empty]
+    return len(required) > 1 and bool(re.search("src|source|enc", required[0]) and re.search("t[ra]?r?g|dec", required[1]))
 
 
 def inputs_of(thing: Any) -> int:

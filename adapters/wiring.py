@@ -57,9 +57,9 @@ def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:
     return module
 
 
-def handed(module: nn.Module, **words: Any) -> nn.Module:
+def handed(module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False) -> nn.Module:
     """Return a model that takes ids as one that takes vectors: see handing.Handed."""
-    return Handed(module, **words)
+    return Handed(module, ids, out, turned)
 
 
 def without(module: nn.Module, *names: str) -> nn.Module:

@@ -1,7 +1,7 @@
 """Models that take ids or give no vectors: where their layers begin and end, found by watching a call."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from attnconf.conformance.inference.trial import drawn
 
 WIDTH = FIRST.H * FIRST.E
 B, L, S = 2, 3, 7
+SHAPES = {(*tokens, WIDTH) for n in (L, S) for tokens in ((B, n), (n, B))}
 
 
 @dataclass
@@ -32,29 +33,31 @@ class Seen:
 
 
 def handed(made: Construction, module: nn.Module, form: Form, component: str) -> tuple[Construction, nn.Module]:
-    """Return a construction and what it builds such that it takes and gives vectors; the same where it does already."""
-    if component not in ("encoder", "decoder") or not any(isinstance(m, nn.Embedding) for m in module.modules()):
+    """Return a construction and what it builds such that it takes and gives vectors; the same where it does already.
+
+    Raises Failed.
+    """
+    embeds = any(isinstance(m, nn.Embedding) for m in module.modules())
+    if component not in ("encoder", "decoder", "encoder_decoder") or not embeds:
         return made, module
-    ids = next(slot for slot in form.slots if slot.role == "x")
-    asks = _asks_for_ids(module, form)
-    seen, result = _watched(module, form, ids if asks else None)
-    words = _first(seen, ids.name, module, form) if asks else {}
-    if found_output(result, (B, L, WIDTH)) is None:
-        words |= _last(seen)
-    if not words:
+    ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]
+    seen, result = _watched(module, form, ids)
+    turned, places = _first(seen, ids, module, form) if ids else (False, {})
+    out = "" if found_output(result, (B, L, WIDTH)) else _last(seen)
+    if not ids and not out:
         return made, module
-    text = f"handed({made.text}, {', '.join(f'{name}={value!r}' for name, value in words.items())})"
-    return replace(made, text=text), Handed(module, **words)
+    words = f"{places!r}{f', out={out!r}' if out else ''}{', turned=True' if turned else ''}"
+    return replace(made, text=f"handed({made.text}, {words})"), Handed(module, places, out, turned)
 
 
-def _given(form: Form, ids: Slot | None, token: int = ID) -> Callable[[Slot], Any]:
-    """Return what the slots of a form get: ids for one of them, vectors for other inputs, nothing for masks."""
-    vectors = {"x": drawn("x", B, L, WIDTH), "memory": drawn("memory", B, S, WIDTH)}
+def _given(ids: Sequence[Slot]) -> Callable[[Slot], Any]:
+    """Return what the slots of a form get: ids for some of them, vectors for other inputs, nothing for masks."""
+    lengths = {"x": L, "memory": S, "source": S, "target": L}
 
     def what(slot: Slot) -> Any:
-        if slot is ids:
-            return torch.full((B, L), token)
-        return vectors.get(slot.role)
+        if slot in ids:
+            return torch.full((B, lengths[slot.role]), ID)
+        return drawn(slot.role, B, lengths[slot.role], WIDTH) if slot.role in lengths else None
 
     return what
 
@@ -65,15 +68,15 @@ def _call(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> Any:
 
 
 def _asks_for_ids(module: nn.Module, form: Form) -> bool:
-    """Return whether a call with vectors fails for want of whole numbers."""
+    """Return whether a call with vectors fails."""
     try:
-        _call(copy.deepcopy(module), form, _given(form, None))
-    except Failed as error:
-        return any(word in str(error) for word in ("indices", "Long", "embedding", "index"))
+        _call(copy.deepcopy(module), form, _given(()))
+    except Failed:
+        return True
     return False
 
 
-def _watched(module: nn.Module, form: Form, ids: Slot | None) -> tuple[list[Seen], Any]:
+def _watched(module: nn.Module, form: Form, ids: Sequence[Slot]) -> tuple[list[Seen], Any]:
     """Return which sub-modules a call calls, in the order of their beginnings, and what comes back. Raises Failed."""
     module, seen = copy.deepcopy(module), list[Seen]()
 
@@ -93,14 +96,14 @@ def _watched(module: nn.Module, form: Form, ids: Slot | None) -> tuple[list[Seen
     for name, part in module.named_modules():
         if name:
             watch(name, part)
-    result = _call(module, form, _given(form, ids))
+    result = _call(module, form, _given(ids))
     return seen, result
 
 
 def _shape(tree: Any) -> tuple[int, ...] | None:
     """Return the shape of the first tensor that has vectors for tokens."""
     for x in tree_leaves(tree):
-        if isinstance(x, Tensor) and x.is_floating_point() and tuple(x.shape) in ((B, L, WIDTH), (L, B, WIDTH)):
+        if isinstance(x, Tensor) and x.is_floating_point() and tuple(x.shape) in SHAPES:
             return tuple(x.shape)
     return None
 
@@ -109,38 +112,45 @@ def _attends(part: nn.Module) -> bool:
     return any({type(m).__name__} & (WHOLE | ATTENDS) or names_read(type(m)) & ATTENDS for m in part.modules())
 
 
-def _first(seen: list[Seen], ids: str, module: nn.Module, form: Form) -> dict[str, Any]:
+def _first(seen: list[Seen], ids: Sequence[Slot], module: nn.Module, form: Form) -> tuple[bool, dict[str, str]]:
     """Return where the layers begin: where vectors can be handed such that no id matters any more. Raises Failed."""
-    at = next((i for i, s in enumerate(seen) if s.attends and s.takes), None)
-    if at is None:
-        raise Failed("where its layers begin is not found")
-    before = [s for s in seen[:at] if s.gives]
-    points = [{"at": seen[at].name}, *({"at": s.name, "after": True} for s in before[-1:])]
-    for point, shape in zip(points, (seen[at].takes, *(s.gives for s in before[-1:])), strict=True):
-        words = {"ids": ids, **point} | ({"turned": True} if shape == (L, B, WIDTH) else {})
-        if _deaf(Handed(copy.deepcopy(module), **words), form):
-            return words
+    found: list[dict[str, str]] = [{}, {}]
+    turned = False
+    for slot in ids:
+        length = S if slot.role == "source" else L
+        shapes = ((B, length, WIDTH), (length, B, WIDTH))
+        at = next((i for i, s in enumerate(seen) if s.attends and s.takes in shapes), None)
+        if at is None:
+            raise Failed("where its layers begin is not found")
+        turned = seen[at].takes == shapes[1]
+        before = [s.name for s in seen[:at] if s.gives == seen[at].takes]
+        found[0][slot.name] = f"input of {seen[at].name}"
+        found[1][slot.name] = f"output of {before[-1]}" if before else found[0][slot.name]
+    for places in found:
+        if _deaf(Handed(copy.deepcopy(module), places, turned=turned), form):
+            return turned, places
     raise Failed("what it embeds cannot be replaced by vectors")
 
 
 def _deaf(model: Handed, form: Form) -> bool:
-    """Return whether the table of what is embedded changes nothing."""
-    first = _output(_call(model, form, _given(form, None)))
+    """Return whether the tables of what is embedded change nothing."""
+    first = _output(_call(model, form, _given(())))
     with torch.no_grad():
         for part in model.modules():
             if isinstance(part, nn.Embedding):
                 part.weight += 1 + torch.arange(part.weight.shape[1]) % 3
-    return torch.allclose(first, _output(_call(model, form, _given(form, None))))
+    return torch.allclose(first, _output(_call(model, form, _given(()))))
 
 
 def _output(result: Any) -> Tensor:
     return next(x for x in tree_leaves(result) if isinstance(x, Tensor) and x.is_floating_point())
 
 
-def _last(seen: list[Seen]) -> dict[str, Any]:
-    """Return the last part that was given, or gave, vectors for all tokens: what comes behind it is no layer's."""
+def _last(seen: list[Seen]) -> str:
+    """Return the last place where there are vectors for all tokens: what comes behind it is no layer's. Raises Failed."""
     for one in reversed(seen):
-        inside = any(o.attends and o.name.startswith(f"{one.name}.") for o in seen) and not one.gives
-        if (one.takes or one.gives) and not inside:
-            return {"last": one.name, **({"output": True} if one.gives else {})}
+        if one.gives in ((B, L, WIDTH), (L, B, WIDTH)):
+            return f"output of {one.name}"
+        if one.takes in ((B, L, WIDTH), (L, B, WIDTH)) and not one.attends:
+            return f"input of {one.name}"
     raise Failed("no vectors come out of its layers")

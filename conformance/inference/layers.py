@@ -74,7 +74,7 @@ def table_of(component: str, thing: Any = None) -> Mapping[str, tuple[str, ...]]
     """Return what parameters of a constructor may get, by their meanings; an embedding inside has some rows."""
     if component == "token_attention":
         return _TOKENS
-    embeds = component in ("encoder", "decoder") and names_read(thing) & TABLES
+    embeds = component in ("encoder", "decoder", "encoder_decoder") and names_read(thing) & TABLES
     return {**_SIZES, **(_ROWS if embeds else {}), **_COUNTS.get(component, {})}
 
 

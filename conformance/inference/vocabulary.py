@@ -16,7 +16,7 @@ SIZES: Mapping[str, str] = {
     r"in_?channels|e|embedding|d_?embed|d_?x|query_?dim|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
-    r"embeddings?_?dims?|embed_?dims",
+    r"embeddings?_?dims?|embed_?dims|(d_?)?word_?(vec|dim)(_?dim)?",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"

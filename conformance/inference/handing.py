@@ -42,8 +42,8 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
         return made, module
     ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]
     seen, result = _watched(module, form, ids)
-    turned, places = _first(seen, ids, module, form) if ids else (False, {})
     out = "" if found_output(result, (B, L, WIDTH)) else _last(seen)
+    turned, places = _first(seen, ids, module, form, out) if ids else (False, {})
     if not ids and not out:
         return made, module
     words = f"{places!r}{f', out={out!r}' if out else ''}{', turned=True' if turned else ''}"
@@ -112,7 +112,9 @@ def _attends(part: nn.Module) -> bool:
     return any({type(m).__name__} & (WHOLE | ATTENDS) or names_read(type(m)) & ATTENDS for m in part.modules())
 
 
-def _first(seen: list[Seen], ids: Sequence[Slot], module: nn.Module, form: Form) -> tuple[bool, dict[str, str]]:
+def _first(
+    seen: list[Seen], ids: Sequence[Slot], module: nn.Module, form: Form, out: str
+) -> tuple[bool, dict[str, str]]:
     """Return where the layers begin: where vectors can be handed such that no id matters any more. Raises Failed."""
     found: list[dict[str, str]] = [{}, {}]
     turned = False
@@ -127,7 +129,7 @@ def _first(seen: list[Seen], ids: Sequence[Slot], module: nn.Module, form: Form)
         found[0][slot.name] = f"input of {seen[at].name}"
         found[1][slot.name] = f"output of {before[-1]}" if before else found[0][slot.name]
     for places in found:
-        if _deaf(Handed(copy.deepcopy(module), places, turned=turned), form):
+        if _deaf(Handed(copy.deepcopy(module), places, out, turned), form):
             return turned, places
     raise Failed("what it embeds cannot be replaced by vectors")
 

@@ -26,7 +26,7 @@ from attnconf.conformance.inference.construction import (
 from attnconf.conformance.inference.handing import handed
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
-from attnconf.conformance.inference.layer_parts import layer_parts
+from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
 from attnconf.conformance.inference.layer_probe import Called, Probe, claims_batch_first, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
 from attnconf.conformance.inference.layer_state import State, states
@@ -64,7 +64,6 @@ _COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         **_BOTH, "vocab": ("config.vocab_size",), "max_len": ("config.max_len", "256"), "padding": ("-1", "None"),
     },
 }  # fmt: skip
-_ROWS = {"vocab": ("64",), "padding": ("0",)}  # of a table that vectors are handed in behind
 _TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
            "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
            "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
@@ -74,8 +73,10 @@ def table_of(component: str, thing: Any = None) -> Mapping[str, tuple[str, ...]]
     """Return what parameters of a constructor may get, by their meanings; an embedding inside has some rows."""
     if component == "token_attention":
         return _TOKENS
-    embeds = component in ("encoder", "decoder", "encoder_decoder") and names_read(thing) & TABLES
-    return {**_SIZES, **(_ROWS if embeds else {}), **_COUNTS.get(component, {})}
+    if component not in ("encoder", "decoder", "encoder_decoder"):
+        return {**_SIZES, **_COUNTS.get(component, {})}
+    rows = {"vocab": ROWS} if names_read(thing) & TABLES else {}
+    return {**_SIZES, **rows, "padding": ("0",), **_COUNTS[component]}
 
 
 @dataclass

@@ -107,15 +107,16 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) ->
         if not isinstance(outcome, Bound | Refusal):
             unlike.append(outcome)
             continue
-        if isinstance(outcome, Bound) and outcome.certified == "reference":
+        passed_over = isinstance(outcome, Bound) and "handed(" in outcome.draft.body and any(u.whole for u in unlike)
+        if isinstance(outcome, Bound) and outcome.certified == "reference" and not passed_over:
             return outcome
         if isinstance(outcome, Bound) and outcome.certified is None and _far_fetched(candidate, component):
             outcome = Refusal(f"it can be called as {component}, but is neither that nor a known mistake in it")
         outcomes.append(outcome)
-    for one in unlike:
+    for one in unlike:  # an embedding that is none of the textbook's is not passed over
         outcomes.append(one.end())
-        if outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
-            break
+        if one.whole or outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
+            return outcomes[-1]
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
 

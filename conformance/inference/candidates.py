@@ -1,7 +1,7 @@
 """What in a file is to be judged, and as what: classes and functions that look like a component, by their names."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
@@ -63,11 +63,20 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
             continue
         if not isinstance(thing, type | FunctionType) and chosen is None:
             continue
-        components = (component,) if component else tuple(dict.fromkeys(looks_like(name, thing)))
+        components = (component,) if component else _models_first(dict.fromkeys(looks_like(name, thing)))
         if components:
             weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)
             found.append(Candidate(name, thing, components, frozenset(names_read(thing)), weak))
     return sorted(found, key=lambda c: _line(c.thing))
+
+
+def _models_first(components: Iterable[str]) -> tuple[str, ...]:
+    """Return components with a whole model before what is left of it without embeddings."""
+    found = list(components)
+    if {"transformer", "encoder_decoder"} <= set(found):
+        found.remove("transformer")
+        found.insert(found.index("encoder_decoder"), "transformer")
+    return tuple(found)
 
 
 # What a class may be whose name says nothing; it has to be certified.

@@ -121,6 +121,11 @@ class Unlike:
     place: Place
     tried: list[Tried]
 
+    @property
+    def whole(self) -> bool:
+        """Whether its embeddings are those that the component has, so that equality was to be expected."""
+        return self.place.component == "transformer" and self.tried[0].text.whole
+
     def end(self) -> Bound:
         """Return the binding of what equals a known mistake, else of what was nearest."""
         alike: dict[Any, Certificate] = {}  # the mistakes' replies are computed once for the same calls
@@ -192,6 +197,7 @@ def _called(
         place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
         longest=0 if "max_len" in made.given else probe.longest(),
         causal_always=called.causal if place.component not in ("encoder_layer", "encoder") else called.ordered,
+        whole=_tables_are_ours(module),
     )  # fmt: skip
     if called.fill != "none":
         text = text.but(needs_mask=True, masks={
@@ -202,6 +208,16 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+
+
+def _tables_are_ours(module: nn.Module) -> bool:
+    """Return whether the tables of a model are those of its ids: none of positions, none for source and target alike."""
+    vocab, width = vocabulary(FIRST), FIRST.H * FIRST.E
+    tables = {id(m.weight): m.weight.shape[0] for m in module.modules() if isinstance(m, nn.Embedding)}
+    heads = {id(m.weight) for m in module.modules() if isinstance(m, nn.Linear) and m.weight.shape[0] == vocab}
+    shared = len(tables) == 1 and bool(heads - set(tables))
+    bare = any(p.shape[-1:] == (width,) and p.ndim > 1 for _, p in module.named_parameters(recurse=False))
+    return set(tables.values()) <= {vocab} and not shared and not bare
 
 
 def called_with(form: Form) -> str:
@@ -321,9 +337,10 @@ def told(text: LayerText) -> tuple[str, ...]:
     masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
     entries = [*text.entries, *(e for stack in text.stacks for e in stack.entries)]
     weights = "; ".join(entries[:3]) + ("; …" if len(entries) > 3 else "")
+    passed = "; what it embeds is not judged" if "handed(" in text.made.text else ""
     return (
         f"constructor  {shown}",
         f"forward      ({text.form.text(lambda slot: slot.role)}) -> {text.out}"
-        + (", sequence first" if text.sequence_first else ""),
+        + (", sequence first" if text.sequence_first else "") + passed,
         f"weights      {weights or 'none: it has no parameters of its own'}; {masks}",
     )

@@ -28,7 +28,11 @@ MAY = {
         "adapters.jax_bridge",
         "adapters.layout",
     },
-    "adapters/wiring": {"adapters.handing", "adapters.layout", "conformance.sources"},  # a user's file is read as --impl reads it
+    "adapters/wiring": {
+        "adapters.handing",
+        "adapters.layout",
+        "conformance.sources",
+    },  # a user's file is read as --impl reads it
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/inference": {

@@ -341,6 +341,7 @@ def told(text: LayerText) -> tuple[str, ...]:
     return (
         f"constructor  {shown}",
         f"forward      ({text.form.text(lambda slot: slot.role)}) -> {text.out}"
-        + (", sequence first" if text.sequence_first else "") + passed,
+        + (", sequence first" if text.sequence_first else "")
+        + passed,
         f"weights      {weights or 'none: it has no parameters of its own'}; {masks}",
     )

@@ -17,7 +17,13 @@ ACTIVATES = {
     "relu", "ReLU", "gelu", "GELU", "silu", "SiLU", "tanh", "Tanh", "clamp", "clamp_min", "maximum", "sigmoid", "erf",
     "ELU", "LeakyReLU", "Mish", "QuickGELU",
 }  # fmt: skip
-WHOLE = {"TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer", "TransformerEncoder", "TransformerDecoder"}
+WHOLE = {
+    "TransformerEncoderLayer",
+    "TransformerDecoderLayer",
+    "Transformer",
+    "TransformerEncoder",
+    "TransformerDecoder",
+}
 STACKS = {"ModuleList", "Sequential", "TransformerEncoder", "TransformerDecoder", "Transformer"}
 TABLES = {"Embedding", "embedding"}
 
@@ -47,7 +53,9 @@ def blocks(thing: Any) -> Iterator[str]:
 def _translates(thing: Any) -> bool:
     """Return whether a source comes before a target, by their names."""
     required = [p.name.lower() for p in parameters(thing) if p.default is p.empty]
-    return len(required) > 1 and bool(re.search("src|source|enc", required[0]) and re.search("t[ra]?r?g|dec", required[1]))
+    return len(required) > 1 and bool(
+        re.search("src|source|enc", required[0]) and re.search("t[ra]?r?g|dec", required[1])
+    )
 
 
 def inputs_of(thing: Any) -> int:

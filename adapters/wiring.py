@@ -13,7 +13,7 @@ from attnconf.adapters.handing import Handed
 from attnconf.adapters.layout import under
 
 __all__ = [
-    "additive", "allowed", "awake", "chosen", "counted", "definitions", "each_apart", "everywhere", "exact", "fitted",
+    "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact", "fitted",
     "for_each_head", "full", "handed", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves",
     "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "rows", "settle",
     "spelt", "tallied", "under", "unknown_in", "without", "written",
@@ -54,6 +54,16 @@ def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:
     """Return the module after a first call, from which its lazy layers take their sizes."""
     with torch.no_grad():
         module(*args, **kwargs)
+    return module
+
+
+def dropping(module: nn.Module, p: float) -> nn.Module:
+    """Return a module with the probability of dropout that is asked for, where its constructor takes none."""
+    for part in module.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = p
+        elif isinstance(part, nn.MultiheadAttention):
+            part.dropout = p
     return module
 
 

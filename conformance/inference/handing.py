@@ -149,7 +149,7 @@ def _output(result: Any) -> Tensor:
 
 
 def _last(seen: list[Seen]) -> str:
-    """Return the last place where there are vectors for all tokens: what comes behind it is no layer's. Raises Failed."""
+    """Return the last place where there are vectors for all tokens: the rest is a head. Raises Failed."""
     for one in reversed(seen):
         if one.gives in ((B, L, WIDTH), (L, B, WIDTH)):
             return f"output of {one.name}"

@@ -152,6 +152,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
         try:
             whole = attempt(partial(filled, made, table, place.module, space))
             module = attempt(partial(run, whole, space))
+            whole = attempt(partial(_with_dropout, whole, module, space))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
@@ -210,8 +211,30 @@ def _called(
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
 
 
+def _with_dropout(made: Construction, module: Any, space: Mapping[str, Any]) -> Construction:
+    """Return the construction such that dropout is what is asked for, where parts have one that nobody can choose."""
+    drops = _probabilities(module)
+    if not any(drops):
+        return made
+    other = {**space, "config": replace(space["config"], dropout=0.25)}
+    if _probabilities(run(made, other)) != drops:  # it is chosen, perhaps wrongly
+        return made
+    return replace(made, text=f"dropping({made.text}, config.dropout)", given=made.given | {"dropout"})
+
+
+def _probabilities(module: Any) -> list[float]:
+    if not isinstance(module, nn.Module):
+        return []
+    parts = module.modules()
+    return [
+        m.p if isinstance(m, nn.Dropout) else m.dropout
+        for m in parts
+        if isinstance(m, nn.Dropout | nn.MultiheadAttention)
+    ]
+
+
 def _tables_are_ours(module: nn.Module) -> bool:
-    """Return whether the tables of a model are those of its ids: none of positions, none for source and target alike."""
+    """Return whether the tables of a model are those of its ids: no positions, none for source and target alike."""
     vocab, width = vocabulary(FIRST), FIRST.H * FIRST.E
     tables = {id(m.weight): m.weight.shape[0] for m in module.modules() if isinstance(m, nn.Embedding)}
     heads = {id(m.weight) for m in module.modules() if isinstance(m, nn.Linear) and m.weight.shape[0] == vocab}

@@ -1,4 +1,4 @@
-"""Which layer, stack or model a class may be by what its code calls and by how many inputs it takes, whatever its name."""
+"""Which layer, stack or model a class may be: by what its code calls and how many inputs it takes."""
 
 import inspect
 import re

@@ -25,7 +25,7 @@ class Sublayered(nn.Module):
         q, k, v = split(self.w_qs(q)), split(self.w_ks(k)), split(self.w_vs(v))
         attn = torch.matmul(q / q.size(-1) ** 0.5, k.transpose(2, 3))
         if mask is not None:
-            attn = attn.masked_fill(mask.unsqueeze(1) == 0, -1e9)
+            attn = attn.masked_fill(mask.unsqueeze(1) == 0, torch.finfo(attn.dtype).min)
         attn = self.drop_w(attn.softmax(dim=-1))
         out = self.drop(self.fc(torch.matmul(attn, v).transpose(1, 2).flatten(2)))
         out += residual

@@ -17,7 +17,7 @@ class Attention(nn.Module):
         Q, K, V = heads(self.fc_q(query)), heads(self.fc_k(key)), heads(self.fc_v(value))
         energy = Q @ K.transpose(-1, -2) / Q.shape[-1] ** 0.5
         if mask is not None:
-            energy = energy.masked_fill(mask == 0, -1e10)
+            energy = energy.masked_fill(mask == 0, float("-inf"))
         attention = torch.softmax(energy, dim=-1)
         x = self.drop(attention) @ V
         return self.fc_o(x.permute(0, 2, 1, 3).flatten(2)), attention

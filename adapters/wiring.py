@@ -13,10 +13,10 @@ from attnconf.adapters.handing import Handed
 from attnconf.adapters.layout import under
 
 __all__ = [
-    "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact", "fitted",
-    "for_each_head", "full", "handed", "heads_last", "holding", "in_order", "kernel", "lacking", "lengths", "octaves",
-    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "rows", "settle",
-    "spelt", "tallied", "under", "unknown_in", "without", "written",
+    "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere",
+    "exact", "fitted", "for_each_head", "full", "handed", "heads_last", "holding", "in_order", "kernel", "lacking",
+    "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties",
+    "rows", "settle", "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip
 
 END = "</w>"

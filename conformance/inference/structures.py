@@ -30,7 +30,7 @@ TABLES = {"Embedding", "embedding"}
 
 def blocks(thing: Any) -> Iterator[str]:
     """Yield the layers, stacks and models that a class may be, the likeliest first; nothing where it is none."""
-    if not (isinstance(thing, type) and issubclass(thing, nn.Module)) or thing.__module__.startswith("torch.nn"):
+    if not (isinstance(thing, type) and issubclass(thing, nn.Module)):
         return
     code = names_read(thing) | {kind.__name__ for kind in thing.__mro__[1:] if kind.__module__.startswith("torch.nn")}
     inputs = inputs_of(thing)

@@ -114,7 +114,7 @@ INPUTS: Mapping[str, str] = {
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",
     "average": r"average_?attn_?weights|average(_?weights)?",
-    "causal": r"causal|is_?causal|masked|use_?causal(_?mask)?|look_?ahead|autoregressive",
+    "causal": r"causal|((src|tgt|trg|memory)_?)?is_?causal|masked|use_?causal(_?mask)?|look_?ahead|autoregressive",
     "dropout": r".*drop.*",
     "scale": r"scale|scaling|factor|temperature|scaled",
     "training": r"training|train|is_?training",

@@ -53,8 +53,8 @@ def explain(
     search = _Search(component, asked, musts, list(passed), Shared(component, declares))
     found: dict[int, Diagnosis] = {}
     unexplained = []
-    for root in asked:
-        fitting = search.singles(root)
+    for root in sorted(asked, key=lambda judged: judged.requirement.strength != "MUST"):
+        fitting = search.again(root) or search.singles(root)
         diagnosis = search.named(root, fitting) if fitting else search.fixed(root)
         if not fitting and not diagnosis:
             diagnosis = _undeclared(root, declares or {}, search.shared)
@@ -101,6 +101,7 @@ class _Search:
     shared: Shared
     near: list[Mutant] = field(default_factory=list)  # may break something that is judged here
     far: list[Mutant] = field(default_factory=list)  # of other chapters
+    known: list[Mutant] = field(default_factory=list)  # what was found for other failures
     partly: list[Mutant] = field(default_factory=list)  # far ones that reproduce a failure, if not all that holds
 
     def __post_init__(self) -> None:
@@ -115,6 +116,11 @@ class _Search:
     def failures(self) -> list[Judged]:
         return [*self.roots, *self.consequences]
 
+    def again(self, failed: Judged) -> list[Mutant]:
+        """Return what has been found for another failure, where it reproduces this one too."""
+        compare = self.comparison(ROUNDING)
+        return self._fitting(self.known, failed, compare)
+
     def singles(self, failed: Judged) -> list[Mutant]:
         """Return the mutants that reproduce a failure, and of those the ones that reproduce most of the others."""
         far = self.far if self.shared.spent < LIMIT // 3 else self.partly
@@ -127,7 +133,9 @@ class _Search:
                 fitting = [m for m in found if all(compare.agrees(m.id, j.log) for j in self.passed)]
             if fitting:
                 best = self.best([m.id for m in fitting], compare)
-                return [m for m in fitting if m.id in best]
+                fitting = [m for m in fitting if m.id in best]
+                self.known += fitting
+                return fitting
         return []
 
     def _fitting(self, mutants: Iterable[Mutant], failed: Judged, compare: Comparison) -> list[Mutant]:

@@ -74,6 +74,11 @@ _siblings: dict[str, Path] = {}  # modules that a file imported from its own fol
 _folders: set[str] = set()  # that were added to sys.path
 
 
+def was_read(filename: str) -> bool:
+    """Return whether a file of a traceback is one that was read here."""
+    return filename in _read
+
+
 def where(filename: str, line: int) -> str:
     """Return a place in a file that was read, or in any other, in words: "homework.py:12"."""
     cells = _read[filename].cells if filename in _read else None

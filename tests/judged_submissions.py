@@ -7,11 +7,14 @@ import contextlib
 import io
 import multiprocessing
 import sys
+import tempfile
 import time
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "submissions"
 REPORT = Path(__file__).parents[1] / "reports" / "submissions.md"
@@ -36,8 +39,8 @@ class Judged:
     verdicts: tuple[tuple[str, str], ...]  # (component, verdict)
     reason: str
     named: tuple[str, ...]  # the mistakes that are named at roots that are MUSTs
-    bound: tuple[str, ...]
     seconds: float
+    written: bool = True  # the adapter that `bind` writes gives the same results
 
     @property
     def conformant(self) -> bool:
@@ -72,29 +75,71 @@ def still_open() -> dict[str, dict[str, str]]:
 
 
 def judge(path: str) -> Judged:
-    """Return what comes of a file, notebook or adapter."""
+    """Return what comes of a file, a notebook or an adapter."""
     import torch
 
-    from attnconf.conformance import loading, results
-    from attnconf.conformance.session import Session, Settings
+    from attnconf.conformance import inference, loading, results
+    from attnconf.conformance.inference import writing
 
     torch.set_num_threads(1)
+    inference.bindings = writing.bindings = _once(inference.bindings)  # it takes seconds, and is used twice
     start = time.process_time()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        session = Session(loading.load(path), Settings())
-        session.make_plan()
-        for planned in session.plan:
-            session.run(planned)
+        session = _session(loading.load(path))
         session.explain()
         record = results.record(session)
+        took = time.process_time() - start
+        written = not session.plan or _outcomes(session) == _outcomes_of_written(path)
     verdicts = tuple((v["component"] or "", v["verdict"]) for v in record["verdicts"])
     roots = [
         r for r in record["results"] if r["strength"] == "MUST" and r["outcome"] == "fail" and not r["follows_from"]
     ]
     named = sorted({m for r in roots for d in r["diagnosis"] for m in d["mutants"]})
-    bound = tuple(line for i in record["implementations"] for line in i["bound"])
     reason = "; ".join(v["reason"] for v in record["verdicts"] if v["reason"])
-    return Judged(verdicts, reason, tuple(named), bound, time.process_time() - start)
+    return Judged(verdicts, reason, tuple(named), took, written)
+
+
+def _session(implementations: list[Any]) -> Any:
+    from attnconf.conformance.session import Session, Settings
+
+    session = Session(implementations, Settings())
+    session.make_plan()
+    for planned in session.plan:
+        session.run(planned)
+    return session
+
+
+def _outcomes(session: Any) -> list[tuple[str, ...]]:
+    return sorted(
+        (p.entry.component, p.entry.lens, p.entry.requirement, session.outcomes[p.id].outcome) for p in session.plan
+    )
+
+
+def _outcomes_of_written(path: str) -> list[tuple[str, ...]]:
+    """Return what comes of the adapter that ``attnconf bind`` writes."""
+    from attnconf.conformance import loading
+    from attnconf.conformance.inference.writing import adapter
+
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "written_adapter.py"
+        written.write_text(adapter(path), encoding="utf-8")
+        return _outcomes(_session(loading.load(str(written))))
+
+
+def _once(function: Any) -> Any:
+    """Return a function that remembers what it found last, and where."""
+    if hasattr(function, "__wrapped__"):
+        return function
+    last: dict[Path, Any] = {}
+
+    @wraps(function)
+    def remembering(source: Any, *args: Any) -> Any:
+        if source.path not in last:
+            last.clear()
+            last[source.path] = function(source, *args)
+        return last[source.path]
+
+    return remembering
 
 
 def judge_all(files: list[str], processes: int = 2) -> dict[str, Judged]:
@@ -111,7 +156,7 @@ def standing(submission: Submission, judged: Judged) -> str:
     if not judged.nonconformant:
         return "NOT CAUGHT"
     if not judged.named:
-        return "caught, not named"
+        return "caught, not named" if submission.mistakes else "caught"
     return "named" if set(judged.named) & set(submission.mistakes) else "NAMED WRONGLY"
 
 
@@ -120,9 +165,8 @@ def table(judged: dict[str, Judged]) -> str:
     rows = [(s, judged[s.file], standing(s, judged[s.file])) for s in submissions()]
     right = [r for r in rows if r[0].right]
     wrong = [r for r in rows if not r[0].right]
-    count = {
-        word: sum(r[2] == word for r in wrong) for word in ("named", "caught, not named", "NAMED WRONGLY", "NOT CAUGHT")
-    }
+    count = Counter(r[2] for r in wrong)
+    named = f"{count['named']} ({count['named'] / len(wrong):.0%})"
     lines = [
         "# Submissions without an adapter",
         "",
@@ -132,8 +176,9 @@ def table(judged: dict[str, Judged]) -> str:
         "",
         f"* {len(right)} right files: {sum(r[2] == 'conformant' for r in right)} conformant.",
         f"* {len(wrong)} wrong files: {len(wrong) - count['NOT CAUGHT']} nonconformant; "
-        f"the mistake of {count['named']} is named, "
-        f"{count['caught, not named']} are caught without a name, {count['NAMED WRONGLY']} are named wrongly.",
+        f"the mistake of {named} is named, "
+        f"{count['caught, not named'] + count['caught']} are caught without a name, "
+        f"{count['NAMED WRONGLY']} are named wrongly.",
         "",
         "| File | Component | What is wrong | Outcome | Named |",
         "|---|---|---|---|---|",

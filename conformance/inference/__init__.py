@@ -13,9 +13,12 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
 from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
+from attnconf.conformance.inference.probing import search
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.sources import Source
 
+AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
+FEW, SHORT = 100_000, 5  # where neither name nor call says what it may be
 Binder = Callable[[Place], Bound | Refusal]
 # Where the binder of a component is; imported when something looks like the component.
 BINDERS: Mapping[str, str] = {
@@ -95,6 +98,11 @@ def bindings(
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
+    with search.limited(*((FEW, SHORT) if candidate.components == UNNAMED else (AT_MOST, SECONDS))):
+        return _bind(candidate, source, prescribed)
+
+
+def _bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     outcomes: list[Bound | Refusal] = []
     unlike: list[Any] = []  # what ran, and may be a known mistake: only if it is no other textbook
     for component in candidate.components:

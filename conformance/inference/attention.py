@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 
 import torch
 from torch import nn
@@ -22,12 +23,12 @@ from attnconf.conformance.inference.attention_requests import (
     plain_certificate,
 )
 from attnconf.conformance.inference.attention_text import AttentionText
-from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.calling import Form, attention_forms
 from attnconf.conformance.inference.construction import Construction, constructions, filled, integers_of, run, space_for
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 
 TABLE: Mapping[str, tuple[str, ...]] = {
     "embed": ("config.embed_dim",),
@@ -45,6 +46,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "config": (),
 }
 ENOUGH = 6  # hypotheses of one construction that run but are not certified
+AT_MOST = 120  # hypotheses in all
 
 
 @dataclass
@@ -58,7 +60,7 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
     attempts = AttentionAttempts()
     ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
-    for text, sizes in texts(place, attempts):
+    for text, sizes in islice(texts(place, attempts), AT_MOST):
         if sum(t.made == text.made for t, *_ in ran) == ENOUGH:
             continue
         certificate = plain_certificate(text, sizes)
@@ -70,11 +72,11 @@ def bind(place: Place) -> Bound | Refusal:
         if distance < FAILED:
             ran.append((text, distance, given, certificate))
         elif given and isinstance(given[-1], Failure):
-            attempts.say(given[-1].message)
+            attempts.say(why(given[-1]))
     if not ran and attempts.partial:
         return finish(place, attempts.partial[0], sizes_of(attempts.partial[0]), None)
     if not ran:
-        return Refusal("; ".join(attempts.failures[:4]) or "it can be neither built nor called as attention")
+        return refused(attempts.failures, "it can be neither built nor called as attention")
     for text, _, given, certificate in ran:
         mistakes = certificate.mistakes(given, declared(text))
         if mistakes:

@@ -13,12 +13,12 @@ from attnconf.adapters.contract import AttentionConfig
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText, refuse
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters
 from attnconf.conformance.inference.construction import Construction, constructions, run, space_for
 from attnconf.conformance.inference.masking import mask_forms, with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 COMPONENT = "attention"
@@ -125,14 +125,14 @@ def bind(place: Place) -> Bound | Refusal:
             return finish(place, text, "reference")
         if distance < FAILED:
             ran.append((text, distance, given, certificate))
-        elif given and isinstance(given[-1], Failure) and given[-1].message not in said:
-            said.append(given[-1].message)
+        elif given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
+            said.append(why(given[-1]))
     for text, _, given, certificate in ran[:4]:
         mistakes = certificate.mistakes(given, declared(text))
         if mistakes:
             return finish(place, text, mistakes[0].id)
     if not ran:
-        return Refusal("; ".join(said[:3]) or "it cannot be called as attention")
+        return refused(said, "it cannot be called as attention")
     return finish(place, ran[0][0], None)
 
 

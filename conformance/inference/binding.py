@@ -1,5 +1,6 @@
 """What an inferred binding is, and the adapter that is written from it."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,6 +42,38 @@ class Refusal:
     """Why something cannot be bound as a component, with what was tried."""
 
     reason: str
+
+
+_ERROR = re.compile(r"(.*?): ((?:\w*(?:Error|Exception|Exit|Warning)|no output of shape)\b.*)", re.DOTALL)
+_SHOWN, _LONG = 3, 160  # reasons, and characters of each
+
+
+def refused(failures: Sequence[str], otherwise: str) -> Refusal:
+    """Return the refusal that says what came of what was tried, each error once; ``otherwise`` where nothing was."""
+    tried: dict[str, list[str]] = {}
+    for failure in failures:
+        found = _ERROR.fullmatch(failure)
+        what, error = (found[1], found[2]) if found else ("", failure)
+        tried.setdefault(shortened(error), []).append(re.sub(r"\b(theirs|config)\.", "", what))
+    return Refusal("; ".join(_said(error, ways) for error, ways in list(tried.items())[:_SHOWN]) or otherwise)
+
+
+def shortened(words: str) -> str:
+    """Return the beginning of long words, and the line that they end with."""
+    if len(words) <= _LONG:
+        return words
+    place = re.search(r" \([^()]*\d\)$", words)
+    return words[:_LONG].rsplit(" ", 1)[0] + " …" + (place[0] if place else "")
+
+
+def _said(error: str, ways: Sequence[str]) -> str:
+    """Return an error with the simplest thing that it came of, and how many others."""
+    ways = list(dict.fromkeys(way for way in ways if way))
+    if not ways:
+        return error
+    shown = shortened(min(ways[:8], key=len))
+    more = f" and in {len(ways) - 1} other way{'s' if len(ways) > 2 else ''}" if len(ways) > 1 else ""
+    return f"{error}, {shown if shown.startswith('called') else f'built as {shown}'}{more}"
 
 
 @dataclass

@@ -13,7 +13,7 @@ from torch import nn
 from attnconf.adapters.handing import Handed
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
-from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.construction import (
     Construction,
@@ -36,7 +36,7 @@ from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
 from attnconf.conformance.inference.structures import TABLES
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.models import vocabulary
 
 _SIZES: Mapping[str, tuple[str, ...]] = {
@@ -110,7 +110,7 @@ def begin(place: Place) -> "Bound | Refusal | Unlike":
         if len({one.text.made for one in tried}) > 2 or len(tried) > 8:
             break
     if not tried:
-        return Refusal("; ".join(attempts.failures[:4]) or f"it can be neither built nor called as {place.component}")
+        return refused(attempts.failures, f"it can be neither built nor called as {place.component}")
     return Unlike(place, tried)
 
 
@@ -308,7 +308,7 @@ def trials(
             given[key] = (certificate.replies(implementation), requests)
         replies, _ = given[key]
         if replies and isinstance(replies[-1], Failure):
-            attempts.say(replies[-1].message)
+            attempts.say(why(replies[-1]))
             if "eps" not in declares or "norm_first" not in text.made.given:
                 return
         distance = first.distance(replies[:1], declares)

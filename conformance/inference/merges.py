@@ -9,9 +9,9 @@ from typing import Any
 from attnconf.adapters.contract import CONVENTIONS, BpeTrainerConfig
 from attnconf.conformance.door import Request
 from attnconf.conformance.evidence import Failure
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.plain import arguments_of, matches
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, why
 
 WORDS = {
     "list": "list(words)",
@@ -66,7 +66,7 @@ def bind(place: Place) -> Bound | Refusal:
                 once[draft.body] = certificate.replies(draft.implementation(place.module))
             given = once[draft.body]
             if len(given) < len(certificate.requests) or isinstance(given[-1], Failure):
-                said += [given[-1].message] if given and isinstance(given[-1], Failure) else []
+                said += [why(given[-1])] if given and isinstance(given[-1], Failure) else []
                 continue
             if certificate.distance(given, draft.declares) <= ROUNDING:
                 return _bound(place, text, end, "reference")
@@ -76,7 +76,7 @@ def bind(place: Place) -> Bound | Refusal:
     if ran:
         text, end, mistake = ran[0]
         return _bound(place, text, end, mistake or None)
-    return Refusal("; ".join(dict.fromkeys(said[:3])) or "there is no way to have it learn merges")
+    return refused(said, "there is no way to have it learn merges")
 
 
 def texts(place: Place) -> Iterator[TrainerText]:

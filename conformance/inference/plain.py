@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from attnconf.conformance.door import Reply
 from attnconf.conformance.evidence import Failure
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.construction import Construction, Meanings, filled, run, space_for
 from attnconf.conformance.inference.probing import attempt
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.mutation import Mutant
 
 AT_MOST = 160  # ways to call one function
@@ -156,14 +156,14 @@ def _worth_comparing(ran: Sequence[Trial]) -> list[Trial]:
 
 
 def _say(said: list[str], given: Sequence[Reply | Failure]) -> None:
-    if given and isinstance(given[-1], Failure) and given[-1].message not in said:
-        said.append(given[-1].message)
+    if given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
+        said.append(why(given[-1]))
 
 
 def bound(place: Place, found: Found, told: Sequence[str]) -> Bound | Refusal:
     """Return the binding, or what stands against it."""
     if found.text is None:
-        return Refusal("; ".join(found.said[:3]) or f"it can be neither built nor called as {place.component}")
+        return refused(found.said, f"it can be neither built nor called as {place.component}")
     return Bound(place, found.text.draft, None, found.certified, tuple(told))
 
 

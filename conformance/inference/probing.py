@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import time
+import traceback
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -11,18 +13,59 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from attnconf.conformance import sources
 from attnconf.conformance.cases import draw
 from attnconf.conformance.inference.calling import Form
 
 T = TypeVar("T")
 
 
+def at(error: BaseException) -> str:
+    """Return the last line of the user's own file that an exception came through, as " (homework.py:12)"."""
+    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [sources.where(*line) for line in lines if sources.was_read(line[0])]
+    return f" ({own[-1]})" if own else ""
+
+
 class Failed(Exception):
     """Foreign code raised; the message says what, in one line."""
 
 
+class Search:
+    """What trying one class may cost: whatever is in a file, its inference ends.
+
+    Counted in calls, so that the same is tried on every machine; a class whose construction takes seconds meets the
+    limit of time, which is far off for all others.
+    """
+
+    def __init__(self) -> None:
+        self.left, self.until = float("inf"), float("inf")
+
+    @contextlib.contextmanager
+    def limited(self, calls: int, seconds: float) -> Iterator[None]:
+        """Let calls of foreign code, and of the textbook, that cost so much be made, and no more."""
+        before = self.left, self.until
+        self.left, self.until = min(calls, self.left), min(time.process_time() + seconds, self.until)
+        try:
+            yield
+        finally:
+            self.left, self.until = before
+
+    def spend(self, calls: int) -> None:
+        """Raise Failed where nothing is left."""
+        self.left -= calls
+        if self.left < 0 or time.process_time() > self.until:
+            raise Failed("too much would have to be tried: the search was given up")
+
+
+search = Search()
+A_CALL = 60  # what a call of foreign code costs, in functions of the reference
+A_PART = 20  # what it costs more for each module that it goes through
+
+
 def attempt(what: Callable[[], T]) -> T:
     """Return what a call of foreign code returns. Raises Failed."""
+    search.spend(A_CALL)
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -33,7 +76,7 @@ def attempt(what: Callable[[], T]) -> T:
         raise
     except BaseException as error:
         words = (str(error).strip() or "no words").splitlines()[0][:200]
-        raise Failed(f"{type(error).__name__}: {words}") from None
+        raise Failed(f"{type(error).__name__}: {words}{at(error)}") from None
     finally:
         torch.set_default_dtype(default)
 
@@ -62,6 +105,7 @@ def call_module(
             args.append(value)
         else:
             kwargs[slot.name] = value
+    search.spend(A_PART * sum(1 for _ in module.modules()))
     if parameters is None:
         return attempt(lambda: module(*args, **kwargs))
     return attempt(lambda: functional_call(module, dict(parameters), tuple(args), kwargs))

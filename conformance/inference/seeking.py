@@ -9,9 +9,9 @@ from typing import Any
 from attnconf.conformance.conventions import others_than
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, say, texts
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap, why
 from attnconf.conformance.mutation import Mutant, all_mutants, reaches
 
 FLOAT32 = 1e-3  # of what is largest: what angles of thousands of radians are off by in float32
@@ -81,7 +81,7 @@ def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
                 return _bound(place, chapter, each.text, found[0], found[1].id)
     for chapter, runs in ran[:1]:
         return _bound(place, chapter, runs[0].text, nearest(runs[0], chapter), None)
-    return Refusal("; ".join(said[:3]) or f"it cannot be called as {place.component}")
+    return refused(said, f"it cannot be called as {place.component}")
 
 
 def _runs(place: Place, chapter: Chapter, way: str, said: list[str]) -> Bound | list[Ran]:
@@ -91,7 +91,7 @@ def _runs(place: Place, chapter: Chapter, way: str, said: list[str]) -> Bound | 
         trials = _trials(chapter, text.fixed, way)
         given = trials.replies(text.draft({}).implementation(place.module))
         if given and isinstance(given[-1], Failure):
-            say(said, given[-1].message)
+            say(said, why(given[-1]))
             continue
         for choice in choices(chapter.component, text.fixed):
             if trials.distance(given, {**choice, **text.fixed}) <= ROUNDING:

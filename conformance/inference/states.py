@@ -12,6 +12,7 @@ from attnconf.conformance.inference.naming import by_name, roles_of
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.reading import NOWHERE, Layout, Read, Sizes, fitting, indices, layouts, read
 
+MATRICES = 12  # of which some may be those of queries and keys
 CANONICAL = ("q", "k", "v", "out")
 # What people call the parameters: which of several that look alike is tried first.
 NAMED = {
@@ -191,7 +192,7 @@ def _assignments(
         for role in open_roles:
             yield from ([[(single[0], layout)]] for layout in _as_values(single[0], role, fixed, fits)[:2])
         return
-    orders = sorted(permutations(single, len(open_roles)), key=lambda order: -_well_named(order, open_roles))
+    orders = sorted(permutations(single[:MATRICES], len(open_roles)), key=lambda order: -_well_named(order, open_roles))
     for order in orders[:8]:
         options = []
         for group, role in zip(order, open_roles, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 from attnconf.adapters.contract import TokenizerConfig
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.construction import names_read
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -25,7 +25,7 @@ from attnconf.conformance.inference.token_text import (
     VALUES,
     TokenText,
 )
-from attnconf.conformance.inference.trial import ROUNDING, Certificate
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, why
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -44,14 +44,14 @@ def bind(place: Place) -> Bound | Refusal:
                 return _bound(place, text, "reference")
             mistakes = certificate.mistakes(given, draft.declares)
             ran.append((text, mistakes[0].id if mistakes else ""))
-        elif given and isinstance(given[-1], Failure) and given[-1].message not in said:
-            said.append(given[-1].message)
+        elif given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
+            said.append(why(given[-1]))
     ran.sort(key=lambda r: not r[1])
     if ran:
         return _bound(place, ran[0][0], ran[0][1] or None)
     if isinstance(place.thing, type) and _wants_corpus(place.thing):
         return Refusal("it makes its vocabulary from a text, and there is no way to give it one")
-    return Refusal("; ".join(said[:3]) or "there is no way to give it a vocabulary")
+    return refused(said, "there is no way to give it a vocabulary")
 
 
 def requests(component: str, kind: str) -> Iterator[Request]:

@@ -17,7 +17,8 @@ from attnconf.adapters.binding import bind
 from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
 from attnconf.conformance.evidence import Failure, Unsupported
-from attnconf.conformance.mutation import Mutant, all_mutants, apply, named, reaches, with_variants
+from attnconf.conformance.inference.probing import A_CALL, Failed, search
+from attnconf.conformance.mutation import Mutant, all_mutants, apply, named, reaches, size, with_variants
 from attnconf.conformance.replaying import alike
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
@@ -39,7 +40,8 @@ class Draft:
         space = names(module)
         exec(compile(self.body, INFERRED, "exec"), space)
         components = {name: space[name] for name in (self.component, *self.also)}
-        return Implementation(name, components, dict(self.declares), binding="inferred", written=INFERRED)
+        source = str(getattr(module, "__file__", None) or "")
+        return Implementation(name, components, dict(self.declares), None, source, binding="inferred", written=INFERRED)
 
 
 def names(module: ModuleType) -> dict[str, Any]:
@@ -52,11 +54,19 @@ def names(module: ModuleType) -> dict[str, Any]:
 def reply(implementation: Implementation, request: Request) -> Reply | Failure:
     """Return what an implementation replies, or why it does not; what it prints is dropped."""
     try:
+        search.spend(A_CALL + size(request.component))
         return call(implementation, request)
+    except Failed as given_up:
+        return Failure("given up", str(given_up))
     except Failure as failure:
         return failure
     except Unsupported as words:
         return Failure("unsupported", str(words))
+
+
+def why(failure: Failure) -> str:
+    """Return why a call failed, and where in the user's file."""
+    return failure.message.removeprefix("raised ") + (f" ({failure.at})" if failure.at else "")
 
 
 def gap(got: Reply | Failure, want: Reply | Failure) -> float:

@@ -10,11 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.functional import functional
+from attnconf.adapters.handing import Handed
 from attnconf.adapters.layout import under
 
 __all__ = [
-    "additive", "allowed", "awake", "chosen", "counted", "definitions", "each_apart", "everywhere", "exact",
-    "fitted", "floored", "for_each_head", "full", "functional", "heads_last", "holding", "in_order", "kernel",
+    "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact",
+    "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order", "kernel",
     "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs",
     "penalties", "registered", "rows", "settle", "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip
@@ -55,6 +56,21 @@ def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:
     with torch.no_grad():
         module(*args, **kwargs)
     return module
+
+
+def dropping(module: nn.Module, p: float) -> nn.Module:
+    """Return a module with the probability of dropout that is asked for, where its constructor takes none."""
+    for part in module.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = p
+        elif isinstance(part, nn.MultiheadAttention):
+            part.dropout = p
+    return module
+
+
+def handed(module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False) -> nn.Module:
+    """Return a model that takes ids as one that takes vectors: see handing.Handed."""
+    return Handed(module, ids, out, turned)
 
 
 def without(module: nn.Module, *names: str) -> nn.Module:

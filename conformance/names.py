@@ -9,7 +9,9 @@ from pathlib import Path
 import attnconf.adapters
 from attnconf.spec import registry
 
-NOT_ADAPTERS = {"__init__", "contract", "binding", "functional", "hugging_face", "jax_bridge", "layout", "wiring"}
+NOT_ADAPTERS = {
+    "__init__", "contract", "binding", "functional", "handing", "hugging_face", "jax_bridge", "layout", "wiring",
+}  # fmt: skip
 
 
 @cache

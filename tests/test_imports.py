@@ -30,10 +30,17 @@ MAY = {
         "adapters.layout",
     },
     # a user's file is read as --impl reads it
-    "adapters/wiring": {"adapters.functional", "adapters.layout", "conformance.sources"},
+    "adapters/wiring": {"adapters.functional", "adapters.handing", "adapters.layout", "conformance.sources"},
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
-    "conformance/inference": {"reference", "adapters.contract", "adapters.binding", "adapters.wiring", "conformance"},
+    "conformance/inference": {
+        "reference",
+        "adapters.contract",
+        "adapters.binding",
+        "adapters.handing",
+        "adapters.wiring",
+        "conformance",
+    },
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},
     "conformance/names": {"spec", "adapters", "conformance"},
     "conformance/texts": {"spec", "adapters", "conformance", "reference"},

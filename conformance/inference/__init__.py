@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -76,7 +76,7 @@ def bindings(
     found = candidates(source.module, chosen, component)
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
-    for candidate in sorted(found, key=lambda c: any(c.name in o.uses for o in found if o is not c)):
+    for candidate in sorted(found, key=lambda c: sum(c.name in o.uses for o in found if o is not c)):
         if any(_helps(candidate, b, found) for b in bound):
             continue
         outcome = bind(candidate, source, prescribed or {})
@@ -95,9 +95,9 @@ def bindings(
                 found.append(candidate)
     if not bound:
         bound = [b for candidate, _ in refused for b in _with_own(candidate, source, prescribed or {})][:1]
-    bound = [b for b in bound if not any(_is_part(b, o) for o in bound if o is not b)]
-    order = [c.name for c in found]
-    bound = _without_helpers(sorted(bound, key=lambda b: order.index(b.place.name)), {c.name: c for c in found})
+    by_name = {c.name: c for c in found}
+    bound = [b for b in bound if not any(_is_part(b, o, by_name[o.place.name].uses) for o in bound if o is not b)]
+    bound = _without_helpers(sorted(bound, key=lambda b: list(by_name).index(b.place.name)), by_name)
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
     used |= {name for c in found for name in c.uses if c.name != name}
     return bound, [(c, reason) for c, reason in refused if c.name not in used]
@@ -111,18 +111,27 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) ->
 
 def _bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     outcomes: list[Bound | Refusal] = []
+    unlike: list[Any] = []  # what ran, and may be a known mistake: only if it is no other textbook
     for component in candidate.components:
         if component not in BINDERS:
             outcomes.append(Refusal(f"{component} cannot be bound without an adapter"))
             continue
         binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
         place = Place(candidate.name, candidate.thing, source.module, part_of(source.module), component, prescribed)
-        outcome: Bound | Refusal = binder.bind(place)
-        if isinstance(outcome, Bound) and outcome.certified == "reference":
+        outcome: Any = getattr(binder, "begin", binder.bind)(place)
+        if not isinstance(outcome, Bound | Refusal):
+            unlike.append(outcome)
+            continue
+        passed_over = isinstance(outcome, Bound) and "handed(" in outcome.draft.body and any(u.whole for u in unlike)
+        if isinstance(outcome, Bound) and outcome.certified == "reference" and not passed_over:
             return outcome
         if isinstance(outcome, Bound) and outcome.certified is None and _far_fetched(candidate, component):
             outcome = Refusal(f"it can be called as {component}, but is neither that nor a known mistake in it")
         outcomes.append(outcome)
+    for one in unlike:  # an embedding that is none of the textbook's is not passed over
+        outcomes.append(one.end())
+        if one.whole or outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
+            return outcomes[-1]
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
 
@@ -185,15 +194,23 @@ def _helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
     kind = KINDS.get(user.draft.component, user.draft.component)
     uses = next(c.uses for c in found if c.name == user.place.name)
     used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
+    if used and "handed(" in user.draft.body and KINDS.get(candidate.components[0]) == "positions":
+        return False  # vectors are handed in behind them
     if used and user.certified == "reference" and candidate.components[0] != "multi_head_attention":
         return True
     return used and all(KINDS.get(c, c) == kind for c in candidate.components)
 
 
-def _is_part(b: Bound, user: Bound) -> bool:
-    """Return whether something is handed to the constructor of what equals the textbook with it."""
-    handed = f"theirs.{b.place.name}(" in user.draft.body
-    return handed and user.certified == "reference" and b.draft.component != "multi_head_attention"
+def _is_part(b: Bound, user: Bound, uses: Collection[str]) -> bool:
+    """Return whether something is handed to the constructor of what equals the textbook with it.
+
+    Attention that projects no output is a part of what does: as such it is judged.
+    """
+    if user.certified != "reference":
+        return False
+    if b.draft.component == "multi_head_attention":
+        return 'weights["out.' not in b.draft.body and b.place.name in uses
+    return f"theirs.{b.place.name}(" in user.draft.body
 
 
 def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:

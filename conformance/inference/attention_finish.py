@@ -51,7 +51,10 @@ def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
 
 
 def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
-    """Return the text without dropout where one number drops weights and outputs alike, as GPT-2's layers do."""
+    """Return the text without dropout where outputs are dropped behind a projection: a sublayer's dropout, not ours.
+
+    One number may drop weights and outputs alike, as in GPT-2's layers.
+    """
     if "dropout" not in text.made.given:
         return text
     made = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
@@ -64,7 +67,8 @@ def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> At
         return text
     there = dropped.out != 0
     alone = bool(((dropped.out - 2 * kept.out).abs()[there] < 1e-5).all())  # the outputs, and nothing else
-    if alone or float(there.double().mean()) > 0.9:
+    projected = any('weights["out.' in entry for entry in text.state)
+    if (alone and not projected) or float(there.double().mean()) > 0.9:
         return text
     words = text.made.text.replace("config.dropout", "0.0")
     return text.but(made=replace(text.made, text=words, given=text.made.given - {"dropout"}))

@@ -1,8 +1,7 @@
 """What in a file is to be judged, and as what: classes and functions that look like a component, by their names."""
 
-import inspect
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
@@ -11,7 +10,8 @@ from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import names_read
 from attnconf.conformance.inference.functional import takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
-from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
+from attnconf.conformance.inference.layer_kinds import blocks, sizes_of
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 # A norm that does not say which: no other that is known by a name, and none that is put around a layer.
 NORM = (
@@ -67,11 +67,20 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
             continue
         if not isinstance(thing, type | FunctionType) and chosen is None:
             continue
-        components = (component,) if component else tuple(dict.fromkeys(looks_like(name, thing)))
+        components = (component,) if component else _models_first(dict.fromkeys(looks_like(name, thing)))
         if components:
             weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)
             found.append(Candidate(name, thing, components, frozenset(names_read(thing)), weak))
     return sorted(found, key=lambda c: _line(c.thing))
+
+
+def _models_first(components: Iterable[str]) -> tuple[str, ...]:
+    """Return components with a whole model before what is left of it without embeddings."""
+    found = list(components)
+    if {"transformer", "encoder_decoder"} <= set(found):
+        found.remove("transformer")
+        found.insert(found.index("encoder_decoder"), "transformer")
+    return tuple(found)
 
 
 # What a class may be whose name says nothing; it has to be certified.
@@ -117,9 +126,13 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
     if isinstance(thing, type):
+        built = list(blocks(thing)) if not named(name) else []
         if _reads_tokens(thing):
             yield "token_attention"
-        yield from _with_memory(thing, [*(c for c in by_name if c != "attention"), *by_call])
+        if re.search(r"(layer|block|cell)$", plain):  # a BertLayer is one of BERT's
+            yield from (c for c in built[:1] if c.endswith("_layer"))
+        by_name = [c for c in by_name if c != "attention"]
+        yield from _with_memory(thing, [*by_name, *built, *([] if built else by_call)])
         if "multi_head_attention" in by_name and not names_read(thing) & (LAYERS | TABLES):
             yield "attention"
     else:
@@ -140,11 +153,11 @@ def _by_call(thing: Any) -> Iterator[str]:
     names = [p.name for p in parameters(thing)]
     roles = [role for n in names for role in meanings(n, INPUTS)[:1]]
     if {"query", "key", "value"} <= set(roles):
-        yield "multi_head_attention" if isinstance(thing, type) and "heads" in _sizes(thing) else "attention"
-    elif isinstance(thing, type) and {"heads", "layers"} <= _sizes(thing):
+        yield "multi_head_attention" if isinstance(thing, type) and "heads" in sizes_of(thing) else "attention"
+    elif isinstance(thing, type) and {"heads", "layers"} <= sizes_of(thing):
         yield "encoder"
-    elif isinstance(thing, type) and "heads" in _sizes(thing):
-        yield "encoder_layer" if "hidden" in _sizes(thing) or "ratio" in _sizes(thing) else "multi_head_attention"
+    elif isinstance(thing, type) and "heads" in sizes_of(thing):
+        yield "encoder_layer" if "hidden" in sizes_of(thing) or "ratio" in sizes_of(thing) else "multi_head_attention"
 
 
 def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
@@ -157,7 +170,7 @@ def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
         return
     (first, _), (second, found) = inputs
     if re.fullmatch(SOURCE, first) and re.fullmatch(TARGET, second):
-        yield "transformer" if "vocab" in _sizes(thing) else "encoder_decoder"
+        yield "transformer" if "vocab" in sizes_of(thing) else "encoder_decoder"
     for component in components:
         decoding = component.replace("encoder", "decoder") if component in ("encoder", "encoder_layer") else component
         yield from dict.fromkeys((decoding, component) if "memory" in found else (component, decoding))
@@ -165,20 +178,13 @@ def _with_memory(thing: Any, components: list[str]) -> Iterator[str]:
 
 def _reads_tokens(thing: type) -> bool:
     """Return whether a class is one layer of attention with the embedding before it."""
-    sizes, code = _sizes(thing), names_read(thing)
+    sizes, code = sizes_of(thing), names_read(thing)
     one = len([p for p in parameters(thing) if p.default is p.empty]) == 1
     tokens = {"vocab", "heads"} <= sizes and not {"hidden", "ratio", "layers"} & sizes
     return one and tokens and bool(code & EMBEDDINGS) and bool(code & SOFTMAX)
 
 
 EMBEDDINGS = {"Embedding", "embedding", "one_hot"}
-
-
-def _sizes(thing: type) -> set[str]:
-    try:
-        return {m for n in inspect.signature(thing).parameters for m in meanings(n, SIZES)[:1]}
-    except (TypeError, ValueError):
-        return set()
 
 
 def _line(thing: Any) -> int:

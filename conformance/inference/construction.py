@@ -111,6 +111,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         first = [] if not parts else [("", "")]
         short = type(p.default) is int and len(p.name) <= 2
         others = [g for g in _guesses(p, table, False) if short and g not in found]
+        if not short and type(p.default) is int and any(m in ("vocab", "embed", "heads", "layers") for _, m in found):
+            return found  # somebody's own size does not fit ours
         return [*first, *found, *(parts or [("", "")]), *others]
     weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
     if found and len(p.name) > 2:  # a name that says something is the contract

@@ -24,6 +24,7 @@ _WANTS = (
     (r"encoder", r"encoder$"),
     (r"decoder", r"decoder$"),
 )
+ROWS = ("64",)  # of a table that vectors are handed in behind
 _ACTIVATIONS = ('"relu"', "nn.ReLU()", "torch.nn.functional.relu", "nn.ReLU", '"gelu"')
 
 
@@ -45,7 +46,8 @@ def layer_parts(place: Place, table: Mapping[str, Sequence[str]]) -> Part:
         for wanted, kinds in _WANTS:
             if re.fullmatch(wanted, plain):
                 side = "decod" if "decod" in plain or place.component == "decoder" else "encod"
-                found += _built(place, kinds, side, table, part, space, seen)
+                sized = {**table, "vocab": table.get("vocab", ROWS)} if kinds.endswith("coder$") else table
+                found += _built(place, kinds, side, sized, part, space, seen)
                 if plain.endswith("s") and found and re.search("layer|block", plain):
                     found = [f"nn.ModuleList([{text} for _ in range(config.num_layers)])" for text in found]
         if re.search(r"ff|feed|mlp|network", plain):

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.cases import Case
 from attnconf.conformance.inference.binding import Place
@@ -244,6 +245,17 @@ class Probe:
         """Return the trace of a call with one token. Raises Failed."""
         one = {name: x[:1] for name, x in self.inputs(1, 1).items()}
         return traced(self.module, self.parameters, lambda leaves: self.run(one, leaves))
+
+    def unheard(self) -> set[str]:
+        """Return the parameters that nothing of the output depends on: those of an embedding that is passed over."""
+        leaves = {name: p.detach().clone().requires_grad_() for name, p in self.parameters.items()}
+        inputs = self.inputs(3, 5)
+        outputs = [x for x in tree_leaves(self.run(inputs, leaves)) if isinstance(x, Tensor) and x.requires_grad]
+        if not outputs:
+            return set()
+        total = torch.stack([x.sum() for x in outputs]).sum()
+        slopes = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        return {name for name, slope in zip(leaves, slopes, strict=True) if slope is None}
 
 
 def _about_memory(name: str, inputs: Mapping[str, Tensor]) -> bool:

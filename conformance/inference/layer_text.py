@@ -67,6 +67,7 @@ class LayerText:
     flag: bool = False  # an argument, of the constructor or of the call, is all that causality needs
     longest: int = 0  # tokens that it takes, where that is fixed; 0: any number
     lazy: bool = False  # layers take their sizes from a first call
+    whole: bool = True  # of a model: its embeddings are those that the contract has
     refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
 
     def but(self, **changes: Any) -> "LayerText":

@@ -10,14 +10,23 @@ from typing import Any
 import torch
 from torch import nn
 
+from attnconf.adapters.handing import Handed
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.calling import Form
-from attnconf.conformance.inference.construction import Construction, constructions, filled, run, space_for
+from attnconf.conformance.inference.construction import (
+    Construction,
+    constructions,
+    filled,
+    names_read,
+    run,
+    space_for,
+)
+from attnconf.conformance.inference.handing import handed
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
-from attnconf.conformance.inference.layer_parts import layer_parts
+from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
 from attnconf.conformance.inference.layer_probe import Called, Probe, claims_batch_first, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
 from attnconf.conformance.inference.layer_state import State, states, uncovered
@@ -26,6 +35,7 @@ from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.structures import TABLES
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.models import vocabulary
 
@@ -59,9 +69,14 @@ _TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("
            "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
 
 
-def table_of(component: str) -> Mapping[str, tuple[str, ...]]:
-    """Return what parameters of a constructor may get, by their meanings."""
-    return _TOKENS if component == "token_attention" else {**_SIZES, **_COUNTS.get(component, {})}
+def table_of(component: str, thing: Any = None) -> Mapping[str, tuple[str, ...]]:
+    """Return what parameters of a constructor may get, by their meanings; an embedding inside has some rows."""
+    if component == "token_attention":
+        return _TOKENS
+    if component not in ("encoder", "decoder", "encoder_decoder"):
+        return {**_SIZES, **_COUNTS.get(component, {})}
+    rows = {"vocab": ROWS} if names_read(thing) & TABLES else {}
+    return {**_SIZES, **rows, "padding": ("0",), **_COUNTS[component]}
 
 
 @dataclass
@@ -79,7 +94,15 @@ class Tried:
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as a layer or a model, or what stands against it."""
+    found = begin(place)
+    return found.end() if isinstance(found, Unlike) else found
+
+
+def begin(place: Place) -> "Bound | Refusal | Unlike":
+    """Return the binding of what equals the textbook, what stands against one, or what ran and equals no textbook."""
     attempts, tried = Attempts(), list[Tried]()
+    if isinstance(place.thing, type) and next(layer_forms(place.component, place.thing), None) is None:
+        return Refusal(f"it takes fewer inputs than {place.component} has")
     for text, state, trace, called in hypotheses(place, attempts):
         for one in trials(place, text, state, trace, called, attempts):
             if one.distance <= ROUNDING:
@@ -91,11 +114,31 @@ def bind(place: Place) -> Bound | Refusal:
         return refused(attempts.failures, f"it can be neither built nor called as {place.component}")
     if words := misfit(place, tried[0]):
         return Refusal(words)
-    for one in tried[:3]:
-        for mistake in Certificate(place.component, one.certificate.requests[:1]).mistakes(one.given[:1], one.declares):
-            if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
-                return finish(place, one, mistake.id)
-    return finish(place, tried[0], None)
+    return Unlike(place, tried)
+
+
+@dataclass
+class Unlike:
+    """What ran as a component and equals no textbook: perhaps a known mistake, which takes long to find out."""
+
+    place: Place
+    tried: list[Tried]
+
+    @property
+    def whole(self) -> bool:
+        """Whether its embeddings are those that the component has, so that equality was to be expected."""
+        return self.place.component == "transformer" and self.tried[0].text.whole
+
+    def end(self) -> Bound:
+        """Return the binding of what equals a known mistake, else of what was nearest."""
+        alike: dict[Any, Certificate] = {}  # the mistakes' replies are computed once for the same calls
+        for one in self.tried[:3]:
+            key = (one.norm_first, one.text.causal_always, one.text.decodes, *sorted(one.declares.items()))
+            first = alike.setdefault(key, Certificate(self.place.component, one.certificate.requests[:1]))
+            for mistake in first.mistakes(one.given[:1], one.declares):
+                if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
+                    return finish(self.place, one, mistake.id)
+        return finish(self.place, self.tried[0], None)
 
 
 def misfit(place: Place, one: Tried) -> str:
@@ -123,7 +166,7 @@ def drawn_anew(place: Place, one: Tried) -> list[str]:
 
 def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State, Trace, Called]]:
     """Yield what the class may be, the likeliest first."""
-    table = table_of(place.component)
+    table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
     for made in constructions(place.name_in_text, place.thing, table, place.module, parts):
         declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
@@ -132,6 +175,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
         try:
             whole = attempt(partial(filled, made, table, place.module, space))
             module = attempt(partial(run, whole, space))
+            whole = attempt(partial(_with_dropout, whole, module, space))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
@@ -139,8 +183,14 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             attempts.say(f"{place.name} is no torch.nn.Module")
             return
         for form in layer_forms(place.component, module):
-            if not attempts.hopeless(called_with(form)):
-                yield from _called(place, whole, form, module, config, declares, attempts)
+            if attempts.hopeless(called_with(form)):
+                continue
+            try:
+                made_so, vectors = handed(whole, module, form, place.component)
+            except Failed as error:
+                attempts.say(f"{called_with(form)}{error}")
+                continue
+            yield from _called(place, made_so, form, vectors, config, declares, attempts)
 
 
 def _called(
@@ -156,6 +206,9 @@ def _called(
         if called.sequence_first and claims_batch_first(place):
             probe.sequence_first = called.sequence_first = False
         trace = probe.trace()
+        if isinstance(module, Handed):
+            unheard = probe.unheard()
+            trace.order = [name for name in trace.order if name not in unheard or name not in trace.used]
     except Failed as error:
         attempts.say(f"{called_with(form)}{error}")
         return
@@ -168,6 +221,7 @@ def _called(
         place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
         longest=0 if "max_len" in made.given else probe.longest(),
         causal_always=called.causal if place.component not in ("encoder_layer", "encoder") else called.ordered,
+        whole=_tables_are_ours(module),
     )  # fmt: skip
     if called.fill != "none":
         text = text.but(needs_mask=True, masks={
@@ -178,6 +232,38 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+
+
+def _with_dropout(made: Construction, module: Any, space: Mapping[str, Any]) -> Construction:
+    """Return the construction such that dropout is what is asked for, where parts have one that nobody can choose."""
+    drops = _probabilities(module)
+    if not any(drops):
+        return made
+    other = {**space, "config": replace(space["config"], dropout=0.25)}
+    if any(one > 0 and one != two for one, two in zip(drops, _probabilities(run(made, other)), strict=True)):
+        return made  # it is chosen, and wrongly
+    return replace(made, text=f"dropping({made.text}, config.dropout)", given=made.given | {"dropout"})
+
+
+def _probabilities(module: Any) -> list[float]:
+    if not isinstance(module, nn.Module):
+        return []
+    parts = module.modules()
+    return [
+        m.p if isinstance(m, nn.Dropout) else m.dropout
+        for m in parts
+        if isinstance(m, nn.Dropout | nn.MultiheadAttention)
+    ]
+
+
+def _tables_are_ours(module: nn.Module) -> bool:
+    """Return whether the tables of a model are those of its ids: no positions, none for source and target alike."""
+    vocab, width = vocabulary(FIRST), FIRST.H * FIRST.E
+    tables = {id(m.weight): m.weight.shape[0] for m in module.modules() if isinstance(m, nn.Embedding)}
+    heads = {id(m.weight) for m in module.modules() if isinstance(m, nn.Linear) and m.weight.shape[0] == vocab}
+    shared = len(tables) == 1 and bool(heads - set(tables))
+    bare = any(p.shape[-1:] == (width,) and p.ndim > 1 for _, p in module.named_parameters(recurse=False))
+    return set(tables.values()) <= {vocab} and not shared and not bare
 
 
 def called_with(form: Form) -> str:
@@ -297,9 +383,11 @@ def told(text: LayerText) -> tuple[str, ...]:
     masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
     entries = [*text.entries, *(e for stack in text.stacks for e in stack.entries)]
     weights = "; ".join(entries[:3]) + ("; …" if len(entries) > 3 else "")
+    passed = "; what it embeds is not judged" if "handed(" in text.made.text else ""
     return (
         f"constructor  {shown}",
         f"forward      ({text.form.text(lambda slot: slot.role)}) -> {text.out}"
-        + (", sequence first" if text.sequence_first else ""),
+        + (", sequence first" if text.sequence_first else "")
+        + passed,
         f"weights      {weights or 'none: it has no parameters of its own'}; {masks}",
     )

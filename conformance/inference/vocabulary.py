@@ -16,10 +16,10 @@ SIZES: Mapping[str, str] = {
     r"in_?channels|e|embedding|d_?embed|d_?x|query_?dim|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
-    r"embeddings?_?dims?|embed_?dims|d_?dim|dm",
+    r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
-    "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|num_?attention_?heads|nheads|n_?h|head_?count|"
+    "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|encoder_?attention_?heads",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|head_?width|"
     r"dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
@@ -116,7 +116,7 @@ INPUTS: Mapping[str, str] = {
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",
     "average": r"average_?attn_?weights|average(_?weights)?",
-    "causal": r"causal|is_?causal|masked|use_?causal(_?mask)?|look_?ahead|autoregressive",
+    "causal": r"causal|((src|tgt|trg|memory)_?)?is_?causal|masked|use_?causal(_?mask)?|look_?ahead|autoregressive",
     "dropout": r".*drop.*",
     "scale": r"scale|scaling|factor|temperature|scaled",
     "training": r"training|train|is_?training",

@@ -1,0 +1,80 @@
+"""Which layer, stack or model a class may be: by what its code calls and how many inputs it takes."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.construction import entry_texts, names_read
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
+
+ATTENDS = {"softmax", "Softmax", "scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward"}
+NORMS = {"LayerNorm", "layer_norm", "RMSNorm", "rms_norm", "rsqrt", "var", "std", "sqrt"}
+ACTIVATES = {
+    "relu", "ReLU", "gelu", "GELU", "silu", "SiLU", "tanh", "Tanh", "clamp", "clamp_min", "maximum", "sigmoid", "erf",
+    "ELU", "LeakyReLU", "Mish", "QuickGELU",
+}  # fmt: skip
+WHOLE = {
+    "TransformerEncoderLayer",
+    "TransformerDecoderLayer",
+    "Transformer",
+    "TransformerEncoder",
+    "TransformerDecoder",
+}
+STACKS = {"ModuleList", "Sequential", "TransformerEncoder", "TransformerDecoder", "Transformer"}
+TABLES = {"Embedding", "embedding"}
+
+
+def blocks(thing: Any) -> Iterator[str]:
+    """Yield the layers, stacks and models that a class may be, the likeliest first; nothing where it is none."""
+    if not (isinstance(thing, type) and issubclass(thing, nn.Module)):
+        return
+    code = names_read(thing) | {kind.__name__ for kind in thing.__mro__[1:] if kind.__module__.startswith("torch.nn")}
+    inputs = inputs_of(thing)
+    layered = bool(code & WHOLE) or bool(code & ATTENDS and code & NORMS and code & ACTIVATES)
+    if not layered:
+        if code & ATTENDS and code & TABLES and inputs == 1 and not code & {"LayerNorm", "layer_norm"}:
+            yield "token_attention"
+        return
+    sizes = sizes_of(thing)
+    stacked, maybe = bool({"layers", "decoder_layers"} & sizes), bool(code & STACKS)
+    if inputs == 1:
+        yield from ("encoder_layer",) * (not stacked) + ("encoder",) * (stacked or maybe)
+    elif inputs == 2 and code & TABLES:
+        yield from ("transformer", "decoder", "encoder_decoder")
+    elif inputs == 2:
+        stacks = ("encoder_decoder", "decoder") if _translates(thing) else ("decoder", "encoder_decoder")
+        yield from ("decoder_layer",) * (not stacked) + stacks * (stacked or maybe)
+
+
+def _translates(thing: Any) -> bool:
+    """Return whether a source comes before a target, by their names."""
+    required = [p.name.lower() for p in parameters(thing) if p.default is p.empty]
+    return len(required) > 1 and bool(
+        re.search("src|source|enc", required[0]) and re.search("t[ra]?r?g|dec", required[1])
+    )
+
+
+def inputs_of(thing: Any) -> int:
+    """Return how many tensors a call takes that are no masks and no options."""
+    found = 0
+    for p in parameters(thing):
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty:
+            continue
+        means = set(meanings(p.name, INPUTS))
+        found += "x" in means or not means & {"mask", "lengths", "want_weights", "causal", "average"}
+    return found
+
+
+def sizes_of(thing: Any) -> set[str]:
+    """Return what the parameters of a constructor mean; sizes that are told apart mean different things."""
+    try:
+        names = list(inspect.signature(thing).parameters)
+    except (TypeError, ValueError):
+        return set()
+    told = entry_texts(names, {meaning: (meaning,) for meaning in SIZES})
+    configured = {"config"} if any(meanings(n)[:1] == ["config"] for n in names) else set()
+    return {meaning for meaning in told.values() if meaning} | configured

@@ -25,6 +25,7 @@ from attnconf.conformance.inference.construction import (
 )
 from attnconf.conformance.inference.handing import handed
 from attnconf.conformance.inference.layer_conventions import variants
+from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
 from attnconf.conformance.inference.layer_probe import Called, Probe, claims_batch_first, layer_forms
@@ -35,7 +36,6 @@ from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
-from attnconf.conformance.inference.structures import TABLES
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.models import vocabulary
 

@@ -21,7 +21,7 @@ from attnconf.adapters.contract import (
 )
 from attnconf.conformance.cases import REGIMES, Case
 from attnconf.conformance.door import Reply, slopes
-from attnconf.conformance.evidence import Unsupported
+from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.subject import Subject
 
 BIAS = 0.5  # standard deviation of a bias and of a gain, where that of a feature is about 1
@@ -56,6 +56,16 @@ def run(subject: Subject, block: Block, **options: Any) -> Reply:
     """
     x = block.inputs["target" if "target" in block.inputs else "x"]
     return subject.ask(block.config, block.inputs, tuple(x.shape), block.weights, **options)
+
+
+def dtype_of_answer(ask: Callable[[], Reply], dtype: torch.dtype) -> torch.dtype:
+    """Return the dtype of the output; what raises in float16, where a fill may not exist, gives no answer."""
+    try:
+        return ask().out.dtype
+    except Failure as failure:
+        if dtype != torch.float16 or failure.reason != "raised":
+            raise
+        return dtype
 
 
 def masked_if_taken(subject: Subject, block: Block, **masks: Tensor) -> Block:

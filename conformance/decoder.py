@@ -13,6 +13,7 @@ from attnconf.conformance.blocks import (
     Block,
     decoder,
     decoder_layer,
+    dtype_of_answer,
     endings,
     masked_if_taken,
     orders,
@@ -95,7 +96,7 @@ def the_output_has_the_shape_of_the_targets(subject: Subject, case: Case) -> Evi
 def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evidence:
     for dtype in DTYPES:
         block = next(blocks(subject, case.but(dtype=dtype)))
-        got = run(subject, block).out.dtype
+        got = dtype_of_answer(partial(run, subject, block), dtype)
         yield holds(got == dtype, f"out is {got} where inputs and weights are {dtype}", "dtype")
 
 

@@ -10,7 +10,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from attnconf.conformance.blocks import Block, endings, masked_if_taken, orders
+from attnconf.conformance.blocks import Block, dtype_of_answer, endings, masked_if_taken, orders
 from attnconf.conformance.cases import Case
 from attnconf.conformance.checks import requirement
 from attnconf.conformance.door import slopes
@@ -75,7 +75,8 @@ def there_is_an_output_for_every_target_token(subject: Subject, case: Case) -> E
 @requirement("TRF-DTYPE-1", "transformer")
 def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = run(subject, model(subject, case.but(dtype=dtype))).out.dtype
+        block = model(subject, case.but(dtype=dtype))
+        got = dtype_of_answer(partial(run, subject, block), dtype)
         yield holds(got == dtype, f"out is {got} where the weights are {dtype}", "dtype")
 
 

@@ -73,8 +73,8 @@ half_as_float32 = Mutant(
 fill_overflows = Mutant(
     "DEC-fill-overflows",
     story="hidden scores are filled with -10⁹, which float16 cannot hold",
-    breaks={"DEC-DTYPE-1"},
-    raises={"DEC-DTYPE-1"},
+    breaks={"DEC-HALF-1"},
+    raises={"DEC-HALF-1"},
     hint="fill with -inf, or with torch.finfo(scores.dtype).min",
     replace={masks.hide: lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, -1e9)},
     source="apex#924",

@@ -28,6 +28,7 @@ from attnconf.conformance.inference.attention_requests import (
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.calling import Form, attention_forms
+from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.construction import Construction, constructions, filled, integers_of, run, space_for
 from attnconf.conformance.inference.functional import functional
 from attnconf.conformance.inference.masking import mask_forms
@@ -183,7 +184,7 @@ def _of_form(
     unregistered: bool,
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is called in one form."""
-    for first in (False, True):
+    for first in (False,) if claims_batch_first(place.thing) else (False, True):
         lazy = any(isinstance(p, UNMADE) for p in module.parameters())
         text = AttentionText(made, form, sequence_first=first, lazy=lazy)
         text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)

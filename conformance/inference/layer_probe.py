@@ -1,9 +1,7 @@
 """A layer or model of a user's that is called, to learn how it is called, what it is made of and what it computes."""
 
-import ast
 import inspect
 import re
-import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +11,6 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.cases import Case
-from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import Form, Slot, parameters
 from attnconf.conformance.inference.layer_text import INPUTS
 from attnconf.conformance.inference.layer_trace import Trace, traced
@@ -260,18 +257,3 @@ class Probe:
 
 def _about_memory(name: str, inputs: Mapping[str, Tensor]) -> bool:
     return len(inputs) > 1 and re.fullmatch(_MEMORY, _plain(name)) is not None
-
-
-def claims_batch_first(place: Place) -> bool:
-    """Return whether the code itself takes its input apart as (batch, …): then another order is no convention of it."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(place.thing)))
-    except (OSError, TypeError, SyntaxError):
-        return False
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            first = node.targets[0].elts[0]
-            words = ast.unparse(node.value)
-            if isinstance(first, ast.Name) and ("shape" in words or "size()" in words):
-                return re.fullmatch(r"(?i)b|bs|bsz|n|batch\w*|lote|num_?samples", first.id) is not None
-    return False

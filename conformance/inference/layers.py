@@ -15,6 +15,7 @@ from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.calling import Form
+from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.construction import (
     Construction,
     constructions,
@@ -28,7 +29,7 @@ from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
-from attnconf.conformance.inference.layer_probe import Called, Probe, claims_batch_first, layer_forms
+from attnconf.conformance.inference.layer_probe import Called, Probe, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
 from attnconf.conformance.inference.layer_state import State, states, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
@@ -203,7 +204,7 @@ def _called(
             woken(module, form)
         probe = Probe(copy.deepcopy(module), form, place.component, FIRST)
         called = probe.called()
-        if called.sequence_first and claims_batch_first(place):
+        if called.sequence_first and claims_batch_first(place.thing):
             probe.sequence_first = called.sequence_first = False
         trace = probe.trace()
         if isinstance(module, Handed):

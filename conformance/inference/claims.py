@@ -1,0 +1,42 @@
+"""What a class says of itself, in its code and its words, that experiment cannot tell from a convention."""
+
+import ast
+import inspect
+import re
+import textwrap
+from typing import Any
+
+_BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
+_SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
+_SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
+_BATCH_FIRST = re.compile(_SHAPE.format(first=_BATCH, second=r"\w+"), re.IGNORECASE)
+_SEQUENCE_FIRST = re.compile(_SHAPE.format(first=_SEQUENCE, second=_BATCH), re.IGNORECASE)
+
+
+def claims_batch_first(thing: Any) -> bool:
+    """Return whether a class says that its input is (batch, …): then another order is no convention of it.
+
+    It says so where it takes its input apart, ``B, L, E = x.shape``, or where it tells the shape in words, and no other.
+    A class that can be told which comes first says nothing.
+    """
+    try:
+        if "batch_first" in inspect.signature(thing).parameters:
+            return False
+        source = textwrap.dedent(inspect.getsource(thing))
+        tree = ast.parse(source)
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+            first = node.targets[0].elts[0]
+            words = ast.unparse(node.value)
+            if isinstance(first, ast.Name) and ("shape" in words or "size()" in words):
+                return re.fullmatch(_BATCH, first.id, re.IGNORECASE) is not None
+    return any(_BATCH_FIRST.search(line) for line in _words(source)) and not _SEQUENCE_FIRST.search(source)
+
+
+def _words(source: str) -> list[str]:
+    """Return the lines of docstrings and comments, where a shape is no call."""
+    comments = [line.partition("#")[2] for line in source.splitlines() if "#" in line]
+    quoted = re.findall(r'"""(.*?)"""', source, re.DOTALL)
+    return [*comments, *(line for text in quoted for line in text.splitlines())]

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.func import functional_call
+from torch.utils._mode_utils import no_dispatch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 State = Mapping[str, Tensor]
@@ -88,15 +89,16 @@ def _copy(x: Tensor, like: Tensor) -> Tensor:
 def _compare(module: nn.Module, args: Any, kwargs: Any) -> tuple[bool, bool]:
     """Return whether parameters written in place give other outputs than parameters replaced, and if that is certain.
 
-    On made-up parameters, without dropout, leaving no trace. That nothing is derived is certain once every replaced
-    parameter is in the outputs' graph, as a key bias is, which changes nothing; until then another call may tell: this
-    one may have a single key. What fails here is replaced: it fails again, for the caller to see.
+    On made-up parameters, without dropout, leaving no trace and unseen by who counts operations.
+    That nothing is derived is certain once every replaced parameter is in the outputs' graph, as a key bias is, which
+    changes nothing; until then another call may tell: this one may have a single key. What fails here is replaced: it
+    fails again, for the caller to see.
     """
     own = dict(module.named_parameters())
     if not own or any(p.is_meta for p in own.values()):
         return False, True
     try:
-        with torch.inference_mode(False), torch.enable_grad(), _without_a_trace(module):
+        with torch.inference_mode(False), torch.enable_grad(), no_dispatch(), _without_a_trace(module):
             made_up = _made_up(own)
             args, kwargs = _copies((args, kwargs), next(iter(own.values())))
             replaced = _try(module, made_up, args, kwargs)

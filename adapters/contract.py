@@ -525,4 +525,6 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     # -- tokens
     "token-kind": ("any", "word", "character", "byte-pair"),  # what an implementation has, where it does not have all
     "word-end": ("attached", "separate"),  # l o w</w>, or l o w </w>
+    # -- throughput
+    "memory": ("quadratic", "linear"),  # how that of attention grows with the length
 }

@@ -81,7 +81,11 @@ variants = {
     name: {
         "attention": make_attention(backend),
         "multi_head_attention": make_multi_head_attention(backend),
-        "declares": {**declares, "value-width": WIDTHS.get(name, "free")},
+        "declares": {
+            **declares,
+            "value-width": WIDTHS.get(name, "free"),
+            "memory": "quadratic" if name == "math" else "linear",
+        },
     }
     for name, backend in BACKENDS.items()
 }

@@ -17,6 +17,8 @@ from attnconf.adapters.layout import demand, renamed, stacked
 __version__ = transformers.__version__
 transformers.logging.set_verbosity_error()  # their advice is meant for those who train models
 
+POSITIONS = 512  # that GPT-2 has a row for
+
 # -- BERT: post-norm
 
 
@@ -204,11 +206,11 @@ def gpt2_decoder_layer(config, weights):
 def gpt2_model(config, weights, **more):
     """Return the whole model on vectors. Its table of positions is zeros: ours has none."""
     demand(config, final_norm=True)
-    theirs = gpt2_config(config, n_layer=config.num_layers, n_positions=64, use_cache=False, **more)
+    theirs = gpt2_config(config, n_layer=config.num_layers, n_positions=POSITIONS, use_cache=False, **more)
     model = gpt2.GPT2Model(theirs).train(config.training)
     state = stacked(weights, gpt2_state, "h") | renamed(weights, {"norm": "ln_f"})
     like = weights["norm.weight"]
-    state |= {"wte.weight": like.new_zeros(1, len(like)), "wpe.weight": like.new_zeros(64, len(like))}
+    state |= {"wte.weight": like.new_zeros(1, len(like)), "wpe.weight": like.new_zeros(POSITIONS, len(like))}
     call = bind(model, state)
     return lambda **given: call(**given).last_hidden_state
 

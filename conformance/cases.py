@@ -128,6 +128,7 @@ DEEP = ENCODED + ", 11 layers of {H}, then {out_dim}"
 # How the inputs of tokenizers are shown.
 SPOKEN = "{L} words, {S} known or learnt from, of at most {F} letters out of {E}; {H} merges"
 IDS = "ids({B}, {L}) of {S}, {H} heads of {E}"
+COUNTED = "{B} samples, {H} heads of {E}, {L} tokens (beside {S} keys where those may differ)"
 
 # fmt: off
 FAMILIES: dict[str, tuple[Case, ...]] = {
@@ -518,7 +519,15 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     ),
     # more ids than eight bits count
     "token-many": (Case("token-many-1", B=2, H=3, L=5, S=311, E=4, F=7, multiple=2, reads=IDS),),
-    # -- tokenizer
+    # -- throughput: what is counted, not measured; of a tile of 16 tokens there is no second
+    "throughput": (
+        Case("throughput-1", B=2, H=3, L=5, S=7, E=4, F=11, dtype=torch.float32, multiple=2, fixed=True, reads=COUNTED),
+    ),
+    # memory is that of what is as long as the sequence, or as long and as wide
+    "throughput-long": (
+        Case("throughput-long-1", B=1, H=2, L=59, S=67, E=16, F=11, dtype=torch.float32, multiple=2, fixed=True,
+             reads=COUNTED),
+    ),
 }
 # fmt: on
 

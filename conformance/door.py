@@ -18,6 +18,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import FORWARD, RETURNS, Component, Forward, positional
 from attnconf.conformance import blind_spots, sources, written
+from attnconf.conformance.counting import Counting, Counts, Work
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
@@ -63,6 +64,7 @@ class Request:
     layout: str = "contiguous"
     before: tuple[Mapping[str, Any], ...] = ()  # calls the same callable has seen before
     seed: int | None = None
+    counted: bool = False  # count what the call makes and computes, not what building and earlier calls do
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Reply:
     weights: Tensor | None
     grads: Mapping[str, Tensor]
     changed: tuple[str, ...]
+    counts: Counts | None = None
 
 
 def call(implementation: Implementation, request: Request) -> Reply:
@@ -83,6 +86,7 @@ def call(implementation: Implementation, request: Request) -> Reply:
         {name: hand_over(x, request, name, "contiguous") for name, x in given.items()} for given in request.before
     ]
     default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
+    counting = Counting(_handed(weights, inputs)) if request.counted else None
     printed = _Nowhere() if implementation.binding == "inferred" else None  # homework prints shapes at every step
     with (
         _grad_mode(request.mode),
@@ -91,20 +95,50 @@ def call(implementation: Implementation, request: Request) -> Reply:
         blind_spots.looking(implementation.source),
     ):
         try:
-            returned = _enter(implementation, request, weights, inputs, before)
+            returned = _enter(implementation, request, weights, inputs, before, counting)
+        except Failure:
+            if counting:
+                _refuse_counting(implementation, request, weights, inputs, before)
+            raise
         finally:
             torch.set_default_dtype(default)  # the next implementation's must not be what this one sets
             torch.set_float32_matmul_precision(precision)
         out, attention = _validate(returned, request)
+        forward = _counted(counting, out)
         changed = tuple(
             name
             for given, taken in ((request.weights, weights), (request.inputs, inputs))
             for name in given
             if _modified(given[name], taken[name])
         )
-        grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
+        with counting or contextlib.nullcontext():
+            grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
+    counts = Counts(forward, counting.take() if grads else None) if counting and forward else None
     # copies: an implementation may use its buffers again, and one reply must not become another
-    return Reply(out.detach().clone(), None if attention is None else attention.detach().clone(), grads, changed)
+    own = None if attention is None else attention.detach().clone()
+    return Reply(out.detach().clone(), own, grads, changed, counts)
+
+
+def _refuse_counting(*call: Any) -> None:
+    """Raise Unsupported if a call that failed while it was counted succeeds otherwise."""
+    with contextlib.suppress(Failure):
+        _enter(*call)
+        raise Unsupported("it raises an error only while its operations are counted, as what is compiled may")
+
+
+def _handed(*given: Mapping[str, Any]) -> list[Tensor]:
+    return [x for group in given for x in group.values() if isinstance(x, Tensor)]
+
+
+def _counted(counting: Counting | None, out: Tensor) -> Work | None:
+    """Return what forward did. Raises Unsupported where another library has computed, whose work is not seen."""
+    if counting is None:
+        return None
+    if not counting.saw(out):
+        raise Unsupported(
+            "no operation of PyTorch leads from what it is given to what it returns: nothing can be counted"
+        )
+    return counting.take()
 
 
 def build(implementation: Implementation, component: str, config: Any, weights: Mapping[str, Tensor]) -> Forward:
@@ -190,7 +224,7 @@ def _grad_mode(mode: str) -> Any:
 
 def _enter(
     implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Any],
-    before: Sequence[dict[str, Any]],
+    before: Sequence[dict[str, Any]], counting: Counting | None = None,
 ) -> Any:  # fmt: skip
     """Build and call. Nothing else in the suite runs foreign code."""
     ask = {"need_weights": True} if request.weights_shape else {}
@@ -204,7 +238,8 @@ def _enter(
             )
         for earlier in before:
             forward(*_positional(earlier, request), **_named(earlier, request))
-        return forward(*_positional(inputs, request), **_named(inputs, request), **ask)
+        with counting or contextlib.nullcontext():
+            return forward(*_positional(inputs, request), **_named(inputs, request), **ask)
     except Failure:
         raise
     except NotImplementedError as error:
@@ -332,7 +367,7 @@ def _written(returned: Any, kind: str) -> Tensor:
 
 def _device(request: Request) -> torch.device:
     """Return where the output must be: with the tensors that were handed over, else where the configuration says."""
-    handed = [x for x in (*request.inputs.values(), *request.weights.values()) if isinstance(x, Tensor)]
+    handed = _handed(request.inputs, request.weights)
     return handed[0].device if handed else torch.empty(0, device=request.config.device).device
 
 

@@ -230,13 +230,15 @@ _LAYER = frozenset(  # F is the hidden width, free as that of values
         "layer-bias",
         "layer-norm",
         "value-width",
+        "several-heads",
     }
 )
 _TOKENS = frozenset({"words", "word-tokens", "characters", "whole-tokens", "byte-pairs"})
 _OFFERS = {  # what can be asked of components that are asked as they are; of the others nothing in particular
-    "rotary_attention": frozenset({"scores"}),  # an encoding has none
-    "alibi_attention": frozenset({"scores"}),
-    "relative_bias_attention": frozenset({"scores"}),
+    "rotary": frozenset({"several-heads"}),
+    "rotary_attention": frozenset({"scores", "several-heads"}),  # an encoding has none
+    "alibi_attention": frozenset({"scores", "several-heads"}),
+    "relative_bias_attention": frozenset({"scores", "several-heads"}),
     "feed_forward": frozenset({"layer-bias", "ungated"}),
     "layer_norm": frozenset({"layer-bias"}),
     "token_attention": frozenset({"free-causality"}),

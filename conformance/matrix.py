@@ -88,9 +88,7 @@ def prepare() -> None:
 def rows_of(name: str) -> list[Row]:
     """Return a row for each component: judged, or the reference's where the mutant cannot show."""
     return [
-        judge_one(name, component)
-        if name == REFERENCE or shows(component, known()[name])
-        else replace(_unharmed(component), mutant=name)
+        judge_one(name, component) if name == REFERENCE or shows(component, known()[name]) else _copied(name, component)
         for component in COMPONENTS
     ]
 
@@ -100,9 +98,15 @@ def shows(component: str, mutant: Mutant) -> bool:
 
     Attention with positions contains attention, but is not judged as attention: what is wrong with that is found there.
     """
-    entries = profiles.load(PROFILE).entries
+    entries = (*profiles.load(PROFILE).entries, *profiles.load(profiles.THROUGHPUT).entries)
     chapters = {registry.get(e.requirement).chapter for e in entries if e.component == component}
     return mutant.chapter in chapters and reaches(component, mutant)
+
+
+def _copied(name: str, component: str) -> Row:
+    """Return the reference's row as that of a mutant: judged by no more than such a mutant is."""
+    row, mutant = _unharmed(component), known()[name]
+    return replace(row, mutant=name, judged=tuple(r for r in row.judged if not _costs(r) or _costs(mutant.id)))
 
 
 @cache
@@ -113,21 +117,28 @@ def _unharmed(component: str) -> Row:
 def judge_one(name: str, component: str) -> Row:
     """Judge one component of a mutant, or of the reference, by every check there is.
 
-    Checks that train take seconds: a mutant is judged by those that it says fail.
+    Checks that train take seconds: a mutant is judged by those that it says fail. What a call costs is judged of the
+    mutants of that chapter, and of the reference.
     """
     mutant = known().get(name)
     whole = apply([mutant] if mutant else [])
-    session = Session([replace(whole, components={component: whole.components[component]})], Settings(profile=PROFILE))
+    settings = Settings(profile=PROFILE, throughput="smoke")
+    session = Session([replace(whole, components={component: whole.components[component]})], settings)
     session.make_plan()
-    quick = {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries}
-    session.plan = [
-        planned
-        for planned in session.plan
-        if mutant is None or planned.entry.requirement in quick or touches(mutant, planned.entry.requirement)
-    ]
+    session.plan = [p for p in session.plan if mutant is None or judged_by(mutant, p.entry.requirement)]
     for planned in session.plan:
         session.run(planned)
     return _row(session, name, component)
+
+
+def judged_by(mutant: Mutant, requirement: str) -> bool:
+    quick = requirement in {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries}
+    return quick or touches(mutant, requirement) or (_costs(mutant.id) and _costs(requirement))
+
+
+def _costs(name: str) -> bool:
+    """Return whether a requirement or a mutant is about what a call costs."""
+    return name.startswith("PERF-")
 
 
 def touches(mutant: Mutant, requirement: str) -> bool:

@@ -5,7 +5,7 @@ The one generator of (implementation, component, lens, requirement) behind pytes
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attnconf.conformance import blind_spots, deviations
 from attnconf.conformance.blind_spots import Watch
@@ -45,6 +45,7 @@ class Settings:
     strict: bool = False
     thorough: bool = False
     blind_spots: bool = False  # look for lines that no check executes; a full profile does so in any case
+    throughput: str | None = None  # also judge what a call costs, and time it: "smoke" or "grid"
 
 
 @dataclass
@@ -86,11 +87,22 @@ class Session:
                 raise registry.SpecError(
                     f"the profile {profile.name} judges nothing that {implementation.name} has: {has}"
                 )
-            for entry in entries:
+            for entry in [*entries, *self._costs(implementation, entries)]:
                 if entry.requirement not in checks:
                     raise registry.SpecError(f"{entry.requirement} has no check")
                 self.plan.append(Planned(implementation, entry, checks[entry.requirement]))
         self._make_watch()
+
+    def _costs(self, implementation: Implementation, entries: list[profiles.Entry]) -> list[profiles.Entry]:
+        """Return what is judged where throughput is asked for, each component through the lens of its own profile."""
+        if not self.settings.throughput:
+            return []
+        direct = {e.component: e.lens for e in entries if e.lens.startswith("direct")}
+        return [
+            replace(e, lens=direct.get(e.component, e.lens))
+            for e in profiles.load(profiles.THROUGHPUT).entries
+            if e.component in implementation.components and e not in entries
+        ]
 
     def _make_watch(self) -> None:
         """Watch the files of those whose blind spots are asked for, or that are judged by a full profile."""

@@ -138,7 +138,7 @@ class Subject:
             if reply.weights is not None and reply.weights.ndim == 4
             else reply.weights
         )
-        return Reply(placed.read(reply.out), attention, grads, reply.changed)
+        return Reply(placed.read(reply.out), attention, grads, reply.changed, reply.counts)
 
     def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Placed:
         extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}

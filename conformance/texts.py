@@ -28,7 +28,9 @@ class FunctionText:
 
 @cache
 def reference_texts(chapter: str) -> dict[str, FunctionText]:
-    """Return the functions of a chapter's reference by name."""
+    """Return the functions of a chapter's reference by name; none where it has no reference."""
+    if chapter in registry.WITHOUT_REFERENCE:
+        return {}
     text = (Path(str(attnconf.reference.__file__)).parent / f"{chapter}.py").read_text(encoding="utf-8")
     nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     return {node.name: _function_text(node, chapter, text.split("\n")) for node in nodes}
@@ -141,9 +143,10 @@ def convention_texts() -> dict[str, ConventionText]:
         for line in (registry.PAGES / f"{page}.md").read_text(encoding="utf-8").splitlines()
         if line.startswith("| `")
     ]
-    return {
-        name: ConventionText(
-            name, ast.literal_eval(choices), tuple(row for row in rows if f"`{name}`" in row[1].split(" | ")[0])
-        )
-        for name, choices in _table("CONVENTIONS")
-    }
+    found = {}
+    for name, listed in _table("CONVENTIONS"):
+        choices = ast.literal_eval(listed)
+        of_it = [row for row in rows if f"`{name}`" in row[1].split(" | ")[0]]
+        # an argument may have the same name, and no choices
+        found[name] = ConventionText(name, choices, tuple(row for row in of_it if f"`{choices[0]}`" in row[1]))
+    return found

@@ -17,6 +17,7 @@ from attnconf.spec import registry
 
 FOLDER = Path(__file__).parent / "profiles"
 DEFAULT = "core-2"
+THROUGHPUT = "throughput-1"  # judged beside another one where throughput is asked for
 
 
 @dataclass(frozen=True)

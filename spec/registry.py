@@ -33,7 +33,9 @@ CHAPTERS = {
     "TRF": "transformer",
     "EMB": "token_embedding",
     "TOK": "tokenizer",
+    "PERF": "throughput",
 }
+WITHOUT_REFERENCE = frozenset({"throughput"})  # it has no mathematics of its own
 
 _ID = re.compile(r"[A-Z]+-[A-Z0-9]+-\d+")
 _KEY_WORD = re.compile(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b")

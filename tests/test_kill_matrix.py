@@ -48,6 +48,10 @@ OTHER_BOUNDS = {
     "half precision after a norm": (1.5, "half precision judges rounding against rounding: 2 units, where 4 are wrong"),
     "eight units of bfloat16": (10, "positions that become one differ by 1 at most, and eight units are 6e-2"),
     "through 7 sublayers": (100, "a memory in bfloat16 is off by 4e-3, where float32 is judged"),
+    "as many as in": (1.01, "operations are whole numbers, counted without error: one more is one too many"),
+    "FLOPs of the formula": (1.1, "FLOPs are whole numbers, and a part that is computed twice is a part of them"),
+    "growth of memory": (1.3, "an exponent is off by a whole number: 2 where 1 is wanted, with 1.15 allowed"),
+    "numbers for each score": (1.5, "E = 16 numbers for a score where 3 are needed and 8 are allowed"),
     "one rounding of the half precision": (100, "an error of 1 against what rounds to 2^-8 and cannot be told finer"),
 }
 

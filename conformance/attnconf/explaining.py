@@ -67,7 +67,7 @@ def _requirement(r: registry.Requirement) -> list[str]:
         *_field("check", [f"{check.function} (conformance/{check.chapter}.py:{check.line})" if check else "none yet"]),
         *_field("example", _example(r)),
         *_field("page", [r.anchor]),
-        *_field("run", [f"attnconf run --impl NAME -k {r.id}"]),
+        *_field("run", [f"attnconf run --impl NAME{_profile_for(r)} -k {r.id}"]),
     ]
 
 
@@ -103,6 +103,12 @@ def _mutant(m: names.MutantText) -> list[str]:
         *_field("seen in", _folded(m.source) if m.source else []),
         *_field("file", [f"conformance/mutants/{m.chapter}.py:{m.line}"]),
     ]
+
+
+def _profile_for(r: registry.Requirement) -> str:
+    """Return the option by which a requirement is judged that the default profile leaves out."""
+    judging = [n for n in profiles.names() if any(e.requirement == r.id for e in profiles.load(n).entries)]
+    return "" if profiles.DEFAULT in judging or not judging else f" --profile {judging[-1].rpartition('-')[0]}"
 
 
 def _component(name: str) -> list[str]:
@@ -175,7 +181,7 @@ def _chapter(name: str) -> list[str]:
         "",
         *_field("requirements", _paired((topic, ", ".join(ids)) for topic, ids in topics.items())),
         *_field("judged on", _folded(", ".join(judged))),
-        *_field("reference", [f"reference/{name}.py", *_paired(functions)]),
+        *_field("reference", [f"reference/{name}.py", *_paired(functions)] if functions else ["none"]),
         *_field("page", [f"spec/{name}.md"]),
     ]
 

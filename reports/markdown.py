@@ -6,7 +6,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from attnconf.reports import examples, terminal
+from attnconf.reports import examples, terminal, throughput
 
 Record = dict[str, Any]
 Result = dict[str, Any]
@@ -33,6 +33,7 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder:
         _section("Not supported", _unsupported(merged)),
         _section("Faults of the suite", _faults(merged)),
         _section("Not exercised", _blind_spots(merged)),
+        _section("Throughput", throughput.markdown(records)),
         _section("Environment", _environment(records)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"

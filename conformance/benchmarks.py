@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from attnconf.conformance.plugin import SESSION
-from attnconf.conformance.timing.racing import VERDICTS_THAT_PASS, Entrant, Races
+from attnconf.conformance.timing.racing import Races
 
 EARLIER: pytest.StashKey["Earlier"] = pytest.StashKey()
 SECONDS = ("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr", "hd15iqr", "total")
@@ -54,14 +54,15 @@ class Earlier:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "entrant" not in metafunc.fixturenames:
+    if "contender" not in metafunc.fixturenames:
         return
     run = metafunc.config.stash.get(SESSION, None)
-    plan = run.session.races.plan if run and run.session.races else []
-    params = [
-        pytest.param(e, id=e.id, marks=pytest.mark.benchmark(group=e.case.name, timer=Replay())) for e in plan
-    ]
-    metafunc.parametrize("entrant", params)
+    plan = run.session.entrants if run else []
+    metafunc.parametrize(("case", "contender"), [
+        pytest.param(e.case.name, e.contender.name, id=e.id,
+                     marks=pytest.mark.benchmark(group=e.case.name, timer=Replay()))
+        for e in plan
+    ])  # fmt: skip
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -74,28 +75,38 @@ def pytest_benchmark_compare_machine_info(
 
 
 @pytest.fixture
-def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[Entrant], None]:
+def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str], None]:
     """Return the function that times one contender in one case, or says why it is not timed."""
     run = request.config.stash[SESSION]
     races: Races = run.session.races
 
-    def race_one(entrant: Entrant) -> None:
-        case, entry = races.run(entrant)
+    def race_one(name: str, contender: str) -> None:
+        case, entry = races.run(name, contender)
         run.save_now_and_then()
-        strict = request.config.getoption("--strict-perf")
+        if entry["status"] == "timed":
+            keep(case, entry)
+        if request.config.getoption("--strict-perf") and decides_against(entry):
+            words = entry["reason"] or f"{entry['verdict']}, {entry['ratio']:.3g} times {case['anchor']['name']}"
+            run.too_slow.append(f"--strict-perf: {contender} in {name}: {words}")
+            pytest.fail(words, pytrace=False)
         if entry["status"] != "timed":
-            if strict and entry["status"] == "not-timed":
-                pytest.fail(entry["reason"], pytrace=False)
             pytest.skip(entry["reason"])
+
+    def keep(case: dict[str, Any], entry: dict[str, Any]) -> None:
         request.config.stash.get(EARLIER, Earlier()).bring_to(case)
         benchmark.extra_info.update(_extra(case, entry, races))
         timer = request.node.get_closest_marker("benchmark").kwargs["timer"]
         timer.samples = iter(entry["samples_s"])
         benchmark.pedantic(_nothing, rounds=len(entry["samples_s"]))
-        if strict and entry["verdict"] not in VERDICTS_THAT_PASS:
-            pytest.fail(f"{entry['verdict']}: {entry['ratio']:.3g} times {case['anchor']['name']}", pytrace=False)
 
     return race_one
+
+
+def decides_against(entry: dict[str, Any]) -> bool:
+    """Return whether a time, or that there is none of what was wrong, is a failure where time is asked to decide."""
+    if entry["status"] == "timed":
+        return entry["verdict"] not in ("FASTER", "SAME")
+    return entry["status"] == "not-timed"
 
 
 def _nothing() -> None:

@@ -33,8 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "hold what is judged to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
     group.addoption("--seed", type=int, default=0, metavar="N", help="draw other numbers for the cases (default: 0)")
     group.addoption("--throughput", nargs="?", const="smoke", metavar="smoke|grid", help=(
-        "also count what a call costs, and time it beside an anchor, in a few cases or a whole grid; no verdict depends "
-        "on time"))  # fmt: skip
+        "also count what a call costs, and time it beside an anchor, in a few cases (default) or in a grid; no verdict "
+        "depends on it"))  # fmt: skip
     group.addoption("--strict-perf", action="store_true", help="let a time that is not FASTER or SAME fail")
     group.addoption("--device", default="cpu", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
 
@@ -63,6 +63,7 @@ class Run:
         self.patience = 0.5  # seconds between two writings; more where writing takes long
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
+        self.too_slow: list[str] = []  # where time is asked to decide
 
     @property
     def unjudgeable(self) -> "list[Unjudgeable]":
@@ -226,6 +227,7 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
     if config.stash.get(SESSION, None) is None and any("planned" in getattr(i, "fixturenames", ()) for i in items):
         raise pytest.UsageError("which implementation? give --impl NAME (attnconf list shows the shipped ones)")
+    items[:] = [i for i in items if getattr(getattr(i, "callspec", None), "id", "") != "NOTSET"]  # nothing of its kind
 
 
 def _select(run: Run, config: pytest.Config) -> None:
@@ -286,5 +288,5 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     from attnconf.conformance.results import record
     from attnconf.reports.terminal import page
 
-    for line in [*page(record(run.session)), *run.findings]:
+    for line in [*page(record(run.session)), *run.too_slow, *run.findings]:
         terminalreporter.write_line(line)

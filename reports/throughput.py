@@ -21,16 +21,18 @@ def lines(record: Record) -> list[str]:
     found = record.get("throughput")
     if not found:
         return []
+    if not found["planned"]:
+        return ["", "THROUGHPUT: there is no case for any component of what was given"]
     from tabulate import tabulate
 
     text = str(tabulate(list(_rows(found)), headers=HEAD, tablefmt="simple", disable_numparse=True))
-    return ["", _title(found), "", *text.splitlines(), "", *LEGEND, *notes(found)]
+    return ["", f"THROUGHPUT, {_title(found)}", "", *text.splitlines(), "", *LEGEND, *notes(found)]
 
 
 def _title(found: Record) -> str:
     machine, peaks = found["machine"], found["peaks"]
     name = machine.get("gpu") or machine.get("cpu") or found["device"]
-    words = [f"THROUGHPUT ({found['cases_of']}) on {found['device']}: {name}"]
+    words = [f"{found['cases_of']} on {found['device']}: {name}"]
     if found["device"] == "cpu":
         words += [f"{machine.get('threads', 1)} thread(s)", f"load {machine.get('load')}"]
     words += [f"{label} {peaks[key] / scale:.3g} {unit}" for key, label, scale, unit in PEAKS if key in peaks]
@@ -81,17 +83,18 @@ def ratio(entry: Entry) -> str:
 def duration(seconds: float) -> str:
     """Return seconds with a unit: "12.3 ms"."""
     unit, scale = next((u for u in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)) if seconds * u[1] >= 1), ("ns", 1e9))
-    return f"{seconds * scale:.3g} {unit}" if seconds * scale < 1000 else f"{seconds * scale:.0f} {unit}"
+    return f"{figure(seconds * scale)} {unit}"
 
 
 def figure(x: float | None) -> str:
-    return "" if x is None else f"{x:.3g}" if x < 1000 else f"{x:.0f}"
+    """Return a number in three digits; nothing for none."""
+    return "" if x is None else f"{float(f'{x:.3g}'):g}"
 
 
 def amount(x: float) -> str:
     """Return a large number with a letter: "1.24 M"."""
     unit, scale = next((u for u in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if x >= u[1]), ("", 1.0))
-    return f"{x / scale:.3g} {unit}".strip()
+    return f"{figure(x / scale)} {unit}".strip()
 
 
 def size(x: int | None) -> str:
@@ -107,13 +110,16 @@ def notes(found: Record) -> list[str]:
         elif case["aa"]["void"]:
             words = f"the anchor differs from itself by {abs(case['aa']['ratio'] - 1):.1%}: there is no verdict"
             said.setdefault(words, []).append(case["case"])
+        elif case["disturbed"]:
+            said.setdefault(f"{case['disturbed']}: there is no verdict", []).append(case["case"])
         for entry in case["contenders"]:
             for text in [entry["reason"], *(flag["text"] for flag in entry["flags"])]:
                 if text:
                     said.setdefault(f"{entry['name']}: {text}", []).append(case["case"])
     noted = [f"{text} ({', '.join(cases)})" for text, cases in said.items()]
     if found["degraded"]:
-        noted.append("DEGRADED: this device multiplies matrices at less than 60 % of what its datasheet says")
+        where = f", in {', '.join(found['unlike_published'])}" if found["unlike_published"] else ""
+        noted.append(f"DEGRADED: this device is not as fast as its datasheet, or published figures, say{where}")
     if len(found["cases"]) < found["planned"]:
         noted.append(f"{found['planned'] - len(found['cases'])} of {found['planned']} cases were not run")
     if found["device"] == "cpu":
@@ -131,7 +137,7 @@ def markdown(records: Sequence[tuple[str, Record]]) -> list[str]:
     found = [(file, record["throughput"]) for file, record in records if record.get("throughput")]
     content: list[str] = []
     for file, timed in found:
-        content += ["", f"{_title(timed)} ({file}).", "", *table(HEAD, _rows(timed)), ""]
+        content += ["", f"### {file}", "", f"{_title(timed)}.", "", *table(HEAD, _rows(timed)), ""]
         content += [f"* {note}" for note in notes(timed)]
     if not content:
         return []
@@ -157,7 +163,9 @@ def comparison(found: Sequence[tuple[str, Record]]) -> list[str]:
     if not rows:
         return []
     head = ("case", "contender", "anchor", *(file for file, _ in found), "last by first")
-    words = "Compared are ratios to the anchor of the same run; the milliseconds of two runs are not comparable."
+    words = "Compared are ratios to the anchor of the same run: the milliseconds of two runs are not comparable."
+    if len({(run["machine"].get("gpu"), run["machine"].get("cpu")) for _, run in found}) > 1:
+        words += " The runs are of different machines, on which the anchor itself may be better or worse."
     return ["", "### Run against run", "", *table(head, rows), "", words]
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from attnconf.conformance.plugin import SESSION
-from attnconf.conformance.timing.racing import Races
 
 EARLIER: pytest.StashKey["Earlier"] = pytest.StashKey()
 SECONDS = ("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr", "hd15iqr", "total")
@@ -78,7 +77,7 @@ def pytest_benchmark_compare_machine_info(
 def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str], None]:
     """Return the function that times one contender in one case, or says why it is not timed."""
     run = request.config.stash[SESSION]
-    races: Races = run.session.races
+    races: Any = run.session.races
 
     def race_one(name: str, contender: str) -> None:
         case, entry = races.run(name, contender)
@@ -113,7 +112,7 @@ def _nothing() -> None:
     """What pytest-benchmark believes to time."""
 
 
-def _extra(case: dict[str, Any], entry: dict[str, Any], races: Races) -> dict[str, Any]:
+def _extra(case: dict[str, Any], entry: dict[str, Any], races: Any) -> dict[str, Any]:
     """Return our statistics, what they are held against, and the machine."""
     own = {key: value for key, value in entry.items() if key not in KEPT_APART}
     told = {key: case[key] for key in ("case", "text", "aa", "clock", "rounds", "stopped", "seed")}

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
+
+from attnconf.reports import plots
 
 Record = dict[str, Any]
 Case = dict[str, Any]
@@ -130,8 +133,8 @@ def notes(found: Record) -> list[str]:
 # -- in a report
 
 
-def markdown(records: Sequence[tuple[str, Record]]) -> list[str]:
-    """Return the tables of all runs that were timed, in lines of Markdown."""
+def markdown(records: Sequence[tuple[str, Record]], folder: str | None = None) -> list[str]:
+    """Return the tables of all runs that were timed, and their pictures in a folder, in lines of Markdown."""
     from attnconf.reports.markdown import table
 
     found = [(file, record["throughput"]) for file, record in records if record.get("throughput")]
@@ -141,7 +144,15 @@ def markdown(records: Sequence[tuple[str, Record]]) -> list[str]:
         content += [f"* {note}" for note in notes(timed)]
     if not content:
         return []
-    return [*content[1:], "", *(f"{line}.  " for line in LEGEND), *comparison(found)]
+    return [*content[1:], "", *(f"{line}.  " for line in LEGEND), *comparison(found), *_pictures(records, folder)]
+
+
+def _pictures(records: Sequence[tuple[str, Record]], folder: str | None) -> list[str]:
+    if folder is None:
+        return []
+    if not plots.available():
+        return ["", f"{plots.MISSING}."]
+    return [line for name in plots.names(records) for line in ("", f"![{name}]({quote(folder)}/{name})")]
 
 
 def comparison(found: Sequence[tuple[str, Record]]) -> list[str]:

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from attnconf import cli
-from attnconf.reports import markdown
+from attnconf.reports import markdown, plots
 from attnconf.reports import record as records
 from attnconf.reports import throughput as tables
 
@@ -212,6 +212,22 @@ def test_a_report_has_the_table_and_compares_ratios(whole):
                and "3.000 [" in line and "2.000 [" in line]  # fmt: skip
     assert "mine.py" in line
     assert "ms |" not in page[page.index("### Run against run") :]
+
+
+def test_a_report_has_pictures_beside_it(whole, folder):
+    _, record = whole
+    assert cli.main(["report", str(folder / "a.json"), "-o", str(folder / "page.md")]) == 0
+    page = (folder / "page.md").read_text(encoding="utf-8")
+    links = re.findall(r"!\[.*?\]\((page\.pictures/throughput-.*?)\)", page)
+    assert [Path(link).name for link in links] == ["throughput-a-attention-forward.svg", "throughput-a-roofline.svg"]
+    drawn = (folder / links[0]).read_text(encoding="utf-8")
+    assert all(word in drawn for word in ("time (s)", "TFLOP/s", "memory (bytes)", "mine.py", "sdpa"))
+    assert plots.pictures([("a.json", record)])["throughput-a-attention-forward.svg"] == drawn
+
+
+def test_without_matplotlib_the_report_says_so(whole, monkeypatch):
+    monkeypatch.setattr(plots, "available", lambda: False)
+    assert f"{plots.MISSING}." in markdown.page([("a.json", whole[1])], None, "page.pictures")
 
 
 @pytest.mark.parametrize(

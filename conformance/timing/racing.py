@@ -74,9 +74,8 @@ class Races:
     def _measured(self, case: Case, contenders: Sequence[Implementation]) -> Entry:
         standings = {c.name: self.standing(c, case.component) for c in contenders}
         admitted = [c for c in contenders if not standings[c.name].violated]
-        options = {"clock": self.clock, "peaks": self.peaks, "disturbed": self.disturbed}
-        found = {"contenders": [], **time_case(case, admitted, self.rules, **options)}
-        timed = {entry["name"]: entry for entry in found["contenders"]}
+        found = time_case(case, admitted, self.rules, clock=self.clock, peaks=self.peaks, disturbed=self.disturbed)
+        timed = {entry["name"]: entry for entry in found.get("contenders", [])}
         found["contenders"] = [
             _known(timed[name], standing) if name in timed else _refused(name, standing)
             for name, standing in standings.items()

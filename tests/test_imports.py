@@ -12,7 +12,8 @@ from attnconf.conformance.names import adapter_names
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("spec", "reference", "conformance", "adapters", "reports")
 MODULES = {str(p.relative_to(ROOT).with_suffix("")): p for f in FOLDERS for p in sorted((ROOT / f).rglob("*.py"))}
-ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name != "reference"]  # wiring is what they are made of
+OF_THE_REFERENCE = {"reference", "torch_compile"}  # adapters of it
+ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name not in OF_THE_REFERENCE]
 
 # What a module may import of ours. The longest entry that fits decides.
 MAY = {
@@ -31,6 +32,7 @@ MAY = {
     },
     "adapters/wiring": {"adapters.layout", "conformance.sources"},  # a user's file is read as --impl reads it
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
+    "adapters/torch_compile": {"adapters.reference"},  # likewise
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/inference": {"reference", "adapters.contract", "adapters.binding", "adapters.wiring", "conformance"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},

@@ -15,7 +15,7 @@ Series = dict[str, list[tuple[Record, Entry]]]  # by contender, in order of leng
 
 MISSING = "Pictures need matplotlib: pip install 'attention-conformance[plots]'"
 PANELS = (("time (s)", "median_s"), ("TFLOP/s", "tflops"), ("memory (bytes)", "peak_bytes"))
-STYLE = {"svg.hashsalt": "attnconf", "svg.fonttype": "none"}  # the same numbers, the same file
+STYLE: Any = {"svg.hashsalt": "attnconf", "svg.fonttype": "none"}  # the same numbers, the same file
 
 
 def available() -> bool:

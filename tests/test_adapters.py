@@ -55,6 +55,9 @@ UNSUPPORTED = {
     "torch_nn": {
         "narrow": "output of another width", "causal, narrow": "widths do not add up", "causal cross": "L ≠ S",
     },
+    "torch_nn_slow_path": {
+        "narrow": "output of another width", "causal, narrow": "widths do not add up", "causal cross": "L ≠ S",
+    },
     "torch_sdpa:math": {"returned weights": "returned weights"},
     "torch_sdpa:flash": {"returned weights": "returned weights"},
     "fused_per_head": {**SELF_ONLY, **ONE_WIDTH},

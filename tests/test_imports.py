@@ -33,6 +33,7 @@ MAY = {
     "adapters/wiring": {"adapters.layout", "conformance.sources"},  # a user's file is read as --impl reads it
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
     "adapters/torch_compile": {"adapters.reference"},  # likewise
+    "adapters/torch_nn_slow_path": {"adapters.torch_nn"},  # another way through it
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/inference": {"reference", "adapters.contract", "adapters.binding", "adapters.wiring", "conformance"},
     "conformance/mutants": {"reference", "adapters.reference", "conformance"},

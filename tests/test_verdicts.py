@@ -40,6 +40,8 @@ EXPECTED = {
     ("causal_narrowing", "multi_head_attention"): ("conformant", set(), "right, for causal self-attention"),
     **right("torch_compile", "the formula, compiled where it is large", "attention multi_head_attention rotary "
             "layer_norm rms_norm encoder_layer"),
+    **right("torch_nn_slow_path", "as with it", "encoder_layer"),
+    ("torch_nn_slow_path", "multi_head_attention"): ("nonconformant", {"MASK-EMPTY-2"}, TWO_WAYS),
     ("flex_attention", "attention"): ("incomplete", set(), "no gradients on the CPU, no dropout"),
     # positions and coordinates
     ("torch_nn", "learned"): ("conformant", set(), "nn.Embedding"),

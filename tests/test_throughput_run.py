@@ -9,8 +9,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from fake_time import FixedClock
 
 from attnconf import cli
+from attnconf.conformance.loading import load
+from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.racing import Races, Standing
+from attnconf.conformance.timing.rounds import Rules
 from attnconf.reports import markdown, plots
 from attnconf.reports import record as records
 from attnconf.reports import throughput as tables
@@ -241,3 +246,16 @@ def test_durations(seconds, text):
 def test_amounts():
     assert [tables.amount(x) for x in (12, 1234, 5.6e6, 7e9)] == ["12", "1.23 k", "5.6 M", "7 G"]
     assert [tables.size(x) for x in (None, 960, 5040, 3 * 10**9)] == ["", "960 B", "5.04 kB", "3 GB"]
+
+
+def test_what_is_known_not_to_hold_is_timed_and_flagged(monkeypatch):
+    case = Case("small", "attention", B=2, H=3, L=8, E=4)
+    monkeypatch.setattr("attnconf.conformance.timing.grid.cases", lambda device, which: (case,))
+    monkeypatch.setattr("attnconf.conformance.timing.machine.peaks", lambda device, clock: {})
+    rules = Rules(min_rounds=8, min_seconds=0.0, warm_up=0.0)
+    races = Races("smoke", "cpu", load("reference"), lambda i, c: Standing((), ("ATT-ERROR-1",)), rules, FixedClock())
+    races.make_plan()
+    _, entry = races.run("small", "reference")
+    assert (entry["status"], entry["verdict"]) == ("timed", "SAME")
+    assert [flag["code"] for flag in entry["flags"]] == ["known-deviation"]
+    assert races.record()["planned"] == len(races.record()["cases"]) == 1

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from attnconf.conformance.session import Planned, Session
 
 SESSION: pytest.StashKey["Run"] = pytest.StashKey()
+TIMING = Path(__file__).with_name("test_throughput.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,7 +32,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
         "hold what is judged to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
     group.addoption("--seed", type=int, default=0, metavar="N", help="draw other numbers for the cases (default: 0)")
+    group.addoption("--throughput", nargs="?", const="smoke", metavar="smoke|grid", help=(
+        "also count what a call costs, and time it beside an anchor, in a few cases (default) or in a grid; no verdict "
+        "depends on it"))  # fmt: skip
+    group.addoption("--strict-perf", action="store_true", help="let a time that is not FASTER or SAME fail")
     group.addoption("--device", default="cpu", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Load pytest-benchmark where throughput is asked for; else it is not even imported."""
+    args[:] = ["--throughput=smoke" if word == "--throughput" and not _is_a_choice(args, i) else word
+               for i, word in enumerate(args)]  # fmt: skip  # what follows is no choice, but a folder of tests
+    if any(word.partition("=")[0] == "--throughput" for word in args):
+        for plugin in ("pytest_benchmark.plugin", "attnconf.conformance.benchmarks"):
+            early_config.pluginmanager.import_plugin(plugin)
+
+
+def _is_a_choice(words: list[str], index: int) -> bool:
+    return words[index + 1 : index + 2] in (["smoke"], ["grid"])
 
 
 class Run:
@@ -44,6 +63,7 @@ class Run:
         self.patience = 0.5  # seconds between two writings; more where writing takes long
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
+        self.too_slow: list[str] = []  # where time is asked to decide
 
     @property
     def unjudgeable(self) -> "list[Unjudgeable]":
@@ -53,9 +73,12 @@ class Run:
 
     def judge(self, planned: "Planned") -> Any:
         judged = self.session.run(planned)
+        self.save_now_and_then()
+        return judged
+
+    def save_now_and_then(self) -> None:
         if self.results and time.monotonic() - self.written > self.patience:
             self.save()
-        return judged
 
     def save(self) -> None:
         from attnconf.conformance.results import record
@@ -81,6 +104,8 @@ def pytest_configure(config: pytest.Config) -> None:
     path = _results(config.getoption("--results"))
     config.option.tbstyle = "no"  # failures are shown once, at the end, with their consequences folded
     config.option.reportchars = ""
+    if not any(word.startswith("--benchmark") for word in config.invocation_params.args):
+        config.option.benchmark_quiet = True  # its table is shown to those who ask it for something
     run = Run(_session(config), path)
     progress.terminal = progress.find_terminal()
     run.save()
@@ -127,6 +152,7 @@ def _session(config: pytest.Config) -> "Session":
     _check_device(device)
     if config.getoption("--blind-spots") and not blind_spots.available():
         raise pytest.UsageError(f"--blind-spots: {blind_spots.MISSING}")
+    throughput = _throughput(config, device)
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
         choices = prescribed.parse(config.getoption("--convention"))
@@ -135,13 +161,29 @@ def _session(config: pytest.Config) -> "Session":
         settings = Settings(
             config.getoption("--profile"), config.getoption("--seed"), device,
             bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
-            config.getoption("--blind-spots"),
+            config.getoption("--blind-spots"), throughput,
         )  # fmt: skip
         session = Session(list({i.name: i for i in found}.values()), settings)
         session.make_plan()
     except (loading.LoadError, registry.SpecError, deviations.DeviationError, prescribed.PrescriptionError) as error:
         raise pytest.UsageError(str(error)) from None
     return session
+
+
+def _throughput(config: pytest.Config, device: str) -> str | None:
+    """Return which cases are to be timed; the clocks are saved before foreign code can replace them."""
+    which: str | None = config.getoption("--throughput")
+    if which is None:
+        if config.getoption("--strict-perf"):
+            raise pytest.UsageError("--strict-perf: nothing is timed without --throughput")
+        return None
+    from attnconf.conformance.timing import grid, measuring  # noqa: F401  # measuring and what it imports keep clocks
+
+    try:
+        grid.cases(device, which)
+    except ValueError as error:
+        raise pytest.UsageError(f"--throughput={which} --device={device}: {error}") from None
+    return which
 
 
 def _check_device(device: str) -> None:
@@ -171,6 +213,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("planned", params, ids=[getattr(p, "id", getattr(p, "name", "")) for p in params])
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    asked = config.getoption("--throughput") is not None
+    return True if collection_path == TIMING and not asked else None
+
+
 def pytest_collection(session: pytest.Session) -> None:
     run = session.config.stash.get(SESSION, None)
     if run is not None and session.config.option.keyword:
@@ -180,6 +227,7 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
     if config.stash.get(SESSION, None) is None and any("planned" in getattr(i, "fixturenames", ()) for i in items):
         raise pytest.UsageError("which implementation? give --impl NAME (attnconf list shows the shipped ones)")
+    items[:] = [i for i in items if getattr(getattr(i, "callspec", None), "id", "") != "NOTSET"]  # nothing of its kind
 
 
 def _select(run: Run, config: pytest.Config) -> None:
@@ -187,11 +235,11 @@ def _select(run: Run, config: pytest.Config) -> None:
     from attnconf.conformance.selecting import by_expression
 
     try:
-        keep = by_expression(config.option.keyword)
+        keep, race = by_expression(config.option.keyword)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
-    run.session.select(keep)
-    if not run.session.plan and not run.unjudgeable:
+    run.session.select(keep, race)
+    if not run.session.plan and not run.session.entrants and not run.unjudgeable:
         raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing")
     config.option.keyword = ""
 
@@ -240,5 +288,5 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     from attnconf.conformance.results import record
     from attnconf.reports.terminal import page
 
-    for line in [*page(record(run.session)), *run.findings]:
+    for line in [*page(record(run.session)), *run.too_slow, *run.findings]:
         terminalreporter.write_line(line)

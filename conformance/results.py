@@ -42,6 +42,7 @@ def record(session: Session) -> dict[str, Any]:
         "results": results,
         "verdicts": [v for i in session.implementations for v in _verdicts(session, i, results)],
         "complete": session.complete,
+        "throughput": session.races.record() if session.races else None,
     }
 
 

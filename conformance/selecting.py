@@ -1,10 +1,16 @@
-"""``-k EXPR``: which planned checks, and which of their cases, are wanted."""
+"""``-k EXPR``: which planned checks, which of their cases, and which of what is timed, are wanted."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from attnconf.conformance.session import Planned, Select
 
+if TYPE_CHECKING:
+    from attnconf.conformance.timing.racing import Entrant
 
-def by_expression(text: str) -> Select:
-    """Return what chooses by requirement, implementation, component, lens and case.
+
+def by_expression(text: str) -> "tuple[Select, Callable[[Entrant], bool]]":
+    """Return what chooses checks, by requirement, implementation, component, lens and case, and what chooses timings.
 
     Raises ValueError with a message.
     """
@@ -15,13 +21,20 @@ def by_expression(text: str) -> Select:
     except SyntaxError as error:
         raise ValueError(f"-k {text!r}: {error}") from None
 
+    def fits(requirement: str, *words: str) -> bool:
+        whole = {word.lower() for word in words}
+
+        def has(name: str, /, **_: object) -> bool:
+            return name.lower() in requirement.lower() or name.lower() in whole
+
+        return expression.evaluate(has)
+
     def keep(planned: Planned, case: str) -> bool:
         entry = planned.entry
-        whole = {word.lower() for word in (planned.implementation.name, entry.component, entry.lens, case)}
+        return fits(entry.requirement, planned.implementation.name, entry.component, entry.lens, case)
 
-        def fits(name: str, /, **_: object) -> bool:
-            return name.lower() in entry.requirement.lower() or name.lower() in whole
+    def race(entrant: "Entrant") -> bool:
+        case = entrant.case
+        return fits("", entrant.contender.name, case.component, case.passes, case.name, "throughput")
 
-        return expression.evaluate(fits)
-
-    return keep
+    return keep, race

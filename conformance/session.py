@@ -6,6 +6,7 @@ The one generator of (implementation, component, lens, requirement) behind pytes
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from attnconf.conformance import blind_spots, deviations
 from attnconf.conformance.blind_spots import Watch
@@ -19,6 +20,9 @@ from attnconf.conformance.mutation import Mutant, all_mutants
 from attnconf.conformance.subject import Subject
 from attnconf.conformance.thorough import explore
 from attnconf.spec import profiles, registry
+
+if TYPE_CHECKING:  # imported where throughput is asked for
+    from attnconf.conformance.timing.racing import Entrant, Races, Standing
 
 # What is made of what: a component may be made of lower ones.
 _HEIGHTS: Mapping[str, int] = {
@@ -71,6 +75,7 @@ class Session:
     known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
     watch: Watch | None = None
     remarks: list[str] = field(default_factory=list)  # what was asked for and is not done
+    races: "Races | None" = None  # what is timed
     _case: Callable[[str], Callable[[str], bool] | None] = field(default=lambda item: None)
 
     def profile_of(self, implementation: Implementation) -> profiles.Profile:
@@ -101,6 +106,7 @@ class Session:
                     raise registry.SpecError(f"{entry.requirement} has no check")
                 self.plan.append(Planned(implementation, entry, checks[entry.requirement]))
         self._make_watch()
+        self._make_races()
 
     def _costs(self, implementation: Implementation, entries: list[profiles.Entry]) -> list[profiles.Entry]:
         """Return what is judged where throughput is asked for, each component through the lens of its own profile."""
@@ -124,13 +130,42 @@ class Session:
             unseen = [i.name for i in wanted if watch.coverage(i.source) is None and self.settings.blind_spots]
             self.remarks += [f"no blind spots of {name}: it is no .py file of your own" for name in unseen]
 
+    def _make_races(self) -> None:
+        """Plan what is timed. Raises ValueError where the device has no cases."""
+        if self.settings.throughput:
+            from attnconf.conformance.timing.racing import Races
+
+            those = [i for i in self.implementations if isinstance(i, Implementation)]
+            self.races = Races(self.settings.throughput, self.settings.device, those, self.standing)
+            self.races.make_plan()
+
+    @property
+    def entrants(self) -> "list[Entrant]":
+        """Return who is to be timed in which case."""
+        return self.races.plan if self.races else []
+
+    def standing(self, implementation: Implementation, component: str) -> "Standing":
+        """Return which MUSTs a component was found to violate until now, at the root."""
+        from attnconf.conformance.timing.racing import Standing
+
+        failed = [
+            p for p in self.plan
+            if p.implementation is implementation and p.entry.component == component and p.id in self.outcomes
+            and self.outcomes[p.id].outcome == "fail" and self.outcomes[p.id].requirement.strength == "MUST"
+            and not self.follows_from(p)
+        ]  # fmt: skip
+        known = [p.entry.requirement for p in failed if self.deviation(p)]
+        return Standing([p.entry.requirement for p in failed if p.entry.requirement not in known], known)
+
     def cases(self, planned: Planned) -> list[str]:
         """Return the names of the cases of a planned check."""
         subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)
         return [case.name for case in planned.checked.cases(subject, self.settings.seed, self.settings.device)]
 
-    def select(self, keep: Select) -> None:
-        """Keep the planned checks, and of each the cases, that ``keep`` wants."""
+    def select(self, keep: Select, race: "Callable[[Entrant], bool]" = lambda entrant: True) -> None:
+        """Keep the planned checks, and of each the cases, that ``keep`` wants, and those to be timed."""
+        if self.races:
+            self.races.plan = [entrant for entrant in self.races.plan if race(entrant)]
         before = len(self.plan)
         chosen = {p.id: [c for c in self.cases(p) if keep(p, c)] for p in self.plan}
         self.selected = any(len(chosen[p.id]) < len(self.cases(p)) for p in self.plan)

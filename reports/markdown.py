@@ -6,7 +6,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from attnconf.reports import examples, terminal
+from attnconf.reports import examples, plots, terminal, throughput
 
 Record = dict[str, Any]
 Result = dict[str, Any]
@@ -33,6 +33,7 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder:
         _section("Not supported", _unsupported(merged)),
         _section("Faults of the suite", _faults(merged)),
         _section("Not exercised", _blind_spots(merged)),
+        _section("Throughput", throughput.markdown(records, folder)),
         _section("Environment", _environment(records)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -155,7 +156,8 @@ def _conventions(record: Record) -> list[str]:
 
 def pictures(records: Sequence[tuple[str, Record]]) -> dict[str, str]:
     """Return the pictures of the report on these records, SVG by the names of their files."""
-    return {examples.name(r): examples.svg(r) for r in _drawn(merge(records)) if r.get("leaks")}
+    leaks = {examples.name(r): examples.svg(r) for r in _drawn(merge(records)) if r.get("leaks")}
+    return leaks | plots.pictures(records)
 
 
 def _drawn(record: Record) -> Iterable[Result]:

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterable
 from typing import Any
 
-from attnconf.reports import examples
+from attnconf.reports import examples, throughput
 from attnconf.reports.summary import blind_spots, summary
 
 Record = dict[str, Any]
@@ -20,7 +20,7 @@ _WORST_FIRST = ("error", "fail", "unsupported", "not-run", "pass", "not-applicab
 
 def page(record: Record) -> list[str]:
     """Return all that is printed at the end of a run."""
-    parts = (failures, explored, table, blind_spots, verdicts, summary)
+    parts = (failures, explored, table, blind_spots, verdicts, throughput.lines, summary)
     return [line for part in parts for line in part(record)]
 
 

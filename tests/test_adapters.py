@@ -55,6 +55,9 @@ UNSUPPORTED = {
     "torch_nn": {
         "narrow": "output of another width", "causal, narrow": "widths do not add up", "causal cross": "L ≠ S",
     },
+    "torch_nn_slow_path": {
+        "narrow": "output of another width", "causal, narrow": "widths do not add up", "causal cross": "L ≠ S",
+    },
     "torch_sdpa:math": {"returned weights": "returned weights"},
     "torch_sdpa:flash": {"returned weights": "returned weights"},
     "fused_per_head": {**SELF_ONLY, **ONE_WIDTH},
@@ -149,13 +152,20 @@ def test_attention_is_the_formula(name, config, given):
         with pytest.raises(NotImplementedError, match="scale"):
             IMPLEMENTATIONS[name].components["attention"](config, {})
         return
-    out = IMPLEMENTATIONS[name].components["attention"](config, {})(*inputs, **given)
+    forward = IMPLEMENTATIONS[name].components["attention"](config, {})
+    if name == "flex_attention":
+        with pytest.raises(NotImplementedError, match="backward on CPU"):
+            forward(*inputs, **given)
+        inputs = [x.detach() for x in inputs]
+    out = forward(*inputs, **given)
     mask = given.get("attn_mask")
     if "key_mask" in given:
         mask = intersect(mask, key_padding(given["key_mask"]))
     mask = intersect(mask, causal(5, 7)) if config.causal else mask
     want, _ = attend(*inputs, mask, given.get("attn_bias"), config.scale)
     torch.testing.assert_close(out, want, rtol=0, atol=1e-9)
+    if not want.requires_grad:
+        return
     slope = numbers(*want.shape, seed=40)
     grads = [torch.autograd.grad((y * slope).sum(), inputs) for y in (out, want)]
     for g, w in zip(*grads, strict=True):
@@ -208,6 +218,44 @@ def test_einsum_does_not_stretch_a_single_value_over_several_keys():
     for misfit in ((q, k, v[:, :1]), (q, k[:1], v[:1]), (q[:1], k, v)):
         with pytest.raises(ValueError, match="do not fit"):
             forward(*misfit)
+
+
+@pytest.mark.parametrize("name", ["torch_compile", "flex_attention"])
+def test_what_is_large_is_compiled_or_there_is_no_compiler(name, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(torch, "compile", lambda function, **options: compiled.append(function) or function)
+    (found,) = load(name)
+    forward = found.components["attention"](AttentionConfig(), {})
+    small, large = numbers(1, 2, 5, 8), numbers(1, 2, 4096, 8)
+    forward(small, small, small)
+    assert not compiled
+    monkeypatch.setattr("shutil.which", lambda program: None)
+    with pytest.raises(NotImplementedError, match=r"^not run: torch\.compile needs a C\+\+ compiler"):
+        forward(large, large, large)
+    monkeypatch.setattr("shutil.which", lambda program: f"/usr/bin/{program}")
+    if name == "torch_compile":
+        forward(large, large, large)
+        assert compiled
+
+
+def test_flash_attn_is_called_in_its_own_layout(monkeypatch):
+    """Its kernels run on CUDA alone: this is torch's function in its place."""
+    import sys
+    from types import SimpleNamespace
+
+    def function(q, k, v, dropout, scale, causal):
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, None, dropout, causal, scale=scale).mT.mT
+
+    monkeypatch.setitem(sys.modules, "flash_attn", SimpleNamespace(flash_attn_func=function))
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "2")
+    monkeypatch.delitem(sys.modules, "attnconf.adapters.flash_attn", raising=False)
+    (found,) = load("flash_attn")
+    forward = found.components["attention"](AttentionConfig(), {})
+    x = numbers(2, 3, 5, 8)
+    with pytest.raises(NotImplementedError, match="half precision on CUDA"):
+        forward(x, x, x)
+    monkeypatch.delitem(sys.modules, "attnconf.adapters.flash_attn", raising=False)
 
 
 def test_there_are_the_adapters_that_the_readme_promises():

@@ -12,7 +12,8 @@ from attnconf.conformance.names import adapter_names
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("spec", "reference", "conformance", "adapters", "reports")
 MODULES = {str(p.relative_to(ROOT).with_suffix("")): p for f in FOLDERS for p in sorted((ROOT / f).rglob("*.py"))}
-ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name != "reference"]  # wiring is what they are made of
+OF_THE_REFERENCE = {"reference", "torch_compile"}  # adapters of it
+ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name not in OF_THE_REFERENCE]
 
 # What a module may import of ours. The longest entry that fits decides.
 MAY = {
@@ -32,6 +33,8 @@ MAY = {
     # a user's file is read as --impl reads it
     "adapters/wiring": {"adapters.functional", "adapters.handing", "adapters.layout", "conformance.sources"},
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
+    "adapters/torch_compile": {"adapters.reference"},  # likewise
+    "adapters/torch_nn_slow_path": {"adapters.torch_nn"},  # another way through it
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/inference": {
         "reference",

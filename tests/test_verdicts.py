@@ -38,6 +38,11 @@ EXPECTED = {
     ("fused_per_head", "multi_head_attention"): ("conformant", set(), "right, for self-attention"),
     ("fused_zero_one_mask", "multi_head_attention"): ("conformant", set(), "-1e9 hides all scores above -1e5"),
     ("causal_narrowing", "multi_head_attention"): ("conformant", set(), "right, for causal self-attention"),
+    **right("torch_compile", "the formula, compiled where it is large", "attention multi_head_attention rotary "
+            "layer_norm rms_norm encoder_layer"),
+    **right("torch_nn_slow_path", "as with it", "encoder_layer"),
+    ("torch_nn_slow_path", "multi_head_attention"): ("nonconformant", {"MASK-EMPTY-2"}, TWO_WAYS),
+    ("flex_attention", "attention"): ("incomplete", set(), "no gradients on the CPU, no dropout"),
     # positions and coordinates
     ("torch_nn", "learned"): ("conformant", set(), "nn.Embedding"),
     ("rotary_embedding_torch", "rotary"): (
@@ -126,7 +131,7 @@ EXPECTED = {
     **right("timm_layers:vit", "PyTorch's norm and a pre-norm block", "layer_norm feed_forward encoder_layer"),
     **right("timm_layers:swiglu", "SwiGLU", "rms_norm feed_forward"),
 }  # fmt: skip
-NOT_ALWAYS_THERE = {"timm_layers", "torchtune_rotary"}  # their libraries want more than there is on every machine
+NOT_ALWAYS_THERE = {"timm_layers", "torchtune_rotary", "flash_attn"}  # want more than there is on every machine
 
 
 @pytest.fixture(scope="module")

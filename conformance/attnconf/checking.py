@@ -190,7 +190,7 @@ def _refusal(target: Any) -> str:
 
 def _select(session: Session, select: str) -> None:
     try:
-        session.select(selecting.by_expression(select))
+        session.select(*selecting.by_expression(select))
     except ValueError as error:
         raise CheckError(str(error)) from None
     if not session.plan:

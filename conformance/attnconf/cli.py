@@ -104,6 +104,9 @@ def _add_run(verb: argparse.ArgumentParser) -> None:
         "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
     verb.add_argument("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
         "hold it to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
+    verb.add_argument("--throughput", nargs="?", const="smoke", choices=("smoke", "grid"), help=(
+        "also count what a call costs, and time it beside an anchor (default: smoke, a few cases)"))  # fmt: skip
+    verb.add_argument("--strict-perf", action="store_true", help="let a time that is not FASTER or SAME fail")
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
     verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
     verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')
@@ -188,11 +191,13 @@ def pytest_arguments(given: argparse.Namespace) -> list[str]:
         f"--rootdir={suite.parent}",
         "--pyargs",
         "attnconf.conformance.test_conformance",
+        *(["attnconf.conformance.test_throughput"] if given.throughput else []),
     ]
-    valued = [(f"--{name}", getattr(given, name)) for name in ("results", "profile", "seed", "device")]
+    valued = [(f"--{name}", getattr(given, name)) for name in ("results", "profile", "throughput", "seed", "device")]
     options = [f"{option}={value}" for option, value in valued if value is not None]
     options += [f"--convention={word}" for word in given.convention]
-    flags = [f"--{name}" for name in ("strict", "thorough", "blind-spots") if getattr(given, name.replace("-", "_"))]
+    switches = ("strict", "thorough", "blind-spots", "strict-perf")
+    flags = [f"--{name}" for name in switches if getattr(given, name.replace("-", "_"))]
     flags += [f"-{name}" for name in ("q", "x") if getattr(given, name)]
     select = ["-k", given.k] if given.k is not None else []
     return [*fixed, *(f"--impl={name}" for name in given.impl), *options, *flags, *select]

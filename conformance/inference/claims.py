@@ -16,7 +16,7 @@ _SEQUENCE_FIRST = re.compile(_SHAPE.format(first=_SEQUENCE, second=_BATCH), re.I
 def claims_batch_first(thing: Any) -> bool:
     """Return whether a class says that its input is (batch, …): then another order is no convention of it.
 
-    It says so where it takes its input apart, ``B, L, E = x.shape``, or where it tells the shape in words, and no other.
+    It says so where it takes its input apart, ``B, L, E = x.shape``, or tells this shape in words, and no other.
     A class that can be told which comes first says nothing.
     """
     try:

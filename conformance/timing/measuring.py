@@ -14,7 +14,7 @@ from attnconf.conformance.conventions import in_conventions
 from attnconf.conformance.door import Implementation, foreign
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.loading import load
-from attnconf.conformance.timing import intervals, machine, telling, trust
+from attnconf.conformance.timing import intervals, machine, memory, telling, trust
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.anchors import anchors
 from attnconf.conformance.timing.clock import Clock
@@ -82,6 +82,7 @@ class Measuring:
         self.problem.touch(0, 1)
         self.watches: dict[str, Watch] = {}
         self.entries: dict[str, dict[str, Any]] = {}
+        self.bytes: dict[str, int | None] = {}  # what the anchors take
 
     def of(self, contenders: Sequence[Implementation]) -> dict[str, Any]:
         """Return what was measured. Raises Failure or Unsupported where no anchor can do it."""
@@ -109,6 +110,9 @@ class Measuring:
         for implementation in anchors(self.case.device):
             try:
                 timed = self._enter(implementation)
+                with timed.guard(), memory.allocated(self.case.device) as peak:
+                    timed.run(0)
+                self.bytes[timed.name] = peak.get("bytes") or memory.counted(implementation, self.problem)
                 able.append((estimate(timed, self.clock), timed, implementation))
             except (Failure, Unsupported) as failure:
                 error = failure
@@ -156,10 +160,11 @@ class Measuring:
         timed = self._enter(implementation)
         timed.before, timed.after = watch.before, watch.after
         watch.remember(0)
-        with timed.guard(), _peak(self.case.device) as peak:
+        seen = memory.noticing_compilers(implementation)
+        with timed.guard(), seen, memory.allocated(self.case.device) as peak:
             returned = timed.run(0)
         entry["accuracy"] = asdict(watch.demand(0, returned, first=True))
-        entry["peak_bytes"] = peak.get("bytes")
+        entry["peak_bytes"] = peak.get("bytes") or memory.counted(implementation, self.problem)
         return timed
 
     def _sized(self, timed: Timed) -> bool:
@@ -229,7 +234,8 @@ class Measuring:
                 self.entries[timed.name].update(status="not-timed", reason=reason)
             elif timed.name in self.entries:
                 self.entries[timed.name].update(self._of(timed, found, anchor, void))
-        own = {"name": anchor, **telling.of_samples(self.case, found.samples[anchor], self.peaks)}
+        own = {"name": anchor, "peak_bytes": self.bytes[anchor]}
+        own |= telling.of_samples(self.case, found.samples[anchor], self.peaks)
         return {
             **telling.of_case(self.case), "status": "timed", "reason": "",
             "contenders": list(self.entries.values()), "anchor": own,
@@ -266,18 +272,3 @@ class Measuring:
                     self.clock.sample(timed.job(i, look=True))
         except (Failure, Unsupported) as error:
             watch.flag("wrong-when-timed", f"looked at again, it {error}")
-
-
-@contextlib.contextmanager
-def _peak(device: str) -> Iterator[dict[str, int]]:
-    """Hold the most memory, in bytes, that was in use beyond what was before; nothing on the CPU (counting.py)."""
-    found: dict[str, int] = {}
-    if device == "cpu":
-        yield found
-        return
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
-    yield found
-    torch.cuda.synchronize()
-    found["bytes"] = torch.cuda.max_memory_allocated() - before

@@ -1,0 +1,120 @@
+"""The plugin of a run for throughput: an item for each contender in each case, kept as one of pytest-benchmark's.
+
+pytest-benchmark stores, groups and compares; it does not measure: its timer is handed what was measured already. A run
+that is compared with is first brought to this run's anchor, so that ratios are compared and no milliseconds.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from attnconf.conformance.plugin import SESSION
+
+EARLIER: pytest.StashKey["Earlier"] = pytest.StashKey()
+SECONDS = ("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr", "hd15iqr", "total")
+KEPT_APART = ("samples_s", "name", "status", "reason")  # pytest-benchmark has them in its own way
+
+
+class Replay:
+    """A timer that tells again what was measured: one sample passes between two calls."""
+
+    def __init__(self) -> None:
+        self.samples: Iterator[float] = iter(())
+        self.running = False
+
+    def __call__(self) -> float:
+        self.running = not self.running
+        return 0.0 if self.running else next(self.samples)
+
+
+class Earlier:
+    """The runs that this one is compared with, brought to this run's anchor case by case."""
+
+    def __init__(self) -> None:
+        self.runs: list[dict[str, Any]] = []
+        self.session: Any = None  # pytest-benchmark's
+
+    def bring_to(self, case: dict[str, Any]) -> None:
+        """Scale what was taken in this case by how long the anchor takes now and took then.
+
+        What was held against another anchor cannot be compared, and is taken out.
+        """
+        for bench in (b for run in self.runs for b in run["benchmarks"]):
+            extra, stats = bench["extra_info"], bench["stats"]
+            if extra.get("case") != case["case"] or "scaled" in extra:
+                continue
+            extra["scaled"] = factor = case["anchor"]["median_s"] / extra["anchor"]["median_s"]
+            if extra["anchor"]["name"] == case["anchor"]["name"]:
+                stats.update({key: stats[key] * factor for key in SECONDS}, ops=stats["ops"] / factor)
+            else:
+                for known in self.session.compared_mapping.values():
+                    known.pop(bench["fullname"], None)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "contender" not in metafunc.fixturenames:
+        return
+    run = metafunc.config.stash.get(SESSION, None)
+    plan = run.session.entrants if run else []
+    metafunc.parametrize(("case", "contender"), [
+        pytest.param(e.case.name, e.contender.name, id=e.id,
+                     marks=pytest.mark.benchmark(group=e.case.name, timer=Replay()))
+        for e in plan
+    ])  # fmt: skip
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_benchmark_compare_machine_info(
+    config: pytest.Config, benchmarksession: Any, compared_benchmark: dict[str, Any]
+) -> None:
+    earlier = config.stash.setdefault(EARLIER, Earlier())
+    earlier.session = benchmarksession
+    earlier.runs.append(compared_benchmark)
+
+
+@pytest.fixture
+def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str], None]:
+    """Return the function that times one contender in one case, or says why it is not timed."""
+    run = request.config.stash[SESSION]
+    races: Any = run.session.races
+
+    def race_one(name: str, contender: str) -> None:
+        case, entry = races.run(name, contender)
+        run.save_now_and_then()
+        if entry["status"] == "timed":
+            keep(case, entry)
+        if request.config.getoption("--strict-perf") and decides_against(entry):
+            words = entry["reason"] or f"{entry['verdict']}, {entry['ratio']:.3g} times {case['anchor']['name']}"
+            run.too_slow.append(f"--strict-perf: {contender} in {name}: {words}")
+            pytest.fail(words, pytrace=False)
+        if entry["status"] != "timed":
+            pytest.skip(entry["reason"])
+
+    def keep(case: dict[str, Any], entry: dict[str, Any]) -> None:
+        request.config.stash.get(EARLIER, Earlier()).bring_to(case)
+        benchmark.extra_info.update(_extra(case, entry, races))
+        timer = request.node.get_closest_marker("benchmark").kwargs["timer"]
+        timer.samples = iter(entry["samples_s"])
+        benchmark.pedantic(_nothing, rounds=len(entry["samples_s"]))
+
+    return race_one
+
+
+def decides_against(entry: dict[str, Any]) -> bool:
+    """Return whether a time, or that there is none of what was wrong, is a failure where time is asked to decide."""
+    if entry["status"] == "timed":
+        return entry["verdict"] not in ("FASTER", "SAME")
+    return entry["status"] == "not-timed"
+
+
+def _nothing() -> None:
+    """What pytest-benchmark believes to time."""
+
+
+def _extra(case: dict[str, Any], entry: dict[str, Any], races: Any) -> dict[str, Any]:
+    """Return our statistics, what they are held against, and the machine."""
+    own = {key: value for key, value in entry.items() if key not in KEPT_APART}
+    told = {key: case[key] for key in ("case", "text", "aa", "clock", "rounds", "stopped", "seed")}
+    anchor = {"name": case["anchor"]["name"], "median_s": case["anchor"]["median_s"]}
+    return {"contender": entry["name"], **told, **own, "anchor": anchor, "machine": races.facts, "peaks": races.peaks}

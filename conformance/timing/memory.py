@@ -1,0 +1,64 @@
+"""How much memory a call takes beyond what it is given: by torch's allocator on CUDA, counted on the CPU."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+
+import torch
+
+from attnconf.conformance.counting import Counting
+from attnconf.conformance.door import Implementation, foreign
+from attnconf.conformance.evidence import Failure, Unsupported
+from attnconf.conformance.timing.problem import Problem
+
+
+@contextlib.contextmanager
+def allocated(device: str) -> Iterator[dict[str, int]]:
+    """Hold the most memory, in bytes, that was in use on CUDA beyond what was before; nothing on the CPU."""
+    found: dict[str, int] = {}
+    if device == "cpu":
+        yield found
+        return
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    yield found
+    torch.cuda.synchronize()
+    found["bytes"] = torch.cuda.max_memory_allocated() - before
+
+
+_compiling: set[str] = set()  # the names of those that were seen to compile; they may keep what they compiled
+
+
+@contextlib.contextmanager
+def noticing_compilers(implementation: Implementation) -> Iterator[None]:
+    """Notice whether torch.compile is at work in here."""
+    before = _compiled_frames()
+    yield
+    if _compiled_frames() > before:
+        _compiling.add(implementation.name)
+
+
+def _compiled_frames() -> int:
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return int(dynamo.counters["frames"]["total"]) if dynamo else 0
+
+
+def counted(implementation: Implementation, problem: Problem) -> int | None:
+    """Return the most bytes that one call has alive at one time, or None where that cannot be seen.
+
+    Backward is counted with the forward that it needs, as on CUDA. What compiles is not counted: what it was compiled
+    from would be, and the compiler would not get over it.
+    """
+    if implementation.name in _compiling:
+        return None
+    given = problem.of(0)
+    counting = Counting([*given.leaves, given.cotangent])
+    try:
+        run = problem.runner(implementation)
+        with foreign(implementation), counting:
+            returned = run(0)
+    except (Failure, Unsupported):
+        return None
+    out = returned[0] if isinstance(returned, tuple) else returned
+    return counting.take().peak_bytes if counting.saw(out) else None

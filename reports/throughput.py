@@ -1,0 +1,187 @@
+"""How fast, how much memory, how near to what is possible: tables from the ``throughput`` of results records."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from attnconf.reports import plots
+
+Record = dict[str, Any]
+Case = dict[str, Any]
+Entry = dict[str, Any]
+
+HEAD = ("case", "contender", "time", "ratio to anchor", "verdict", "TFLOP/s", "GB/s", "tokens/s", "memory", "of peak",
+        "flags")  # fmt: skip
+SAID = {"not-timed": "not timed", "unsupported": "unsupported", "not-run": "not run"}
+LEGEND = (
+    "ratio: median of the ratios of the same rounds, with its 95 % interval; less than 1 is faster than the anchor",
+    "of peak: of the least time that is possible by datasheet / by products and copies measured here",
+)
+
+
+def lines(record: Record) -> list[str]:
+    """Return what a run prints of its times: the table, what it means, and why what is not in it is not."""
+    found = record.get("throughput")
+    if not found:
+        return []
+    if not found["planned"]:
+        return ["", "THROUGHPUT: there is no case for any component of what was given"]
+    from tabulate import tabulate
+
+    text = str(tabulate(list(_rows(found)), headers=HEAD, tablefmt="simple", disable_numparse=True))
+    return ["", f"THROUGHPUT, {_title(found)}", "", *text.splitlines(), "", *LEGEND, *notes(found)]
+
+
+def _title(found: Record) -> str:
+    machine, peaks = found["machine"], found["peaks"]
+    name = machine.get("gpu") or machine.get("cpu") or found["device"]
+    words = [f"{found['cases_of']} on {found['device']}: {name}"]
+    if found["device"] == "cpu":
+        words += [f"{machine.get('threads', 1)} thread(s)", f"load {machine.get('load')}"]
+    words += [f"{label} {peaks[key] / scale:.3g} {unit}" for key, label, scale, unit in PEAKS if key in peaks]
+    return ", ".join(words)
+
+
+PEAKS = (
+    ("gemm", "products", 1e12, "TFLOP/s"), ("copy", "copies", 1e9, "GB/s"),
+    ("flops", "datasheet", 1e12, "TFLOP/s"), ("bytes", "datasheet", 1e9, "GB/s"),
+)  # fmt: skip
+
+
+def _rows(found: Record) -> Iterator[list[str]]:
+    """Yield a row for the anchor of each case, and one for each contender."""
+    for case in found["cases"]:
+        name = case["case"]
+        if case["status"] == "timed":
+            yield [name, f"{case['anchor']['name']} (anchor)", *_measured(case["anchor"], "1", "")]
+            name = ""
+        for entry in case["contenders"]:
+            yield [name, *row(entry)]
+            name = ""
+        if name and case["status"] != "timed":
+            yield [name, "", *[""] * 2, SAID[case["status"]], *[""] * 6]
+
+
+def row(entry: Entry) -> list[str]:
+    """Return a contender's cells after the case's."""
+    flags = ", ".join(flag["code"] for flag in entry["flags"])
+    if entry["status"] != "timed":
+        return [entry["name"], "", "", SAID[entry["status"]], *[""] * 5, flags]
+    return [entry["name"], *_measured(entry, ratio(entry), entry["verdict"]), flags]
+
+
+def _measured(entry: Entry, ratio: str, verdict: str) -> list[str]:
+    fractions = entry["fractions"]
+    peak = " / ".join(f"{fractions[key]:.0%}" if fractions[key] else "-" for key in ("datasheet", "measured"))
+    return [
+        duration(entry["median_s"]), ratio, verdict, figure(entry["tflops"]), figure(entry["gbs"]),
+        amount(entry["tokens_s"]), size(entry.get("peak_bytes")), peak,
+    ]  # fmt: skip
+
+
+def ratio(entry: Entry) -> str:
+    return f"{entry['ratio']:.3f} [{entry['lo']:.3f}, {entry['hi']:.3f}]"
+
+
+def duration(seconds: float) -> str:
+    """Return seconds with a unit: "12.3 ms"."""
+    unit, scale = next((u for u in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)) if seconds * u[1] >= 1), ("ns", 1e9))
+    return f"{figure(seconds * scale)} {unit}"
+
+
+def figure(x: float | None) -> str:
+    """Return a number in three digits; nothing for none."""
+    return "" if x is None else f"{float(f'{x:.3g}'):g}"
+
+
+def amount(x: float) -> str:
+    """Return a large number with a letter: "1.24 M"."""
+    unit, scale = next((u for u in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if x >= u[1]), ("", 1.0))
+    return f"{figure(x / scale)} {unit}".strip()
+
+
+def size(x: int | None) -> str:
+    return "" if x is None else amount(x) + "B" if x >= 1000 else f"{x} B"
+
+
+def notes(found: Record) -> list[str]:
+    """Return in words: what was not timed and why, what a flag means, what makes a case or a machine doubtful."""
+    said: dict[str, list[str]] = {}
+    for case in found["cases"]:
+        if case["status"] != "timed":
+            said.setdefault(f"{case['status']}: {case['reason']}", []).append(case["case"])
+        elif case["aa"]["void"]:
+            words = f"the anchor differs from itself by {abs(case['aa']['ratio'] - 1):.1%}: there is no verdict"
+            said.setdefault(words, []).append(case["case"])
+        elif case["disturbed"]:
+            said.setdefault(f"{case['disturbed']}: there is no verdict", []).append(case["case"])
+        for entry in case["contenders"]:
+            for text in [entry["reason"], *(flag["text"] for flag in entry["flags"])]:
+                if text:
+                    said.setdefault(f"{entry['name']}: {text}", []).append(case["case"])
+    noted = [f"{text} ({', '.join(cases)})" for text, cases in said.items()]
+    if found["degraded"]:
+        where = f", in {', '.join(found['unlike_published'])}" if found["unlike_published"] else ""
+        noted.append(f"DEGRADED: this device is not as fast as its datasheet, or published figures, say{where}")
+    if len(found["cases"]) < found["planned"]:
+        noted.append(f"{found['planned'] - len(found['cases'])} of {found['planned']} cases were not run")
+    if found["device"] == "cpu":
+        noted.append(f"cases for CUDA: not-run: {found['cuda']}")
+    return noted
+
+
+# -- in a report
+
+
+def markdown(records: Sequence[tuple[str, Record]], folder: str | None = None) -> list[str]:
+    """Return the tables of all runs that were timed, and their pictures in a folder, in lines of Markdown."""
+    from attnconf.reports.markdown import table
+
+    found = [(file, record["throughput"]) for file, record in records if record.get("throughput")]
+    content: list[str] = []
+    for file, timed in found:
+        content += ["", f"### {file}", "", f"{_title(timed)}.", "", *table(HEAD, _rows(timed)), ""]
+        content += [f"* {note}" for note in notes(timed)]
+    if not content:
+        return []
+    return [*content[1:], "", *(f"{line}.  " for line in LEGEND), *comparison(found), *_pictures(records, folder)]
+
+
+def _pictures(records: Sequence[tuple[str, Record]], folder: str | None) -> list[str]:
+    if folder is None:
+        return []
+    if not plots.available():
+        return ["", f"{plots.MISSING}."]
+    return [line for name in plots.names(records) for line in ("", f"![{name}]({quote(folder)}/{name})")]
+
+
+def comparison(found: Sequence[tuple[str, Record]]) -> list[str]:
+    """Return how what was timed in several runs compares with itself: by ratios to the anchor, never by time."""
+    from attnconf.reports.markdown import table
+
+    timed: dict[tuple[str, str, str], dict[str, Entry]] = {}
+    for file, run in found:
+        for case in run["cases"]:
+            for entry in case["contenders"]:
+                if entry["status"] == "timed":
+                    key = (case["case"], case["anchor"]["name"], entry["name"])
+                    timed.setdefault(key, {})[file] = entry
+    rows = [
+        (case, name, anchor, *(ratio(e[file]) if file in e else "" for file, _ in found), _change(list(e.values())))
+        for (case, anchor, name), e in timed.items()
+        if len(e) > 1
+    ]
+    if not rows:
+        return []
+    head = ("case", "contender", "anchor", *(file for file, _ in found), "last by first")
+    words = "Compared are ratios to the anchor of the same run: the milliseconds of two runs are not comparable."
+    if len({(run["machine"].get("gpu"), run["machine"].get("cpu")) for _, run in found}) > 1:
+        words += " The runs are of different machines, on which the anchor itself may be better or worse."
+    return ["", "### Run against run", "", *table(head, rows), "", words]
+
+
+def _change(entries: Sequence[Entry]) -> str:
+    """Return the ratio of the last to the first, in an interval that is not narrower than it is known."""
+    first, last = entries[0], entries[-1]
+    lo, hi = last["lo"] / first["hi"], last["hi"] / first["lo"]
+    return f"{last['ratio'] / first['ratio']:.3f} [{lo:.3f}, {hi:.3f}]"

@@ -18,7 +18,7 @@ from attnconf.conformance.fixing import fixed, said
 from attnconf.conformance.judge import Judged
 from attnconf.conformance.mutation import Mutant, all_mutants, plain, reaches, with_variants
 from attnconf.conformance.pairing import Pair, alternatives, joined, reproducing
-from attnconf.conformance.replaying import FLOAT32, LIMIT, ROUNDING, Comparison, Shared, cost
+from attnconf.conformance.replaying import FLOAT32, LIMIT, ROUNDING, Comparison, Log, Shared, cost
 
 AT_MOST = 3
 Mistake = tuple[Mutant, ...]  # one of these
@@ -164,8 +164,19 @@ class _Search:
         telling = compare.telling(failed.log)
         log = [*telling, *failed.log] if telling else []
         possible = [m for m in mutants if not m.rounding or self.failed >= set(m.breaks)]
-        found = [m for m in possible if log and compare.fits(m.id, log)]
+        found = [m for m in possible if log and compare.fits(m.id, log) and self._answers_elsewhere(m, telling)]
         return [m for m in found if not _adds(m) or not all(compare.silent(plain(m).id, r) for r, _ in telling)]
+
+    def _answers_elsewhere(self, mutant: Mutant, telling: Log) -> bool:
+        """Return whether, where all that came back are words, there are answers too, to calls that the mutant answers.
+
+        Else whatever never runs would be every mistake that never does.
+        """
+        if not all(isinstance(reply, Failure) and reply.reason == "raised" for _, reply in telling):
+            return True
+        answered = [call for judged in self.passed for call in judged.log if not isinstance(call[1], Failure)]
+        replies = (self.shared.reply(mutant.id, self.shared.spoken, request) for request, _ in answered[:20])
+        return bool(answered) and not any(isinstance(reply, Failure) for reply in replies)
 
     def _breaks_nothing(self, mutant: Mutant, compare: Comparison) -> bool:
         """Return whether a mutant gives what came out where something holds that it breaks through other lenses."""

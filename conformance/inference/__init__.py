@@ -19,7 +19,7 @@ from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.sources import Source
 
 AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
-FEW, SHORT = 100_000, 5  # where neither name nor call says what it may be
+FEW, SHORT = 400_000, 8  # where neither name nor call says what it may be
 Binder = Callable[[Place], Bound | Refusal]
 # Where the binder of a component is; imported when something looks like the component.
 BINDERS: Mapping[str, str] = {

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from types import FunctionType
 from typing import Any
 
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
@@ -58,9 +59,8 @@ def parameters(thing: Any) -> list[inspect.Parameter]:
         found = list(inspect.signature(target).parameters.values())  # type: ignore[arg-type]  # what is not callable raises
     except (TypeError, ValueError):
         return []
-    if found and found[0].name == "self" and isinstance(thing, type):
-        found = found[1:]
-    return found
+    method = isinstance(thing, type) and isinstance(inspect.getattr_static(target, "__func__", target), FunctionType)
+    return found[1:] if method else found  # whatever it calls itself
 
 
 def attention_forms(thing: Any) -> Iterator[Form]:

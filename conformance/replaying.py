@@ -1,5 +1,6 @@
 """What a known mistake replies to the calls that an implementation has answered, and whether that is the same."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -54,16 +55,13 @@ class Comparison:
     spoken: Spoken
     rounding: float
     shared: Shared
-    words: bool = True  # what was raised has to be raised in the same words; else only be of the same kind
+    words: bool = True  # what was raised has to be raised in the same words; else in any
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant, or the reference where the name is empty, gives this reply."""
         wanted = self.shared.reply(name, self.spoken, request)
-        if isinstance(reply, Failure) and isinstance(wanted, Failure) and reply.reason == wanted.reason == "raised":
-            if raises(name):
-                return True  # everybody has words of their own
-            if not self.words:
-                return _kind(reply) == _kind(wanted)
+        if not self.words and isinstance(reply, Failure) and isinstance(wanted, Failure):
+            return reply.reason == wanted.reason == "raised"
         return alike(reply, wanted, max(self.rounding, coarseness(name)))
 
     def raises_alike(self, name: str, request: Request, reply: Reply | Failure) -> bool:
@@ -93,20 +91,15 @@ class Comparison:
         return sorted(other, key=lambda call: cost(call[0]))
 
 
-def _kind(failure: Failure) -> str:
-    """Return which exception was raised, without its words."""
-    return failure.message.split(":")[0]
+def _words(failure: Failure) -> str:
+    """Return what was said; the numbers in what was raised, sizes and axes, are those of the call's layout."""
+    return re.sub(r"\d+", "#", failure.message) if failure.reason == "raised" else failure.message
 
 
 def coarseness(name: str) -> float:
     """Return what several mutants, whose mistake is to compute coarsely, are off by; 0 for all others."""
     names = [] if "=" in name or not name else name.split("+")
     return max((named(one).rounding for one in names), default=0.0)
-
-
-def raises(name: str) -> bool:
-    """Return whether the mistake of one of several mutants is that an exception is raised."""
-    return bool(name) and "=" not in name and any(named(one).raises for one in name.split("+"))
 
 
 def cost(request: Request) -> int:
@@ -144,7 +137,7 @@ def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDI
     if isinstance(one, Failure) or isinstance(other, Failure):
         if _flat(one) and _flat(other):
             return True
-        return isinstance(one, Failure) and isinstance(other, Failure) and one.message == other.message
+        return isinstance(one, Failure) and isinstance(other, Failure) and _words(one) == _words(other)
     if set(one.grads) != set(other.grads) or (one.weights is None) != (other.weights is None):
         return False
     pairs = [(one.out, other.out)]

@@ -111,7 +111,6 @@ only_square = Mutant(
     story="the table is (length, 1, dim), as for sequences that come first: added to (batch, length, dim) it runs only "
     "where there are as many samples as tokens",
     breaks={"SIN-SHAPE-1"},
-    raises={"SIN-SHAPE-1"},
     hint="unsqueeze(0), not unsqueeze(1): (1, length, dim) broadcasts over the samples",
     replace={sinusoidal.add: lambda x, encoded: x + encoded.unsqueeze(1).to(x.dtype)},
     source="the tutorial module of PyTorch used with batch_first",
@@ -126,7 +125,6 @@ cut_by_the_batch = Mutant(
     "SIN-cut-by-the-batch",
     story="the table is cut to as many rows as there are samples: it runs only where there are as many tokens",
     breaks={"SIN-SHAPE-1"},
-    raises={"SIN-SHAPE-1"},
     hint="cut it by the axis of the tokens: x.size(1) where the batch comes first, x.size(0) where the sequence does",
     replace={sinusoidal.add: cut_by_batch},
     source="the tutorial module of PyTorch used with batch_first",

@@ -75,10 +75,10 @@ def filled(target, memory, weights, style, mask, memory_mask):
 fill_too_large = Mutant(
     "TRF-fill-too-large",
     story="hidden scores become -1e9, a number that float16 does not have",
-    breaks={"TRF-DTYPE-1"},
+    breaks={"TRF-HALF-2"},
     hint='fill with float("-inf")',
     replace={transformer.decode: filled},
-    raises={"TRF-DTYPE-1"},
+    raises={"TRF-HALF-2"},
     source="transformers#17306; apex#93",
 )
 

@@ -90,9 +90,8 @@ def bind(place: Place) -> Bound | Refusal:
     if not ran:
         return refused(attempts.failures, "it can be neither built nor called as attention")
     for text, _, given, certificate in ran:
-        mistakes = certificate.mistakes(given, declared(text))
-        if mistakes:
-            return finish(place, text, sizes_of(text), mistakes[0].id)
+        if mistake := certificate.mistake(given, declared(text)):
+            return finish(place, text, sizes_of(text), mistake.id)
     if wide_heads(place, ran[0][0]):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, ran[0][0], sizes_of(ran[0][0]), None)

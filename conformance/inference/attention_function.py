@@ -130,9 +130,8 @@ def bind(place: Place) -> Bound | Refusal:
         elif given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
             said.append(why(given[-1]))
     for text, _, given, certificate in ran[:4]:
-        mistakes = certificate.mistakes(given, declared(text))
-        if mistakes:
-            return finish(place, text, mistakes[0].id)
+        if mistake := certificate.mistake(given, declared(text)):
+            return finish(place, text, mistake.id)
     if not ran:
         return refused(said, "it cannot be called as attention")
     return finish(place, ran[0][0], None)

@@ -56,7 +56,7 @@ def with_encoding(place: Place, text: PlainText) -> PlainText:
         if certificate.distance(given, declares) <= ROUNDING:
             found = declares
             break
-    if found is None and not certificate.mistakes(given, {}):
+    if found is None and not certificate.mistake(given, {}):
         return text
     shown = {name: (found or {}).get(name, CONVENTIONS[name][0]) for name in ("sinusoidal-output", "sinusoidal-layout")}
     return text.declaring(**{**shown, **(found or {})}).but(beside=(("sinusoidal", body),))

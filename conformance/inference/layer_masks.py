@@ -127,7 +127,7 @@ class Search:
         if self.certified == "reference":
             for candidate, certificate in ran[:2]:
                 draft = Draft(text.component, candidate.body(), self.declares).implementation(self.place.module)
-                if certificate.mistakes(certificate.replies(draft), self.declares):
+                if certificate.mistake(certificate.replies(draft), self.declares):
                     return candidate, nearest[1]
         return nearest
 

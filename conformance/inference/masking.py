@@ -130,7 +130,7 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
             ran.append(trial)
     nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
     widest = [t for t in ran if t in nearest]
-    mistaken = (t for t in widest if t.certificate.mistakes(t.given, t.declares))
+    mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
     together = sorted(alone, key=lambda t: t.exclusive)[:1]
     chosen = next(iter(together), None) or next(mistaken, None) or next(iter(nearest), None)
     found = text.but(masks={**text.masks, name: chosen.form}, exclusive=chosen.exclusive) if chosen else text

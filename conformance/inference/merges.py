@@ -70,12 +70,12 @@ def bind(place: Place) -> Bound | Refusal:
                 continue
             if certificate.distance(given, draft.declares) <= ROUNDING:
                 return _bound(place, text, end, "reference")
-            mistakes = certificate.mistakes(given, draft.declares)
-            ran.append((text, end, mistakes[0].id if mistakes else ""))
+            mistake = certificate.mistake(given, draft.declares)
+            ran.append((text, end, mistake.id if mistake else ""))
     ran.sort(key=lambda r: not r[2])
     if ran:
-        text, end, mistake = ran[0]
-        return _bound(place, text, end, mistake or None)
+        text, end, known = ran[0]
+        return _bound(place, text, end, known or None)
     return refused(said, "there is no way to have it learn merges")
 
 

@@ -42,8 +42,8 @@ def bind(place: Place) -> Bound | Refusal:
         if len(given) == len(certificate.requests) and not isinstance(given[-1], Failure):
             if certificate.distance(given, draft.declares) <= ROUNDING:
                 return _bound(place, text, "reference")
-            mistakes = certificate.mistakes(given, draft.declares)
-            ran.append((text, mistakes[0].id if mistakes else ""))
+            mistake = certificate.mistake(given, draft.declares)
+            ran.append((text, mistake.id if mistake else ""))
         elif given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
             said.append(why(given[-1]))
     ran.sort(key=lambda r: not r[1])

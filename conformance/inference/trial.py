@@ -4,7 +4,7 @@ What certifies it is equality, up to rounding, with the reference in some conven
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -20,6 +20,7 @@ from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.inference.probing import A_CALL, Failed, search
 from attnconf.conformance.mutation import Mutant, all_mutants, apply, named, reaches, size, with_variants
 from attnconf.conformance.replaying import alike
+from attnconf.spec import registry
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
 FAILED = float("inf")
@@ -125,11 +126,16 @@ class Certificate:
             return FAILED
         return max((gap(a, b) for a, b in zip(given, self.wanted(declares, mutant), strict=True)), default=FAILED)
 
-    def mistakes(self, given: Sequence[Reply | Failure], declares: Mapping[str, str]) -> list[Mutant]:
-        """Return the known mistakes that give these replies, where the reference does not."""
-        found = []
-        reached = [m.id for m in all_mutants().values() if reaches(self.component, m)]
-        for mutant in (variant for name in reached for variant in with_variants(name)):
+    def mistake(self, given: Sequence[Reply | Failure], declares: Mapping[str, str]) -> Mutant | None:
+        """Return a known mistake that gives these replies, where the reference does not; None if none does."""
+        return next(self.mistakes(given, declares), None)
+
+    def mistakes(self, given: Sequence[Reply | Failure], declares: Mapping[str, str]) -> Iterator[Mutant]:
+        """Yield the known mistakes that give these replies, where the reference does not: its own before its parts'."""
+        reached = [m for m in all_mutants().values() if reaches(self.component, m)]
+        chapters = list(registry.CHAPTERS.values())
+        reached.sort(key=lambda m: -chapters.index(m.chapter))
+        for mutant in (variant for m in reached for variant in with_variants(m.id)):
             if self._unlike(given, declares, mutant):
                 continue
             distance = self.distance(given, declares, mutant.id)
@@ -137,8 +143,7 @@ class Certificate:
                 not alike(a, b, ROUNDING)
                 for a, b in zip(self.wanted(declares, mutant.id), self.wanted(declares), strict=True)
             ):
-                found.append(mutant)
-        return found
+                yield mutant
 
 
 _applied: dict[str, Implementation] = {}

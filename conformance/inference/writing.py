@@ -85,7 +85,8 @@ def _alone(b: Bound) -> str:
 
 
 def _variant(b: Bound) -> str:
-    entries = [f'"{b.draft.component}": {b.draft.component}', f'"declares": {dict(b.draft.declares)!r}']
+    entries = [f'"{name}": {name}' for name in (b.draft.component, *b.draft.also)]
+    entries += [f'"declares": {dict(b.draft.declares)!r}']
     entries += [f'"profile": {b.profile!r}'] if b.profile else []
     entries += ['"established": False'] if b.certified is None else []
     return f'\n\n{b.draft.body}\n\nvariants["{b.place.name}"] = {{{", ".join(entries)}}}'

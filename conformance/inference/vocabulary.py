@@ -58,7 +58,8 @@ SIZES: Mapping[str, str] = {
     r"num_?encoder_?layers|encoder_?layers|n_?enc(oder)?_?layers?|num_?hidden_?layers|nlayers?|l|nb_?layers|"
     r"enc_?layers|(n|num)_?enc|"
     r"layer_?num|n_?cells|num_?cells|n_?encoders?|num_?encoders?|encoder_?depth",
-    "decoder_layers": r"num_?decoder_?layers|(n|num)_?dec|decoder_?layers|n_?dec(oder)?_?layers?|dec_?layers|n_?decoders?|"
+    "decoder_layers": r"num_?decoder_?layers|(n|num)_?dec|decoder_?layers|n_?dec(oder)?_?layers?|dec_?layers|"
+    r"n_?decoders?|"
     r"decoder_?depth|num_?layers?|n_?layers?|depth|n|layers|nlayers?",
     "vocab": r"vocab_?size|vocab|n_?vocab|num_?embeddings|n_?tokens?|num_?tokens?|vocabulary_?size|voc_?size|"
     r"src_?vocab(_?size)?|source_?vocab(_?size)?|input_?vocab(_?size)?|ntokens?|v|enc_?vocab_?size|vocabulary|"

@@ -16,7 +16,7 @@ ACTIVATIONS = {
     "gelu-tanh": lambda x: F.gelu(x, approximate="tanh"),
     "silu": F.silu,
 }
-MASKS = ("ENC-PAD-1", "ENC-ALONE-1", "ENC-LENGTH-1", "ENC-EMPTY-1", "ENC-MODE-2", "ENC-GRAD-2", "ENC-TORCH-1")
+MASKS = ("ENC-PAD-1", "ENC-ALONE-1", "ENC-LENGTH-1", "ENC-EMPTY-1", "ENC-MODE-2", "ENC-GRAD-2")
 COMPONENTS = ("encoder_layer", "encoder")
 EXPLICIT = ("ENC-MASK-1", "ENC-MASK-2", "ENC-MASK-3")
 

@@ -37,6 +37,7 @@ MAY = {
     "adapters/torch_nn_slow_path": {"adapters.torch_nn"},  # another way through it
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/inference": {
+        "spec",
         "reference",
         "adapters.contract",
         "adapters.binding",

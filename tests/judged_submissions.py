@@ -170,8 +170,7 @@ def table(judged: dict[str, Judged]) -> str:
     lines = [
         "# Submissions without an adapter",
         "",
-        "The files of [tests/submissions](../tests/submissions), which know nothing of this project, "
-        "judged by `attnconf run --impl=FILE`.",
+        "The files of `tests/submissions`, which know nothing of this project, judged by `attnconf run --impl=FILE`.",
         "Made by `python tests/judged_submissions.py`; tests/test_submissions.py holds it to what comes out.",
         "",
         f"* {len(right)} right files: {sum(r[2] == 'conformant' for r in right)} conformant.",

@@ -6,17 +6,15 @@ torch has for looking into it. What is compiled is compared with the reference b
 
 import contextlib
 import functools
-import os
-import shutil
 
 import torch
 from torch.nn.attention import flex_attention as flex
 
 from attnconf.adapters.layout import both
+from attnconf.adapters.torch_compile import WORTH, demand_compiler
 
 __version__ = torch.__version__
 declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "none"}
-WORTH = 2**16  # numbers in the largest input
 
 
 def attention(config, weights):
@@ -65,9 +63,7 @@ def chosen(*inputs):
     """Return the function, compiled where that is worth it."""
     if max(x.numel() for x in inputs) < WORTH:
         return flex.flex_attention
-    known = (os.environ.get("CXX", "c++"), "g++", "clang++")
-    if inputs[0].device.type == "cpu" and not any(shutil.which(name) for name in known):
-        raise NotImplementedError("not run: torch.compile needs a C++ compiler on the CPU, and there is none")
+    demand_compiler(inputs[0].device)
     return compiled()
 
 

@@ -313,6 +313,19 @@ def the_flag_gives_what_the_triangle_gives(subject: Subject, case: Case) -> Evid
         yield close(flag.grads[name], mask.grads[name], f"gradient of {name} with causal, against the triangular mask,")
 
 
+@requirement("MASK-CAUSAL-4", "square")
+def later_tokens_stay_hidden_whatever_the_scores(subject: Subject, case: Case) -> Evidence:
+    t = case.L - 2
+    past = torch.arange(case.S, device=case.device) < t
+    want = subject.attend(case.q, case.k, case.v, causal=True).out[:, :, :t]
+    got = subject.attend(case.q, poisoned(case.k, past, 1e4), poisoned(case.v, past, 1e8), causal=True).out[:, :, :t]
+    yield close(got, want, f"out of the first {t} tokens, causal, with ±1e4 in later keys and ±1e8 in later values")
+    q, k = low_scores(case, torch.ones_like(past))
+    want = subject.attend(q, torch.zeros_like(k), case.v, causal=True).out
+    got = subject.attend(q, k, case.v, causal=True).out
+    yield close(got, want, "out, causal, where all scores are -1e5, against scores of 0,")
+
+
 # -- queries that may attend to nothing
 
 

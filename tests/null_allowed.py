@@ -67,7 +67,7 @@ ALLOWED = [
     ),
     Allowed(
         (*CONSTANT, "echo", "uniform"),
-        "MASK-BIAS-2 MASK-DELETE-1 MASK-HALF-1 MASK-HOLES-1 MASK-NAN-1 MASK-PADDING-1 MASK-POISON-1",
+        "MASK-BIAS-2 MASK-CAUSAL-4 MASK-DELETE-1 MASK-HALF-1 MASK-HOLES-1 MASK-NAN-1 MASK-PADDING-1 MASK-POISON-1",
         "what does not read a value has left it out; the uniform one obeys masks",
     ),
     Allowed((*CONSTANT, "echo", "uniform", "nan"), "MASK-ZERO-1", "as above, and NaN equals NaN bit for bit"),

@@ -706,6 +706,50 @@ causal_middle = Mutant(
 )
 
 
+def gather_later_apart(config, query, key, key_mask, attn_mask):
+    """Return the mask without causality, which goes with it as an attribute: what is hidden differently."""
+    mask = adapter.gather_masks(replace(config, causal=False), query, key, key_mask, attn_mask)
+    if config.causal:
+        triangle = masks.causal(query.shape[-2], key.shape[-2]).to(query.device)
+        mask = torch.ones_like(triangle) if mask is None else mask.clone()
+        mask.later = ~triangle
+    return mask
+
+
+def hiding_later_by(change):
+    """Return hide for masks that gather_later_apart made."""
+
+    def hide(scores, mask):
+        later = getattr(mask, "later", None)
+        return masks.hide(scores if later is None else change(scores, later), mask)
+
+    return hide
+
+
+causal_penalty = Mutant(
+    "MASK-causal-penalty",
+    story="later tokens are hidden by subtracting 20 from their scores",
+    breaks={"MASK-CAUSAL-4"},
+    hint='fill with float("-inf"): a later token whose score is 20 higher is seen',
+    replace={
+        adapter.gather_masks: gather_later_apart,
+        masks.hide: hiding_later_by(lambda scores, later: scores - 20.0 * later.to(scores)),
+    },
+)
+
+causal_fill = Mutant(
+    "MASK-causal-fill-1e4",
+    story="the scores of later tokens become -1e4",
+    breaks={"MASK-CAUSAL-4"},
+    hint='fill with float("-inf"): scores may be lower than -1e4',
+    replace={
+        adapter.gather_masks: gather_later_apart,
+        masks.hide: hiding_later_by(lambda scores, later: scores.masked_fill(later, -1e4)),
+    },
+    source="the masked_bias of the first GPT-2 of transformers",
+)
+
+
 def run_causal(run, change):
     def run_attention(config, query, key, value, mask, bias, need_weights):
         return run(config, change(query) if config.causal else query, key, value, mask, bias, need_weights)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import PlainText, Trial
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap
 from attnconf.conformance.inference.vocabulary import meanings

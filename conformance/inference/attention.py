@@ -27,11 +27,14 @@ from attnconf.conformance.inference.attention_requests import (
 )
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
+from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, attention_forms
 from attnconf.conformance.inference.claims import claims_batch_first
-from attnconf.conformance.inference.construction import Construction, constructions, filled, integers_of, run, space_for
+from attnconf.conformance.inference.configurations import filled
+from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.functional import functional
 from attnconf.conformance.inference.masking import mask_forms
+from attnconf.conformance.inference.module_sizes import integers_of
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 

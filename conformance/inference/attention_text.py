@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnconf.adapters import wiring
+from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
-from attnconf.conformance.inference.construction import Construction
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.construction import names_read
 from attnconf.conformance.inference.functional import takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
 from attnconf.conformance.inference.layer_kinds import blocks, sizes_of
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 # A norm that does not say which: no other that is known by a name, and none that is put around a layer.

@@ -5,32 +5,20 @@ into an adapter there.
 """
 
 import inspect
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from itertools import islice, permutations, product
-from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, product
+from types import ModuleType
 from typing import Any
 
-from attnconf.adapters.wiring import functional
+from attnconf.conformance.inference.building import SIZES, Construction, Meanings
+from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
+from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.vocabulary import meanings
 
-Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
-Set = tuple[tuple[str, ...], frozenset[str]]  # statements that set sizes in globals, and what these mean
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
 BASES = (10000,)  # defaults that say what they are, whatever the name
-_SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
-
-
-@dataclass(frozen=True)
-class Construction:
-    """``text`` builds the object, after the statements of ``before``; ``given``: what the parameters were taken for."""
-
-    text: str
-    before: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
 
 
 def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
@@ -42,7 +30,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     except (TypeError, ValueError):
         parameters = []
     choices = [_choices(p, table, module, part) for p in parameters]
-    for before, globals_given in _afresh(list(_globals(thing, table, module)), module):
+    for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in islice(_by_rank(choices), AT_MOST):
             arguments = [
                 f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
@@ -51,7 +39,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             ]
             arguments = arguments if "hidden" in table else _one_dropout(arguments)  # a layer has one for all its parts
             given = {m for m, texts in table.items() for t, _ in chosen if texts and t == texts[0]} | globals_given
-            given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
+            given |= {m for text, meaning in chosen if meaning == "config" for m in said_by(text, table)}
             yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
 
 
@@ -71,7 +59,7 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
     wanted = {m for c in choices for _, m in c if m in ("embed", "heads")}
 
     def cost(picked: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-        sizes = [m for c, i in zip(choices, picked, strict=True) if (m := c[i][1]) in _SIZES]
+        sizes = [m for c, i in zip(choices, picked, strict=True) if (m := c[i][1]) in SIZES]
         twice, missing = len(sizes) - len(set(sizes)), len(wanted - set(sizes))
         return sum(picked) + 3 * twice + 2 * missing, picked  # two parameters seldom mean the same
 
@@ -86,12 +74,12 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         known = [*known, "eps"]
     if type(p.default) is int and 1 < p.default <= 8 and "ratio" in table and "hidden" in known:  # times the width
         known = ["ratio"]
-    if _own_dataclass(p.annotation, module) is not None:
+    if own_dataclass(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty
     configured = []
-    if "config" in table and _is_configuration(p, module, named="config" in known):
-        configured = [(text, "config") for text in _configuration(p, table, module)]
+    if "config" in table and is_configuration(p, module, named="config" in known):
+        configured = [(text, "config") for text in configuration(p, table, module)]
         if optional or not any(m in table for m in known if m != "config"):
             return configured
     parts = [(text, "part") for text in part(p.name, p)]
@@ -133,278 +121,5 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
         return [(repr(word), "") for word in ACTIVATIONS[:2]]
     if known or "config" in meanings(p.name):
         return []
-    sizes = [(text, m) for m in ("vocab", *_SIZES, "head_dim", "max_len") for text in table.get(m, ())]
+    sizes = [(text, m) for m in ("vocab", *SIZES, "head_dim", "max_len") for text in table.get(m, ())]
     return sizes or [("None", "")]
-
-
-# -- configuration objects
-
-
-def _is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
-    """Return whether a parameter is an object that holds sizes: by its name, its default or its annotation."""
-    if named:
-        plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
-        return p.default is p.empty or not plain
-    plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
-    annotated = p.annotation is not p.empty and isinstance(p.annotation, type) and is_dataclass(p.annotation)
-    filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
-    return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))
-
-
-def _own_dataclass(annotation: Any, module: ModuleType) -> type | None:
-    """Return the dataclass of the file that an annotation names, or None."""
-    kind = annotation if isinstance(annotation, type) else vars(module).get(str(annotation))
-    own = isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__
-    return kind if own and isinstance(kind, type) else None
-
-
-class Recorder(dict[str, Any]):
-    """Stands in for a configuration, and remembers what is asked of it, as an attribute or as an item."""
-
-    def __init__(self, value: Callable[[str], Any]):
-        super().__init__()
-        self.__dict__["asked"] = {}
-        self.__dict__["by_item"] = set()
-        self.__dict__["value"] = value
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._answer(name)
-
-    def __getitem__(self, name: str) -> Any:
-        self.by_item.add(name)
-        return self._answer(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.by_item.add(name)
-        return self._answer(name)
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def _answer(self, name: str) -> Any:
-        self.asked.setdefault(name, self.value(name))
-        return self.asked[name]
-
-
-def _configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> list[str]:
-    """Return expressions for a configuration object: a class that the file has for it, and one to be filled."""
-    found = []
-    annotated = isinstance(p.annotation, type) and p.annotation is not p.empty
-    own = p.annotation if annotated else getattr(module, str(p.annotation), None)
-    there = [own] if isinstance(own, type) else [v for v in vars(module).values() if isinstance(v, type)]
-    for kind in there:
-        entries = _entries_of(kind, module)
-        given = entry_texts(list(entries), table)
-        if any(given.values()):
-            found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, entries)]
-    return [*found, "<namespace>"]
-
-
-def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
-    """Return the entries of a class of configurations by name, with their types or values; none where it is none."""
-    if is_dataclass(kind):
-        own = kind.__module__ == module.__name__ or "config" in kind.__name__.lower()
-        return {f.name: f.type for f in fields(kind) if f.init} if own else {}
-    if hasattr(kind, "_fields"):
-        return dict.fromkeys(kind._fields, int)
-    if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
-        return {}
-    try:
-        return {name: value for name, value in vars(kind()).items() if not name.startswith("_")}
-    except Exception:  # a class of that name that wants arguments
-        return {}
-
-
-def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the arguments for a configuration's class; one whose name says nothing may be the size of the model."""
-    words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
-    if "embed" in table and table["embed"][0] not in given.values():
-        for name, kind in types.items():
-            if given[name] is None and kind in (int, "int"):
-                yield ", ".join(filter(None, [words, f"{name}={table['embed'][0]}"]))
-    yield words
-
-
-def _said_by(text: str, table: Meanings) -> set[str]:
-    """Return what an expression for a configuration object says, by what is in it."""
-    return {meaning for meaning, texts in table.items() if any(f"={t}" in text for t in texts)}
-
-
-def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
-    """Return the expressions for the entries of a configuration; sizes that are told apart mean different things."""
-    options = {n: [m for m in table if m in meanings(n) and m != "config" and table[m]] for n in names}
-    taken: set[str] = set()
-    found: dict[str, str | None] = {}
-    for name in sorted(names, key=lambda n: len([m for m in options[n] if m in _SIZES])):
-        free = [m for m in options[name] if m not in _SIZES or m not in taken]
-        chosen = (free or options[name] or [""])[0]
-        taken.add(chosen)
-        found[name] = table[chosen][0] if chosen else None
-    return {name: found[name] for name in names}
-
-
-def entry_text(name: str, table: Meanings) -> str | None:
-    """Return the expression for an entry of a configuration, or None where its name says nothing."""
-    known = meanings(name)
-    for meaning in table:
-        if meaning in known and meaning != "config":
-            return table[meaning][0]
-    return None
-
-
-def entry_default(name: str, module: ModuleType) -> str:
-    """Return what an entry of a configuration is when its name says nothing: the file's own value, or nothing much."""
-    for value in vars(module).values():
-        there = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
-        if isinstance(there, bool | int | float | str) and not isinstance(value, ModuleType):
-            return repr(there)
-    return "0.0" if "drop" in name.lower() else "False"
-
-
-# -- sizes in globals of the module
-
-
-def _globals(thing: Any, table: Meanings, module: ModuleType) -> Iterator[Set]:
-    """Yield statements that set the sizes that the code of ``thing`` reads from its module, and what they say.
-
-    Sizes whose names say nothing may be any that is left; heads and their width make up the model where they are told.
-    """
-    known: dict[str, str] = {}
-    unknown: list[str] = []
-    read = {name: vars(module).get(name) for name in sorted(names_read(thing))}
-    for name, value in read.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            continue
-        meaning = next((m for m in meanings(name) if m in table and _may_be_set(m, table)), None)
-        if meaning:
-            known[name] = meaning
-        elif not meanings(name) and isinstance(value, int):
-            unknown.append(name)
-    yield _set(known, table)
-    left = [m for m in (*_SIZES, "head_dim") if m in table and m not in known.values()]
-    for told in permutations(left, len(unknown)) if 0 < len(unknown) <= 3 else ():
-        guess = {**known, **dict(zip(unknown, told, strict=True))}
-        values = {meaning: read[name] for name, meaning in guess.items()}
-        parts = [values.get(m) for m in ("embed", "heads", "head_dim")]
-        if None in parts or parts[0] == parts[1] * parts[2]:  # type: ignore[operator]  # none of them is None
-            yield _set(guess, table)
-
-
-def _afresh(every: Sequence[Set], module: ModuleType) -> Iterator[Set]:
-    """Yield statements, each with the module as it was before the others were run, and leave it so."""
-    names = {statement.split(" = ")[0].removeprefix("theirs.") for before, _ in every for statement in before}
-    kept = {name: getattr(module, name) for name in names}
-    try:
-        for each in every:
-            yield each
-            vars(module).update(kept)
-    finally:
-        vars(module).update(kept)
-
-
-def _set(told: Mapping[str, str], table: Meanings) -> Set:
-    statements = tuple(f"theirs.{name} = {table[meaning][0]}" for name, meaning in told.items())
-    return statements, frozenset(told.values())
-
-
-def _may_be_set(meaning: str, table: Meanings) -> bool:
-    """Return whether a global may be given this meaning: a longest length only where a configuration says it."""
-    return meaning != "max_len" or any("config." in text for text in table[meaning])
-
-
-def names_read(thing: Any) -> set[str]:
-    """Return the global names that a class or function reads, and those that what it names reads."""
-    found: set[str] = set()
-    todo, seen = [thing], set()
-    while todo:
-        this = todo.pop()
-        if id(this) in seen:
-            continue
-        seen.add(id(this))
-        for function in _functions(this):
-            names = _code_names(function.__code__)
-            found |= names
-            todo += [v for n in names if isinstance(v := function.__globals__.get(n), type | FunctionType)
-                     and getattr(v, "__module__", "") == function.__module__]  # fmt: skip
-    return found
-
-
-def integers_of(thing: Any) -> list[int]:
-    """Return the small integers that the code of a class knows, from its module or written into it."""
-    found = {n for function in _functions(thing) for n in function.__code__.co_consts if type(n) is int}
-    for function in _functions(thing)[:1]:
-        found |= {v for name in names_read(thing) if type(v := function.__globals__.get(name)) is int}
-    return sorted(n for n in found if 3 < n <= 64)
-
-
-def _functions(thing: Any) -> list[FunctionType]:
-    if isinstance(thing, FunctionType):
-        return [thing]
-    if not isinstance(thing, type):
-        return []
-    own = [v for kind in thing.__mro__ if kind.__module__ == thing.__module__ for v in vars(kind).values()]
-    return [inspect.unwrap(v) for v in own if isinstance(v, FunctionType)]
-
-
-def _code_names(code: CodeType) -> set[str]:
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return set(code.co_names).union(*(_code_names(c) for c in inner))
-
-
-# -- running a construction
-
-
-def run(made: Construction, space: dict[str, Any]) -> Any:
-    """Return what a construction builds in ``space``, which has config, theirs, …"""
-    for statement in made.before:
-        exec(statement, space)
-    return eval(made.text, space)
-
-
-def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[str, Any]) -> Construction:
-    """Return the construction with its configuration objects written out, after a look at what is asked of them."""
-    if "<namespace>" not in made.text:
-        return made
-
-    texts: dict[str, str] = {}
-
-    def value(name: str) -> Any:
-        return eval(texts.get(name) or entry_text(name, table) or entry_default(name, module), space)
-
-    for _ in range(3):  # until no name is asked for that was not known
-        recorder = Recorder(value)
-        failure: Exception | None = None
-        try:
-            inside = {**space, "recorder": recorder}
-            run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
-        except Exception as error:
-            failure = error
-        known = entry_texts(list(recorder.asked), table)
-        before, texts = texts, {name: text or entry_default(name, module) for name, text in known.items()}
-        if texts == before:
-            break
-    if failure is not None:
-        raise failure
-    if recorder.by_item:
-        words = "{" + ", ".join(f'"{name}": {text}' for name, text in texts.items()) + "}"
-    else:
-        words = "SimpleNamespace(" + ", ".join(f"{name}={text}" for name, text in texts.items()) + ")"
-    given = {m for name in texts for m in meanings(name)[:1]}
-    return Construction(made.text.replace("<namespace>", words), made.before, made.given | given)
-
-
-def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
-    """Return the names that a construction's text may use."""
-    import torch
-
-    return {
-        "config": config,
-        "theirs": module,
-        "torch": torch,
-        "nn": torch.nn,
-        "functional": functional,
-        "SimpleNamespace": SimpleNamespace,
-        **more,
-    }

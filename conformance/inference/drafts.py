@@ -16,18 +16,11 @@ from torch import nn
 from attnconf.adapters.contract import FORWARD, positional
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.construction import (
-    Construction,
-    Meanings,
-    constructions,
-    entry_default,
-    entry_text,
-    filled,
-    names_read,
-    run,
-    space_for,
-)
+from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
+from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
+from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import Draft, names
 from attnconf.conformance.inference.vocabulary import meanings

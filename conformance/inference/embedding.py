@@ -13,7 +13,8 @@ from attnconf.conformance.door import Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import Construction, constructions
+from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.encoded import with_encoding, without_positions
 from attnconf.conformance.inference.plain import (
     PlainText,

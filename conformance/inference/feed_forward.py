@@ -16,7 +16,8 @@ from attnconf.conformance.door import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import Construction, constructions
+from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.networks import Network, networks
 from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in

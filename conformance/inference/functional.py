@@ -8,8 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.construction import Construction, Meanings, constructions
+from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 

@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from attnconf.adapters.handing import ID, Handed
+from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
-from attnconf.conformance.inference.construction import Construction, names_read
 from attnconf.conformance.inference.layer_kinds import ATTENDS, WHOLE
 from attnconf.conformance.inference.layer_requests import FIRST
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.trial import drawn
 

@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 ROTARY = r"rope|rotary|rotat"

@@ -8,7 +8,8 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.construction import entry_texts, names_read
+from attnconf.conformance.inference.configurations import entry_texts
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 ATTENDS = {"softmax", "Softmax", "scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward"}

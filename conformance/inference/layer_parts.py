@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.construction import Part, constructions, run, space_for
+from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.construction import Part, constructions
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.vocabulary import meanings

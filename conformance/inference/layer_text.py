@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnconf.adapters.contract import FORWARD
+from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
-from attnconf.conformance.inference.construction import Construction
 
 # What each component is called with, and whose lengths its masks have: (query, key, the contract's keyword, causal).
 INPUTS: Mapping[str, tuple[str, ...]] = {

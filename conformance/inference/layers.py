@@ -14,16 +14,11 @@ from attnconf.adapters.handing import Handed
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
+from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.claims import claims_batch_first
-from attnconf.conformance.inference.construction import (
-    Construction,
-    constructions,
-    filled,
-    names_read,
-    run,
-    space_for,
-)
+from attnconf.conformance.inference.configurations import filled
+from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.handing import handed
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_kinds import TABLES
@@ -35,6 +30,7 @@ from attnconf.conformance.inference.layer_state import State, states, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why

@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import LayerNormConfig, RmsNormConfig
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.construction import Construction, Recorder, constructions, space_for
+from attnconf.conformance.inference.building import Construction, space_for
+from attnconf.conformance.inference.configurations import Recorder
+from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.plain import PlainText, arguments_of, built, matches, tensors_of
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import drawn

@@ -10,7 +10,7 @@ from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import run, space_for
+from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
 from attnconf.conformance.inference.plain import PlainText, bound, search, told
 from attnconf.conformance.inference.probing import Failed, attempt

@@ -13,7 +13,7 @@ from attnconf.adapters.contract import AlibiAttentionConfig, RelativeBiasAttenti
 from attnconf.conformance.door import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.building import Meanings
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions import table_states

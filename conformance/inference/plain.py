@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from attnconf.conformance.door import Reply
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
-from attnconf.conformance.inference.construction import Construction, Meanings, filled, run, space_for
+from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
+from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.mutation import Mutant

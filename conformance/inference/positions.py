@@ -12,7 +12,7 @@ from attnconf.adapters.contract import LearnedConfig, Sinusoidal2dConfig, Sinuso
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import Meanings
+from attnconf.conformance.inference.building import Meanings
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import GIVEN, with_options

@@ -15,9 +15,10 @@ from attnconf.adapters.contract import RotaryConfig
 from attnconf.conformance.door import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.construction import Meanings, names_read, space_for
+from attnconf.conformance.inference.building import Meanings, space_for
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, called, made_text, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.seeking import seek

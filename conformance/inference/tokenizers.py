@@ -9,7 +9,7 @@ from attnconf.adapters.contract import TokenizerConfig
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
-from attnconf.conformance.inference.construction import names_read
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.token_text import (

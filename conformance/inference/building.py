@@ -1,0 +1,42 @@
+"""What a construction is: text that builds a user's object, and the names that the text may use."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from attnconf.adapters.wiring import functional
+
+Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
+SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
+
+
+@dataclass(frozen=True)
+class Construction:
+    """``text`` builds the object, after the statements of ``before``; ``given``: what the parameters were taken for."""
+
+    text: str
+    before: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
+
+
+def run(made: Construction, space: dict[str, Any]) -> Any:
+    """Return what a construction builds in ``space``, which has config, theirs, …"""
+    for statement in made.before:
+        exec(statement, space)
+    return eval(made.text, space)
+
+
+def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
+    """Return the names that a construction's text may use."""
+    import torch
+
+    return {
+        "config": config,
+        "theirs": module,
+        "torch": torch,
+        "nn": torch.nn,
+        "functional": functional,
+        "SimpleNamespace": SimpleNamespace,
+        **more,
+    }

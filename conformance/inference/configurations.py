@@ -1,0 +1,166 @@
+"""Configuration objects that a constructor wants: classes of the file, or what is asked of one, filled in."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
+from attnconf.conformance.inference.vocabulary import meanings
+
+
+def is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
+    """Return whether a parameter is an object that holds sizes: by its name, its default or its annotation."""
+    if named:
+        plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
+        return p.default is p.empty or not plain
+    plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
+    annotated = p.annotation is not p.empty and isinstance(p.annotation, type) and is_dataclass(p.annotation)
+    filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
+    return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))
+
+
+def own_dataclass(annotation: Any, module: ModuleType) -> type | None:
+    """Return the dataclass of the file that an annotation names, or None."""
+    kind = annotation if isinstance(annotation, type) else vars(module).get(str(annotation))
+    own = isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__
+    return kind if own and isinstance(kind, type) else None
+
+
+class Recorder(dict[str, Any]):
+    """Stands in for a configuration, and remembers what is asked of it, as an attribute or as an item."""
+
+    def __init__(self, value: Callable[[str], Any]):
+        super().__init__()
+        self.__dict__["asked"] = {}
+        self.__dict__["by_item"] = set()
+        self.__dict__["value"] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._answer(name)
+
+    def __getitem__(self, name: str) -> Any:
+        self.by_item.add(name)
+        return self._answer(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.by_item.add(name)
+        return self._answer(name)
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def _answer(self, name: str) -> Any:
+        self.asked.setdefault(name, self.value(name))
+        return self.asked[name]
+
+
+def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> list[str]:
+    """Return expressions for a configuration object: a class that the file has for it, and one to be filled."""
+    found = []
+    annotated = isinstance(p.annotation, type) and p.annotation is not p.empty
+    own = p.annotation if annotated else getattr(module, str(p.annotation), None)
+    there = [own] if isinstance(own, type) else [v for v in vars(module).values() if isinstance(v, type)]
+    for kind in there:
+        entries = _entries_of(kind, module)
+        given = entry_texts(list(entries), table)
+        if any(given.values()):
+            found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, entries)]
+    return [*found, "<namespace>"]
+
+
+def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
+    """Return the entries of a class of configurations by name, with their types or values; none where it is none."""
+    if is_dataclass(kind):
+        own = kind.__module__ == module.__name__ or "config" in kind.__name__.lower()
+        return {f.name: f.type for f in fields(kind) if f.init} if own else {}
+    if hasattr(kind, "_fields"):
+        return dict.fromkeys(kind._fields, int)
+    if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
+        return {}
+    try:
+        return {name: value for name, value in vars(kind()).items() if not name.startswith("_")}
+    except Exception:  # a class of that name that wants arguments
+        return {}
+
+
+def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the arguments for a configuration's class; one whose name says nothing may be the size of the model."""
+    words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
+    if "embed" in table and table["embed"][0] not in given.values():
+        for name, kind in types.items():
+            if given[name] is None and kind in (int, "int"):
+                yield ", ".join(filter(None, [words, f"{name}={table['embed'][0]}"]))
+    yield words
+
+
+def said_by(text: str, table: Meanings) -> set[str]:
+    """Return what an expression for a configuration object says, by what is in it."""
+    return {meaning for meaning, texts in table.items() if any(f"={t}" in text for t in texts)}
+
+
+def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
+    """Return the expressions for the entries of a configuration; sizes that are told apart mean different things."""
+    options = {n: [m for m in table if m in meanings(n) and m != "config" and table[m]] for n in names}
+    taken: set[str] = set()
+    found: dict[str, str | None] = {}
+    for name in sorted(names, key=lambda n: len([m for m in options[n] if m in SIZES])):
+        free = [m for m in options[name] if m not in SIZES or m not in taken]
+        chosen = (free or options[name] or [""])[0]
+        taken.add(chosen)
+        found[name] = table[chosen][0] if chosen else None
+    return {name: found[name] for name in names}
+
+
+def entry_text(name: str, table: Meanings) -> str | None:
+    """Return the expression for an entry of a configuration, or None where its name says nothing."""
+    known = meanings(name)
+    for meaning in table:
+        if meaning in known and meaning != "config":
+            return table[meaning][0]
+    return None
+
+
+def entry_default(name: str, module: ModuleType) -> str:
+    """Return what an entry of a configuration is when its name says nothing: the file's own value, or nothing much."""
+    for value in vars(module).values():
+        there = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+        if isinstance(there, bool | int | float | str) and not isinstance(value, ModuleType):
+            return repr(there)
+    return "0.0" if "drop" in name.lower() else "False"
+
+
+def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[str, Any]) -> Construction:
+    """Return the construction with its configuration objects written out, after a look at what is asked of them."""
+    if "<namespace>" not in made.text:
+        return made
+
+    texts: dict[str, str] = {}
+
+    def value(name: str) -> Any:
+        return eval(texts.get(name) or entry_text(name, table) or entry_default(name, module), space)
+
+    for _ in range(3):  # until no name is asked for that was not known
+        recorder = Recorder(value)
+        failure: Exception | None = None
+        try:
+            inside = {**space, "recorder": recorder}
+            run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
+        except Exception as error:
+            failure = error
+        known = entry_texts(list(recorder.asked), table)
+        before, texts = texts, {name: text or entry_default(name, module) for name, text in known.items()}
+        if texts == before:
+            break
+    if failure is not None:
+        raise failure
+    if recorder.by_item:
+        words = "{" + ", ".join(f'"{name}": {text}' for name, text in texts.items()) + "}"
+    else:
+        words = "SimpleNamespace(" + ", ".join(f"{name}={text}" for name, text in texts.items()) + ")"
+    given = {m for name in texts for m in meanings(name)[:1]}
+    return Construction(made.text.replace("<namespace>", words), made.before, made.given | given)

@@ -34,7 +34,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x):
         raise NotImplementedError
 """,
-        r"NotImplementedError: no words \(it\.py:9\), called with x",
+        r"NotImplementedError: no words \(it\.py:9\), called with \(x\)",
     ),
     "attention_wrong_call": (
         """import torch
@@ -166,7 +166,7 @@ class TokenEmbedding(nn.Module):
         self.table = nn.Embedding(vocab_size, d_model)
     def forward(self, ids): return self.tabel(ids)
 """,
-        r"AttributeError: 'TokenEmbedding' object has no attribute 'tabel' \(it\.py:8\), called with ids",
+        r"AttributeError: 'TokenEmbedding' object has no attribute 'tabel' \(it\.py:8\), called with \(ids\)",
     ),
 }
 

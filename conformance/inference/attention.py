@@ -146,7 +146,7 @@ def texts(
             attempts.say(f"{place.name} has many more weights than attention")
             continue
         for form in attention_forms(module):
-            if attempts.hopeless(called_with(form)):
+            if attempts.hopeless(form.called):
                 continue
             ran = False
             for text in _of_form(place, whole, form, module, config, attempts, unregistered):
@@ -171,11 +171,6 @@ def _inner(config: MultiHeadAttentionConfig) -> int:
     return config.num_heads * config.head_dim
 
 
-def called_with(form: Form) -> str:
-    """Return how something is called, for people."""
-    return f"called with {form.text(lambda slot: slot.role)}: "
-
-
 def _of_form(
     place: Place,
     made: Construction,
@@ -194,7 +189,7 @@ def _of_form(
         try:
             yield from _weighed(probe.called(), probe)
         except Failed as error:
-            attempts.say(f"{called_with(form)}{error}")
+            attempts.say(f"{form.called}{error}")
             if any(probe.runs_with(samples) for samples in integers_of(place.thing)):
                 named = next(probe.weighings(), None)
                 attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []

@@ -34,6 +34,11 @@ class Form:
     def roles(self) -> list[str]:
         return [slot.role for slot in self.slots]
 
+    @property
+    def called(self) -> str:
+        """How something is called, for people."""
+        return f"called with ({self.text(lambda slot: slot.role)}): "
+
     def of(self, role: str) -> list[Slot]:
         return [slot for slot in self.slots if slot.role == role]
 

@@ -118,7 +118,7 @@ def _of(made: Construction, thing: Any, said: list[str]) -> Iterator[PlainText]:
         try:
             where = found_output(attempt(lambda: thing(ids)), (2, 3, dim))
         except Failed as error:
-            said.append(f"called with ids: {error}")
+            said.append(f"called with (ids): {error}")
             return
         if where is not None:
             this = text.but(state=(entry,), out=where)

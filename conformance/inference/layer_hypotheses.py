@@ -1,0 +1,213 @@
+"""What a layer, a stack or a model of a user's may be: built, called, and its parameters told apart."""
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from attnconf.adapters.handing import Handed
+from attnconf.conformance.inference.binding import Attempts, Place
+from attnconf.conformance.inference.building import Construction, run, space_for
+from attnconf.conformance.inference.claims import claims_batch_first
+from attnconf.conformance.inference.configurations import filled
+from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.handing import handed
+from attnconf.conformance.inference.layer_kinds import TABLES
+from attnconf.conformance.inference.layer_masks import FILLED
+from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
+from attnconf.conformance.inference.layer_probe import Called, Probe, layer_forms
+from attnconf.conformance.inference.layer_requests import FIRST, request
+from attnconf.conformance.inference.layer_state import State, states
+from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_trace import Trace
+from attnconf.conformance.inference.layer_units import Widths, hidden_width
+from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.models import vocabulary
+
+_SIZES: Mapping[str, tuple[str, ...]] = {
+    "embed": ("config.embed_dim",),
+    "heads": ("config.num_heads",),
+    "head_dim": ("config.embed_dim // config.num_heads", "config.num_heads", "config.embed_dim"),
+    "hidden": ("config.hidden_dim",),
+    "ratio": ("config.hidden_dim / config.embed_dim + 1e-9", "config.hidden_dim // config.embed_dim"),
+    "max_len": ("256",),
+    "dropout": ("config.dropout",),
+    "eps": ("config.eps",),
+    "norm_first": ("config.norm_first",),
+    "bias": ("config.bias",),
+    "causal": ("config.causal",),
+    "device": ("next(iter(weights.values())).device",),
+    "dtype": ("next(iter(weights.values())).dtype",),
+    "config": (),
+}
+_BOTH = {"layers": ("config.num_encoder_layers",), "decoder_layers": ("config.num_decoder_layers",)}
+COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "encoder": {"layers": ("config.num_layers",)},
+    "decoder": {"layers": ("config.num_layers",), "decoder_layers": ("config.num_layers",)},
+    "encoder_decoder": _BOTH,
+    "transformer": {
+        **_BOTH, "vocab": ("config.vocab_size",), "max_len": ("config.max_len", "256"), "padding": ("-1", "None"),
+    },
+}  # fmt: skip
+_TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
+           "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
+           "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
+
+
+def table_of(component: str, thing: Any = None) -> Mapping[str, tuple[str, ...]]:
+    """Return what parameters of a constructor may get, by their meanings; an embedding inside has some rows."""
+    if component == "token_attention":
+        return _TOKENS
+    if component not in ("encoder", "decoder", "encoder_decoder"):
+        return {**_SIZES, **COUNTS.get(component, {})}
+    rows = {"vocab": ROWS} if names_read(thing) & TABLES else {}
+    return {**_SIZES, **rows, "padding": ("0",), **COUNTS[component]}
+
+
+def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State, Trace, Called]]:
+    """Yield what the class may be, the likeliest first."""
+    table = table_of(place.component, place.thing)
+    parts = layer_parts(place, table)
+    for made in constructions(place.name_in_text, place.thing, table, place.module, parts):
+        declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
+        config = request(place.component, declares, FIRST, False, (2, 2)).config
+        space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+        try:
+            whole = attempt(partial(filled, made, table, place.module, space))
+            module = attempt(partial(run, whole, space))
+            whole = attempt(partial(_with_dropout, whole, module, space))
+        except Failed as error:
+            attempts.say(f"{made.text}: {error}")
+            continue
+        if not isinstance(module, nn.Module):
+            attempts.say(f"{place.name} is no torch.nn.Module")
+            return
+        for form in layer_forms(place.component, module):
+            if attempts.hopeless(form.called):
+                continue
+            try:
+                made_so, vectors = handed(whole, module, form, place.component)
+            except Failed as error:
+                attempts.say(f"{form.called}{error}")
+                continue
+            yield from _called(place, made_so, form, vectors, config, declares, attempts)
+
+
+def _called(
+    place: Place, made: Construction, form: Any, module: nn.Module, config: Any, declares: Mapping[str, str],
+    attempts: Attempts,
+) -> Iterator[tuple[LayerText, State, Trace, Called]]:  # fmt: skip
+    lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
+    try:
+        if lazy:
+            woken(module, form)
+        probe = Probe(copy.deepcopy(module), form, place.component, FIRST)
+        called = probe.called()
+        if called.sequence_first and claims_batch_first(place.thing):
+            probe.sequence_first = called.sequence_first = False
+        trace = probe.trace()
+        if isinstance(module, Handed):
+            unheard = probe.unheard()
+            trace.order = [name for name in trace.order if name not in unheard or name not in trace.used]
+    except Failed as error:
+        attempts.say(f"{form.called}{error}")
+        return
+    sized = _sized(place.component, module, config, made)
+    if sized is None:
+        attempts.say(f"{made.text}: its hidden width is not found")
+        return
+    widths, ratio = sized
+    text = LayerText(
+        place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
+        longest=0 if "max_len" in made.given else probe.longest(),
+        causal_always=called.causal if place.component not in ("encoder_layer", "encoder") else called.ordered,
+        whole=_tables_are_ours(module),
+    )  # fmt: skip
+    if called.fill != "none":
+        text = text.but(needs_mask=True, masks={
+            s.name: FILLED[called.fill] for s in form.slots if s.required and s.role in ("mask", "lengths")
+        })  # fmt: skip
+    layers = (getattr(config, "num_layers", getattr(config, "num_encoder_layers", 1)),) * 2
+    sizes = Sizes(widths.embed, FIRST.H, widths.head, widths.embed)
+    for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
+        state = replace(state, declares={**declares, **state.declares, **ratio})
+        yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+
+
+def _with_dropout(made: Construction, module: Any, space: Mapping[str, Any]) -> Construction:
+    """Return the construction such that dropout is what is asked for, where parts have one that nobody can choose."""
+    drops = _probabilities(module)
+    if not any(drops):
+        return made
+    other = {**space, "config": replace(space["config"], dropout=0.25)}
+    if any(one > 0 and one != two for one, two in zip(drops, _probabilities(run(made, other)), strict=True)):
+        return made  # it is chosen, and wrongly
+    return replace(made, text=f"dropping({made.text}, config.dropout)", given=made.given | {"dropout"})
+
+
+def _probabilities(module: Any) -> list[float]:
+    if not isinstance(module, nn.Module):
+        return []
+    parts = module.modules()
+    return [
+        m.p if isinstance(m, nn.Dropout) else m.dropout
+        for m in parts
+        if isinstance(m, nn.Dropout | nn.MultiheadAttention)
+    ]
+
+
+def _tables_are_ours(module: nn.Module) -> bool:
+    """Return whether the tables of a model are those of its ids: no positions, none for source and target alike."""
+    vocab, width = vocabulary(FIRST), FIRST.H * FIRST.E
+    tables = {id(m.weight): m.weight.shape[0] for m in module.modules() if isinstance(m, nn.Embedding)}
+    heads = {id(m.weight) for m in module.modules() if isinstance(m, nn.Linear) and m.weight.shape[0] == vocab}
+    shared = len(tables) == 1 and bool(heads - set(tables))
+    bare = any(p.shape[-1:] == (width,) and p.ndim > 1 for _, p in module.named_parameters(recurse=False))
+    return set(tables.values()) <= {vocab} and not shared and not bare
+
+
+def woken(module: nn.Module, form: Any) -> None:
+    """Call a module with lazy layers once. Raises Failed."""
+    token = torch.zeros(1, 1, FIRST.H * FIRST.E, dtype=torch.float64)
+    given = [
+        token if slot.role in ("x", "memory", "source", "target") else None for slot in form.slots if slot.required
+    ]
+    attempt(lambda: module(*given))
+
+
+def _sized(component: str, module: nn.Module, config: Any, made: Construction) -> tuple[Widths, dict[str, str]] | None:
+    """Return the widths of a module, and how its hidden width depends on the model's where that cannot be chosen."""
+    embed = FIRST.H * FIRST.E
+    if component == "token_attention":
+        return Widths(embed, FIRST.E, 0, vocabulary(FIRST)), {}
+    shapes = {n: tuple(p.shape) for n, p in module.named_parameters()}
+    hidden = hidden_width(shapes, embed, config.hidden_dim)
+    vocab = vocabulary(FIRST) if component == "transformer" else 0
+    if hidden == config.hidden_dim or {"hidden", "ratio"} & made.given:
+        return Widths(embed, FIRST.E, config.hidden_dim, vocab), {}
+    if hidden % embed:
+        return None
+    return Widths(embed, FIRST.E, hidden, vocab), {"hidden-ratio": str(hidden // embed)}
+
+
+def _refusing(text: LayerText, state: State) -> LayerText:
+    """Return the text with what the class cannot be asked for."""
+    given, found = text.made.given, list[tuple[str, str]]()
+    if "dropout" not in given and text.component != "token_attention":
+        found.append(("config.dropout and config.training", "dropout"))
+    ratio = state.declares.get("hidden-ratio")
+    if ratio:
+        found.append(
+            (f"config.hidden_dim != {ratio} * config.embed_dim", f"a hidden width other than {ratio} times the model's")
+        )
+    if text.component in ("encoder_decoder", "transformer") and not {"layers", "decoder_layers"} <= given:
+        found.append(("config.num_encoder_layers != config.num_decoder_layers", "different numbers of layers"))
+    if text.component in ("encoder", "encoder_layer", "token_attention") and text.causal_always:
+        found.append(("not config.causal", "attention that is not causal"))
+    return text.but(refusals=tuple(found))

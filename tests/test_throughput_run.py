@@ -259,3 +259,23 @@ def test_what_is_known_not_to_hold_is_timed_and_flagged(monkeypatch):
     assert (entry["status"], entry["verdict"]) == ("timed", "SAME")
     assert [flag["code"] for flag in entry["flags"]] == ["known-deviation"]
     assert races.record()["planned"] == len(races.record()["cases"]) == 1
+
+
+@pytest.mark.parametrize(("which", "seconds"), [("smoke", 10.0), ("grid", 2.5)])
+def test_a_grid_on_a_gpu_has_little_time_for_each_case(which, seconds, monkeypatch):
+    case = Case("small", "attention", B=2, H=3, L=8, E=4, device="cuda")
+    given = []
+    monkeypatch.setattr("attnconf.conformance.timing.grid.cases", lambda device, which: (case,))
+    monkeypatch.setattr("attnconf.conformance.timing.machine.peaks", lambda device, clock: {})
+    monkeypatch.setattr("attnconf.conformance.timing.machine.facts", lambda device: {"device": device})
+    monkeypatch.setattr("attnconf.conformance.timing.machine.busy", lambda: "")
+    monkeypatch.setattr(
+        "attnconf.conformance.timing.racing.time_case",
+        lambda case, contenders, rules, **more: (
+            given.append(rules) or {"status": "not-run", "reason": "no CUDA device"}
+        ),
+    )
+    races = Races(which, "cuda", load("reference"), lambda i, c: Standing((), ()), clock=FixedClock())
+    races.make_plan()
+    races.run("small", "reference")
+    assert [rules.max_seconds for rules in given] == [seconds]

@@ -1,7 +1,7 @@
 """What a layer or model is tried on: cases of our own, drawn as the checks draw theirs, in declared conventions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -72,12 +72,6 @@ def _token_attention(manner: Manner, case: Case) -> blocks.Block:
     weights["table.weight"] = case.draw("table.weight", config.vocab_size, width)
     ids = ids_of(case, "source", case.L)
     return blocks.Block(config, weights, {"ids": ids})
-
-
-def with_config(given: Request, **changes: Any) -> Request:
-    """Return a call whose configuration has other entries."""
-    there = {name: value for name, value in changes.items() if hasattr(given.config, name)}
-    return replace(given, config=replace(given.config, **there))
 
 
 # -- masks

@@ -11,7 +11,7 @@ from attnconf.conformance.timing import grid, machine
 from attnconf.conformance.timing.clock import Clock
 from attnconf.conformance.timing.grid import Case
 from attnconf.conformance.timing.measuring import time_case
-from attnconf.conformance.timing.rounds import Rules
+from attnconf.conformance.timing.rounds import Rules, rules_for
 
 Entry = dict[str, Any]
 
@@ -74,7 +74,8 @@ class Races:
     def _measured(self, case: Case, contenders: Sequence[Implementation]) -> Entry:
         standings = {c.name: self.standing(c, case.component) for c in contenders}
         admitted = [c for c in contenders if not standings[c.name].violated]
-        found = time_case(case, admitted, self.rules, clock=self.clock, peaks=self.peaks, disturbed=self.disturbed)
+        rules = self.rules or rules_for(self.device, self.which)
+        found = time_case(case, admitted, rules, clock=self.clock, peaks=self.peaks, disturbed=self.disturbed)
         timed = {entry["name"]: entry for entry in found.get("contenders", [])}
         found["contenders"] = [
             _known(timed[name], standing) if name in timed else _refused(name, standing)

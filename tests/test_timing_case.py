@@ -82,7 +82,7 @@ def test_the_reference_is_timed_in_every_kind_of_case(case, passes):
 @pytest.mark.parametrize("passes", ["forward", "both"])
 def test_anchors_are_right_themselves(case, passes):
     problem = Problem(in_pass(case, passes), 0)
-    (anchor,) = anchors.anchors("cpu")
+    (anchor,) = anchors.anchors("cpu", case.component)
     returned = problem.runner(anchor)(0)
     Tier(problem, reference()).check(problem.of(0).copy(), returned, first=True)
 
@@ -93,7 +93,7 @@ def test_a_wrong_contender_is_found_in_a_part_alone(monkeypatch):
     problem = Problem(Case("large", "attention", B=2, H=3, L=8, E=4), 0)
     tier = Tier(problem, reference())
     problem.touch(0, 1)
-    out = problem.runner(anchors.anchors("cpu")[0])(0)
+    out = problem.runner(anchors.anchors("cpu", "attention")[0])(0)
     assert tier.check(problem.of(0).copy(), out).error >= 0
     out[problem.row] += 1
     with pytest.raises(Exception, match="out in float32: max error"):
@@ -223,3 +223,9 @@ def test_a_falling_clock_is_told():
     steady, fallen = samples(1e-3, mhz=1980.0), samples(1e-3, mhz=1200.0)
     assert telling.throttled(steady) == telling.throttled(samples(1e-3)) == []
     assert telling.throttled([*steady, *fallen[:3]])[0].code == "throttled"
+
+
+@pytest.mark.parametrize("component", ["rotary", "layer_norm", "rms_norm"])
+def test_what_only_reads_and_writes_is_held_against_a_copy(component):
+    (anchor,) = anchors.anchors("cuda", component)
+    assert anchor.name == "copy"

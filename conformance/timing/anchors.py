@@ -15,10 +15,13 @@ from attnconf.adapters.contract import Forward, Weights
 from attnconf.conformance.door import Implementation
 
 CUDA_BACKENDS = ("CUDNN_ATTENTION", "FLASH_ATTENTION", "EFFICIENT_ATTENTION")
+COPIED = ("rotary", "layer_norm", "rms_norm")  # what only reads and writes
 
 
-def anchors(device: str) -> list[Implementation]:
+def anchors(device: str, component: str) -> list[Implementation]:
     """Return what may be the anchor; on CUDA the quickest in a case is, on the CPU torch's own choice."""
+    if component in COPIED:
+        return [Implementation("copy", dict.fromkeys(COPIED, copying))]
     if device == "cpu":
         return [_anchor("sdpa", None)]
     backends = [getattr(SDPBackend, name) for name in CUDA_BACKENDS if hasattr(SDPBackend, name)]
@@ -31,9 +34,6 @@ def _anchor(name: str, backend: Any) -> Implementation:
         "attention": kernel.attention,
         "multi_head_attention": kernel.multi_head_attention,
         "encoder_layer": kernel.encoder_layer,
-        "rotary": copying,
-        "layer_norm": copying,
-        "rms_norm": copying,
     }
     return Implementation(name, components, {"causal-alignment": "top-left"})
 

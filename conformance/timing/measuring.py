@@ -107,7 +107,7 @@ class Measuring:
         """Return the quickest anchor that can do this. Raises Failure or Unsupported if none can."""
         able: list[tuple[float, Timed, Implementation]] = []
         error: Exception = Unsupported("there is none")
-        for implementation in anchors(self.case.device):
+        for implementation in anchors(self.case.device, self.case.component):
             try:
                 timed = self._enter(implementation)
                 with timed.guard(), memory.allocated(self.case.device) as peak:

@@ -53,12 +53,12 @@ QUICK = Size(ratios=2, same=4, slower=2)
 
 def like_the_anchor() -> Implementation:
     """Return the anchor under another name."""
-    return replace(anchors("cpu")[0], name="the same")
+    return replace(anchors("cpu", "attention")[0], name="the same")
 
 
 def five_per_cent_slower() -> Implementation:
     """Return the anchor with one head of twenty computed twice."""
-    (anchor,) = anchors("cpu")
+    (anchor,) = anchors("cpu", "attention")
 
     def attention(config: Any, weights: Any) -> Any:
         forward = build(anchor, "attention", config, weights)

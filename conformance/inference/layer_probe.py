@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.cases import Case
-from attnconf.conformance.inference.calling import Form, Slot, parameters
+from attnconf.conformance.inference.calling import MASK, Form, Slot, parameters
 from attnconf.conformance.inference.layer_text import INPUTS
 from attnconf.conformance.inference.layer_trace import Trace, traced
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
@@ -31,9 +31,11 @@ _SOURCE = r"(.*_)?(src|source|enc(oder)?(_?in(put)?s?)?|question|x)(_.*)?"
 def layer_forms(component: str, thing: Any) -> Iterator[Form]:
     """Yield the forms in which a layer or a model may be called, the likeliest first."""
     named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    starred = any(p.kind == p.VAR_POSITIONAL for p in parameters(thing))
     wanted = INPUTS[component]
     if not named:
-        yield Form(tuple(Slot(role, role, positional=True) for role in wanted))
+        plain = tuple(Slot(role, role, positional=True) for role in wanted)
+        yield from (Form(plain), Form((*plain, MASK))) if starred else (Form(plain),)
         return
     ranked = sorted(named, key=lambda p: (_is_option(p), p.default is not p.empty))[: len(wanted)]
     inputs = [p for p in named if p in ranked]
@@ -46,6 +48,8 @@ def layer_forms(component: str, thing: Any) -> Iterator[Form]:
             role = dict(zip((i.name for i in inputs), roles, strict=True)).get(p.name) or _option(p)
             if role:
                 slots.append(Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty))
+        if starred and all(slot.role in wanted for slot in slots):  # behind them there may be a mask
+            yield Form((*(replace(slot, positional=True) for slot in slots), MASK))
         yield Form(tuple(slots))
 
 

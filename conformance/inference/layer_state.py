@@ -123,8 +123,8 @@ def _assembled(
 ) -> State:  # fmt: skip
     entries: list[str] = []
     stacks: list[Stack] = []
-    norms = list(units.norms)
-    spare = len(norms) - sum(side.layers * len(side.parts[1]) for side in sides)
+    spare = len(units.norms) - sum(side.layers * len(side.parts[1]) for side in sides)
+    norms = _last_ones_last(units.norms, spare) if len(sides) == 1 else list(units.norms)
     lasts = [side for side in sides if side.last]
     ended = spare >= len(lasts) > 0
     a = n = f = 0
@@ -165,6 +165,14 @@ def _assembled(
     declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component)
     order = [kind for kind in units.kinds if kind in ("attention", "norm")]
     return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"])
+
+
+def _last_ones_last(norms: Sequence[Unit], spare: int) -> list[Unit]:
+    """Return the norms with those of no layer behind the others, also where they are used in between."""
+    of_stack = [norm for norm in norms if not any(part.isdigit() for part in norm.names[0].split("."))]
+    if not 0 < len(of_stack) == spare < len(norms):
+        return list(norms)
+    return [*(norm for norm in norms if norm not in of_stack), *of_stack]
 
 
 def uncovered(entries: Sequence[str], stacks: Sequence[Stack], names: Iterable[str]) -> list[str]:

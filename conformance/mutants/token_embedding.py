@@ -276,6 +276,14 @@ divided = Mutant(
     source="proposed in tutorials#2849",
 )
 
+scaled_twice = Mutant(
+    "EMB-scaled-twice",
+    story="rows are multiplied by √dim twice",
+    breaks={"EMB-SCALE-1"},
+    hint="once: in the embedding or in the model",
+    replace={token_embedding.rows: lambda ids, table: token_embedding.scale(token_embedding.scale(table[ids]))},
+)
+
 scaled_by_vocabulary = Mutant(
     "EMB-scaled-by-vocabulary",
     story="rows are multiplied by the root of the vocabulary's size",

@@ -41,7 +41,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
         ]
     except (TypeError, ValueError):
         parameters = []
-    choices = [_choices(p, table, module, part) for p in parameters]
+    choices = _with_hidden([_choices(p, table, module, part) for p in parameters], table)
     for before, globals_given in _afresh(list(_globals(thing, table, module)), module):
         for chosen in islice(_by_rank(choices), AT_MOST):
             arguments = [
@@ -53,6 +53,19 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             given = {m for m, texts in table.items() for t, _ in chosen if texts and t == texts[0]} | globals_given
             given |= {m for text, meaning in chosen if meaning == "config" for m in _said_by(text, table)}
             yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
+
+
+def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[list[tuple[str, str]]]:
+    """Return the choices such that what is called as the model's width may be the hidden one.
+
+    Only where nothing else is called so, and the model's width may be what is called by a name that says nothing.
+    """
+    meant = [{m for _, m in c} for c in choices]
+    silent = [len(m & set(_SIZES)) > 2 for m in meant]
+    named = set().union(*(m for m, quiet in zip(meant, silent, strict=True) if not quiet))
+    if "hidden" not in table or not any(silent) or {"hidden", "ratio", "config"} & named:
+        return choices
+    return [[*c, (table["hidden"][0], "hidden")] if m == {"embed"} else c for c, m in zip(choices, meant, strict=True)]
 
 
 def _one_dropout(arguments: list[str]) -> list[str]:

@@ -155,17 +155,34 @@ class Probe:
     def called(self) -> Called:
         """Return how it is called. Raises Failed where no call succeeds."""
         failure: Failed | None = None
+        hidden: Called | None = None  # what runs where the mask hides all
         needs = any(slot.required and slot.role in ("mask", "lengths") for slot in self.form.slots)
         for told, fill in FILLS if needs else FILLS[:1]:
             self.fill = fill
             try:
                 out = self._axes()
                 causal, ordered = self._orders(out)
+                seen = told == "none" or self._reaches(out)
             except Failed as error:
                 failure = failure or error
                 continue
-            return Called(out, self.sequence_first, causal, ordered, told)
+            found = Called(out, self.sequence_first, causal, ordered, told)
+            if seen:
+                return found
+            hidden = hidden or found
+        if hidden is not None:
+            self.fill, self.sequence_first = dict(FILLS)[hidden.fill], hidden.sequence_first
+            return hidden
         raise failure or Failed("no call succeeded")
+
+    def _reaches(self, where: str) -> bool:
+        """Return whether the last token depends on the first."""
+        inputs = self.inputs(4, 5)
+        name = next(n for n in ("target", "x", "ids") if n in inputs)
+        x = inputs[name]
+        other = torch.cat([x[:, 1:2], x[:, 1:]], dim=1)
+        one, two = self._at(where, inputs), self._at(where, {**inputs, name: other})
+        return not torch.allclose(one[:, -1], two[:, -1], atol=1e-8)
 
     def _axes(self) -> str:
         """Return where the output is, and find out which axis is that of the samples: no sample depends on another."""

@@ -59,10 +59,10 @@ def states(
     layers: tuple[int, int],
 ) -> Iterator[State]:  # fmt: skip
     """Yield what the parameters may be, the likeliest first."""
-    units = units_of(module, trace.order, widths)
+    sides = sides_of(component, layers)
+    units = _units(module, trace, widths, sides)
     real = dict(module.named_parameters())
     shapes = {n: tuple(p.shape) for n, p in real.items()}
-    sides = sides_of(component, layers)
     read = _Readings(module, parameters, units, trace, sizes)
     networks = [list(network_entries(unit, shapes, widths)) for unit in units.networks]
     ways = max((len(n) for n in networks), default=1)
@@ -71,6 +71,16 @@ def states(
         attentions = [_picked(read.of(unit), i) for unit in units.attentions]
         chosen = [n[min(j, len(n) - 1)] for n in networks]
         yield _assembled(sides, units, attentions, chosen, real, component)
+
+
+def _units(module: nn.Module, trace: Trace, widths: Widths, sides: Sequence[Side]) -> Units:
+    """Return the units of a module; without what is never used, a prototype say, where the others are all there are."""
+    units = units_of(module, [name for name in trace.order if name in trace.used], widths)
+    attentions = sum(side.layers * len(side.parts[0]) for side in sides)
+    norms = sum(side.layers * len(side.parts[1]) for side in sides)
+    if len(units.attentions) == attentions and len(units.norms) >= norms:
+        return units
+    return units_of(module, trace.order, widths)
 
 
 def _picked(found: Sequence[Weighing], i: int) -> Weighing:

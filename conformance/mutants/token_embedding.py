@@ -261,9 +261,9 @@ eight_bits = Mutant(
 
 undeclared_scale = Mutant(
     "EMB-undeclared-scale",
-    story="rows are multiplied by √dim, and nobody says so",
+    story="rows are multiplied by √dim once more than is declared: where nobody says so, or twice",
     breaks={"EMB-SCALE-1"},
-    hint='declare embedding-scale = "sqrt", or leave √dim out',
+    hint='declare embedding-scale = "sqrt", and multiply once, or leave √dim out',
     replace={token_embedding.rows: lambda ids, table: token_embedding.scale(table[ids])},
 )
 

@@ -234,8 +234,14 @@ def float64_is_kept(subject: Subject, case: Case) -> Evidence:
 
 
 @requirement("LN-HALF-1", "layer-norm-one", "layer-norm-long")
-def half_precision_neither_overflows_nor_stagnates(subject: Subject, case: Case) -> Evidence:
-    return norm_numbers.survives_squares_of_half_precision(subject, case)
+def half_precision_does_not_stagnate(subject: Subject, case: Case) -> Evidence:
+    return norm_numbers.is_right_in_half_precision(subject, case, 1.0)
+
+
+@requirement("LN-HALF-3", "layer-norm-one", "layer-norm-long")
+def half_precision_does_not_overflow(subject: Subject, case: Case) -> Evidence:
+    """300² is more than float16 holds."""
+    return norm_numbers.is_right_in_half_precision(subject, case, 300.0, 1000.0)
 
 
 @requirement("LN-HALF-2", "layer-norm-wide")

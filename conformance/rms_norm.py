@@ -146,8 +146,14 @@ def float64_is_kept(subject: Subject, case: Case) -> Evidence:
 
 
 @requirement("RMS-HALF-1", "rms-norm-one", "rms-norm-long")
-def half_precision_neither_overflows_nor_stagnates(subject: Subject, case: Case) -> Evidence:
-    return norm_numbers.survives_squares_of_half_precision(subject, case)
+def half_precision_does_not_stagnate(subject: Subject, case: Case) -> Evidence:
+    return norm_numbers.is_right_in_half_precision(subject, case, 1.0)
+
+
+@requirement("RMS-HALF-3", "rms-norm-one", "rms-norm-long")
+def half_precision_does_not_overflow(subject: Subject, case: Case) -> Evidence:
+    """300² is more than float16 holds."""
+    return norm_numbers.is_right_in_half_precision(subject, case, 300.0, 1000.0)
 
 
 @requirement("RMS-HALF-2", "rms-norm-wide")

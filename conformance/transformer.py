@@ -5,7 +5,6 @@ Most compare the model with itself: other tokens where they must not matter, or 
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import product
 
 import torch
 from torch import Tensor
@@ -427,8 +426,17 @@ def rows_matter(
 
 @requirement("TRF-IDS-1", "transformer")
 def ids_without_a_row_are_refused(subject: Subject, case: Case) -> Evidence:
+    return refuses(subject, case, vocabulary(case))
+
+
+@requirement("TRF-IDS-3", "transformer")
+def negative_ids_are_refused(subject: Subject, case: Case) -> Evidence:
+    return refuses(subject, case, -1)
+
+
+def refuses(subject: Subject, case: Case, wrong: int) -> Evidence:
     block = model(subject, case)
-    for name, wrong in product(("source", "target"), (vocabulary(case), -1)):
+    for name in ("source", "target"):
         ids = block.inputs[name].clone()
         ids[-1, -1] = wrong
         try:

@@ -96,7 +96,7 @@ def place(ids: Tensor, table: Tensor, dropout: float) -> Tensor:
 
     Raises TypeError where ids are no integers, IndexError where there is no such row.
 
-    Requirements: TRF-ROW-1, TRF-IDS-1, TRF-POS-1, TRF-SCALE-1.
+    Requirements: TRF-ROW-1, TRF-IDS-1, TRF-IDS-3, TRF-POS-1, TRF-SCALE-1.
     Source: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
     """
     return drop(sinusoidal(scale(embed(ids, table))), dropout)

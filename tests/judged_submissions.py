@@ -30,6 +30,7 @@ class Submission:
     component: str
     mistakes: tuple[str, ...] = ()
     story: str = ""
+    deviations: tuple[str, ...] = ()  # of a right file: what is named at SHOULDs
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Judged:
     named: tuple[str, ...]  # the mistakes that are named at roots that are MUSTs
     seconds: float
     written: bool = True  # the adapter that `bind` writes gives the same results
+    deviations: tuple[str, ...] = ()  # likewise, at SHOULDs
 
     @property
     def conformant(self) -> bool:
@@ -59,7 +61,10 @@ def submissions() -> tuple[Submission, ...]:
         if path.name == OPEN:
             continue
         index = tomllib.loads(path.read_text(encoding="utf-8"))
-        found += [Submission(e["file"], True, e["component"]) for e in index.get("right", ())]
+        found += [
+            Submission(e["file"], True, e["component"], deviations=tuple(e.get("deviation", ())))
+            for e in index.get("right", ())
+        ]
         found += [
             Submission(e["file"], False, e["component"], tuple(e["mistake"]), e["story"])
             for e in index.get("wrong", ())
@@ -91,12 +96,13 @@ def judge(path: str) -> Judged:
         took = time.process_time() - start
         written = not session.plan or _outcomes(session) == _outcomes_of_written(path)
     verdicts = tuple((v["component"] or "", v["verdict"]) for v in record["verdicts"])
-    roots = [
-        r for r in record["results"] if r["strength"] == "MUST" and r["outcome"] == "fail" and not r["follows_from"]
-    ]
-    named = sorted({m for r in roots for d in r["diagnosis"] for m in d["mutants"]})
+    roots = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
+    named, deviations = (
+        tuple(sorted({m for r in roots if r["strength"] == strength for d in r["diagnosis"] for m in d["mutants"]}))
+        for strength in ("MUST", "SHOULD")
+    )
     reason = "; ".join(v["reason"] for v in record["verdicts"] if v["reason"])
-    return Judged(verdicts, reason, tuple(named), took, written)
+    return Judged(verdicts, reason, named, took, written, deviations)
 
 
 def _session(implementations: list[Any]) -> Any:

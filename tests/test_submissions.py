@@ -59,6 +59,11 @@ def test_the_verdict_is_right_and_so_is_the_name(submission, judged):
         assert "verdict" in missed, (found, judged[submission.file])
 
 
+@pytest.mark.parametrize("submission", [s for s in submissions() if s.deviations], ids=lambda s: s.file)
+def test_what_a_right_file_does_not_do_though_it_should_is_named(submission, judged):
+    assert set(submission.deviations) <= set(judged[submission.file].deviations)
+
+
 @pytest.mark.parametrize("file", sorted(set(FILES)))
 def test_the_adapter_that_is_written_gives_the_same_results(file, judged):
     assert judged[file].written

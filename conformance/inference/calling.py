@@ -57,6 +57,9 @@ class Form:
         return ", ".join(parts)
 
 
+MASK = Slot("mask", "mask", positional=True)  # one that *args may be
+
+
 def parameters(thing: Any) -> list[inspect.Parameter]:
     """Return the parameters of a call of a module, of another object, or of a function."""
     target = getattr(thing, "forward", None) if hasattr(thing, "forward") else thing
@@ -72,13 +75,16 @@ def attention_forms(thing: Any) -> Iterator[Form]:
     """Yield the forms in which attention may be called, the likeliest first."""
     given = parameters(thing)
     named = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    if not named and any(p.kind == p.VAR_POSITIONAL for p in given):  # *args says nothing
-        yield Form(tuple(Slot(role, role, positional=True) for role in THREE))
-        yield Form((Slot("x", "x", positional=True),))
+    starred = any(p.kind == p.VAR_POSITIONAL for p in given)
+    if not named and starred:  # *args says nothing
+        for roles in (THREE, ("x",), (*THREE, "mask"), ("x", "mask")):
+            yield Form(tuple(Slot(role, role, positional=True) for role in roles))
         return
     options = [slot for p in named if (slot := _option(p)) is not None]
     inputs = [p for p in named if _option(p) is None and not _left_alone(p)]
     for roles in _attention_roles(inputs):
+        if starred and not options and len(roles) == len(inputs):  # behind the others there may be a mask
+            yield Form((*(Slot(p.name, r, True) for p, r in zip(inputs, roles, strict=True) if r), MASK))
         slots = [_slot(p, role) for p, role in zip(inputs, roles, strict=True) if role]
         order = {p.name: i for i, p in enumerate(named)}
         yield Form(tuple(sorted([*slots, *options], key=lambda slot: order[slot.name])))

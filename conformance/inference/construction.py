@@ -18,6 +18,8 @@ from attnconf.conformance.inference.vocabulary import meanings
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
 BASES = (10000,)  # defaults that say what they are, whatever the name
+_LAYERS = {"layers", "decoder_layers"}
+FEW = 24  # heads and layers are fewer, widths are more
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
@@ -29,7 +31,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
         ]
     except (TypeError, ValueError):
         parameters = []
-    choices = [_choices(p, table, module, part) for p in parameters]
+    choices = _with_hidden([_choices(p, table, module, part) for p in parameters], table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in islice(_by_rank(choices), AT_MOST):
             arguments = [
@@ -41,6 +43,19 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             given = {m for m, texts in table.items() for t, _ in chosen if texts and t == texts[0]} | globals_given
             given |= {m for text, meaning in chosen if meaning == "config" for m in said_by(text, table)}
             yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
+
+
+def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[list[tuple[str, str]]]:
+    """Return the choices such that what is called as the model's width may be the hidden one.
+
+    Only where nothing else is called so, and the model's width may be what is called by a name that says nothing.
+    """
+    meant = [{m for _, m in c} for c in choices]
+    silent = [len(m & set(SIZES)) > 2 for m in meant]
+    named = set().union(*(m for m, quiet in zip(meant, silent, strict=True) if not quiet))
+    if "hidden" not in table or not any(silent) or {"hidden", "ratio", "config"} & named:
+        return choices
+    return [[*c, (table["hidden"][0], "hidden")] if m == {"embed"} else c for c, m in zip(choices, meant, strict=True)]
 
 
 def _one_dropout(arguments: list[str]) -> list[str]:
@@ -56,11 +71,15 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
     """Yield one choice for each parameter, those first whose ranks add up to little."""
     ranks = [range(len(c)) for c in choices]
     every = islice(product(*ranks), 20_000)
-    wanted = {m for c in choices for _, m in c if m in ("embed", "heads")}
+    wanted = {m for c in choices for _, m in c if m in ("embed", "heads", "hidden")}
+    any_side = [{m for _, m in c} >= _LAYERS for c in choices]  # layers, of which side nobody says
 
     def cost(picked: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-        sizes = [m for c, i in zip(choices, picked, strict=True) if (m := c[i][1]) in SIZES]
-        twice, missing = len(sizes) - len(set(sizes)), len(wanted - set(sizes))
+        meant = [c[i][1] for c, i in zip(choices, picked, strict=True)]
+        sizes = [m for m in meant if m in SIZES]
+        sides = [m for m, either in zip(meant, any_side, strict=True) if either and m in _LAYERS]
+        twice = len(sizes) - len(set(sizes)) + (len(sides) > 1 and len(set(sides)) > 1)
+        missing = len(wanted - set(sizes))
         return sum(picked) + 3 * twice + 2 * missing, picked  # two parameters seldom mean the same
 
     for picked in sorted(every, key=cost):
@@ -99,6 +118,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         first = [] if not parts else [("", "")]
         short = type(p.default) is int and len(p.name) <= 2
         others = [g for g in _guesses(p, table, False) if short and g not in found]
+        if short:  # its name says little, its default something
+            found, others = ([g for g in some if _may_be_as_large(g[1], p.default)] for some in (found, others))
         if not short and type(p.default) is int and any(m in ("vocab", "embed", "heads", "layers") for _, m in found):
             return found  # somebody's own size does not fit ours
         return [*first, *found, *(parts or [("", "")]), *others]
@@ -106,6 +127,13 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     if found and len(p.name) > 2:  # a name that says something is the contract
         weak = []
     return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
+
+
+def _may_be_as_large(meaning: str, default: int) -> bool:
+    """Return whether something has a size like this default."""
+    if meaning in ("heads", *_LAYERS):
+        return default <= FEW
+    return default >= FEW or meaning not in ("vocab", "embed", "hidden")
 
 
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:

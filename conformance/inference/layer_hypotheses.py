@@ -65,7 +65,9 @@ def table_of(component: str, thing: Any = None) -> Mapping[str, tuple[str, ...]]
     if component == "token_attention":
         return _TOKENS
     if component not in ("encoder", "decoder", "encoder_decoder"):
-        return {**_SIZES, **COUNTS.get(component, {})}
+        counts = COUNTS.get(component, {})
+        first = {name: counts[name] for name in ("vocab",) if name in counts}  # n_tokens is rather that than a length
+        return {**first, **_SIZES, **counts}
     rows = {"vocab": ROWS} if names_read(thing) & TABLES else {}
     return {**_SIZES, **rows, "padding": ("0",), **COUNTS[component]}
 

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.cases import Case
-from attnconf.conformance.inference.calling import Form, Slot, parameters
+from attnconf.conformance.inference.calling import MASK, Form, Slot, parameters
 from attnconf.conformance.inference.layer_text import INPUTS
 from attnconf.conformance.inference.layer_trace import Trace, traced
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
@@ -31,9 +31,11 @@ _SOURCE = r"(.*_)?(src|source|enc(oder)?(_?in(put)?s?)?|question|x)(_.*)?"
 def layer_forms(component: str, thing: Any) -> Iterator[Form]:
     """Yield the forms in which a layer or a model may be called, the likeliest first."""
     named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    starred = any(p.kind == p.VAR_POSITIONAL for p in parameters(thing))
     wanted = INPUTS[component]
     if not named:
-        yield Form(tuple(Slot(role, role, positional=True) for role in wanted))
+        plain = tuple(Slot(role, role, positional=True) for role in wanted)
+        yield from (Form(plain), Form((*plain, MASK))) if starred else (Form(plain),)
         return
     ranked = sorted(named, key=lambda p: (_is_option(p), p.default is not p.empty))[: len(wanted)]
     inputs = [p for p in named if p in ranked]
@@ -46,6 +48,8 @@ def layer_forms(component: str, thing: Any) -> Iterator[Form]:
             role = dict(zip((i.name for i in inputs), roles, strict=True)).get(p.name) or _option(p)
             if role:
                 slots.append(Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty))
+        if starred and all(slot.role in wanted for slot in slots):  # behind them there may be a mask
+            yield Form((*(replace(slot, positional=True) for slot in slots), MASK))
         yield Form(tuple(slots))
 
 
@@ -151,17 +155,34 @@ class Probe:
     def called(self) -> Called:
         """Return how it is called. Raises Failed where no call succeeds."""
         failure: Failed | None = None
+        hidden: Called | None = None  # what runs where the mask hides all
         needs = any(slot.required and slot.role in ("mask", "lengths") for slot in self.form.slots)
         for told, fill in FILLS if needs else FILLS[:1]:
             self.fill = fill
             try:
                 out = self._axes()
                 causal, ordered = self._orders(out)
+                seen = told == "none" or self._reaches(out)
             except Failed as error:
                 failure = failure or error
                 continue
-            return Called(out, self.sequence_first, causal, ordered, told)
+            found = Called(out, self.sequence_first, causal, ordered, told)
+            if seen:
+                return found
+            hidden = hidden or found
+        if hidden is not None:
+            self.fill, self.sequence_first = dict(FILLS)[hidden.fill], hidden.sequence_first
+            return hidden
         raise failure or Failed("no call succeeded")
+
+    def _reaches(self, where: str) -> bool:
+        """Return whether the last token depends on the first."""
+        inputs = self.inputs(4, 5)
+        name = next(n for n in ("target", "x", "ids") if n in inputs)
+        x = inputs[name]
+        other = torch.cat([x[:, 1:2], x[:, 1:]], dim=1)
+        one, two = self._at(where, inputs), self._at(where, {**inputs, name: other})
+        return not torch.allclose(one[:, -1], two[:, -1], atol=1e-8)
 
     def _axes(self) -> str:
         """Return where the output is, and find out which axis is that of the samples: no sample depends on another."""

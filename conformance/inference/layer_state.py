@@ -59,10 +59,10 @@ def states(
     layers: tuple[int, int],
 ) -> Iterator[State]:  # fmt: skip
     """Yield what the parameters may be, the likeliest first."""
-    units = units_of(module, trace.order, widths)
+    sides = sides_of(component, layers)
+    units = _units(module, trace, widths, sides)
     real = dict(module.named_parameters())
     shapes = {n: tuple(p.shape) for n, p in real.items()}
-    sides = sides_of(component, layers)
     read = _Readings(module, parameters, units, trace, sizes)
     networks = [list(network_entries(unit, shapes, widths)) for unit in units.networks]
     ways = max((len(n) for n in networks), default=1)
@@ -71,6 +71,16 @@ def states(
         attentions = [_picked(read.of(unit), i) for unit in units.attentions]
         chosen = [n[min(j, len(n) - 1)] for n in networks]
         yield _assembled(sides, units, attentions, chosen, real, component)
+
+
+def _units(module: nn.Module, trace: Trace, widths: Widths, sides: Sequence[Side]) -> Units:
+    """Return the units of a module; without what is never used, a prototype say, where the others are all there are."""
+    units = units_of(module, [name for name in trace.order if name in trace.used], widths)
+    attentions = sum(side.layers * len(side.parts[0]) for side in sides)
+    norms = sum(side.layers * len(side.parts[1]) for side in sides)
+    if len(units.attentions) == attentions and len(units.norms) >= norms:
+        return units
+    return units_of(module, trace.order, widths)
 
 
 def _picked(found: Sequence[Weighing], i: int) -> Weighing:
@@ -123,8 +133,8 @@ def _assembled(
 ) -> State:  # fmt: skip
     entries: list[str] = []
     stacks: list[Stack] = []
-    norms = list(units.norms)
-    spare = len(norms) - sum(side.layers * len(side.parts[1]) for side in sides)
+    spare = len(units.norms) - sum(side.layers * len(side.parts[1]) for side in sides)
+    norms = _last_ones_last(units.norms, spare) if len(sides) == 1 else list(units.norms)
     lasts = [side for side in sides if side.last]
     ended = spare >= len(lasts) > 0
     a = n = f = 0
@@ -165,6 +175,14 @@ def _assembled(
     declares = _declared(units, attentions, networks, norms, ended, bool(lasts), component)
     order = [kind for kind in units.kinds if kind in ("attention", "norm")]
     return State(tuple(entries), tuple(stacks), declares, order[:1] == ["norm"])
+
+
+def _last_ones_last(norms: Sequence[Unit], spare: int) -> list[Unit]:
+    """Return the norms with those of no layer behind the others, also where they are used in between."""
+    of_stack = [norm for norm in norms if not any(part.isdigit() for part in norm.names[0].split("."))]
+    if not 0 < len(of_stack) == spare < len(norms):
+        return list(norms)
+    return [*(norm for norm in norms if norm not in of_stack), *of_stack]
 
 
 def uncovered(entries: Sequence[str], stacks: Sequence[Stack], names: Iterable[str]) -> list[str]:

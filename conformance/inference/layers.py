@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import torch
@@ -23,6 +24,8 @@ from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+
+MISTAKES = 3  # known ones that are alike where there is one target, of which each is tried with masks
 
 
 @dataclass
@@ -77,14 +80,33 @@ class Unlike:
 
     def end(self) -> Bound:
         """Return the binding of what equals a known mistake, else of what was nearest."""
+        found: list[Bound] = []
+        for one, mistake in islice(self._alike(), MISTAKES):
+            text = with_masks(self.place, one.text, one.declares, one.norm_first, mistake)
+            found.append(bound(self.place, one, text, mistake))
+            if not text.decodes or agrees(self.place, one, text, mistake):
+                return found[-1]
+        return found[0] if found else finish(self.place, self.tried[0], None)
+
+    def _alike(self) -> Iterator[tuple[Tried, str]]:
+        """Yield what ran with a known mistake that gives its replies."""
         alike: dict[Any, Certificate] = {}  # the mistakes' replies are computed once for the same calls
         for one in self.tried[:3]:
             key = (one.norm_first, one.text.causal_always, one.text.decodes, *sorted(one.declares.items()))
             first = alike.setdefault(key, Certificate(self.place.component, one.certificate.requests[:1]))
             for mistake in first.mistakes(one.given[:1], one.declares):
                 if one.certificate.distance(one.given, one.declares, mistake.id) <= ROUNDING:
-                    return finish(self.place, one, mistake.id)
-        return finish(self.place, self.tried[0], None)
+                    yield one, mistake.id
+
+
+def agrees(place: Place, one: Tried, text: LayerText, mistake: str) -> bool:
+    """Return whether a text with its masks gives what a mistake gives for several targets: one has no later ones."""
+    causal = one.declares.get("causality") == "always"
+    several = FIRST.but(L=6, S=7)
+    asked = request(place.component, one.declares, several, one.norm_first, (2, 2), causal=causal)
+    certificate = Certificate(place.component, [asked])
+    given = certificate.replies(Draft(place.component, text.body(), one.declares).implementation(place.module))
+    return certificate.distance(given, one.declares, mistake) <= ROUNDING
 
 
 def misfit(place: Place, one: Tried) -> str:
@@ -169,7 +191,11 @@ def plain_requests(text: LayerText, declares: Mapping[str, str], norm_first: boo
 
 def finish(place: Place, one: Tried, certified: str | None) -> Bound:
     """Return the binding with masks, which are looked for once the rest is known."""
-    text = with_masks(place, one.text, one.declares, one.norm_first, certified)
+    return bound(place, one, with_masks(place, one.text, one.declares, one.norm_first, certified), certified)
+
+
+def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> Bound:
+    """Return the binding of a text that has its masks."""
     declares = dict(one.declares)
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"

@@ -128,7 +128,12 @@ SINUSOIDAL = Chapter(
 
 def grid_readers(raw: Any, request: Request) -> list[str]:
     H, W, D = request.out_shape
+    n, cut = max(H, W), "[:height, :width]"  # what knows squares only: the grid is cut out of one
+    square = "max(height, width)"
     shapes = {
+        (n, n, D): f"{{r}}{cut}", (1, n, n, D): f"{{r}}[0]{cut}", (1, D, n, n): f"{{r}}[0].permute(1, 2, 0){cut}",
+        (D, n, n): f"{{r}}.permute(1, 2, 0){cut}", (n * n, D): f"{{r}}.unflatten(0, ({square}, {square})){cut}",
+        (1, n * n, D): f"{{r}}[0].unflatten(0, ({square}, {square})){cut}",
         (H, W, D): "{r}", (W, H, D): "{r}.transpose(0, 1)", (1, H, W, D): "{r}[0]",
         (1, D, H, W): "{r}[0].permute(1, 2, 0)",
         (D, H, W): "{r}.permute(1, 2, 0)", (H * W, D): "{r}.unflatten(0, (height, width))",
@@ -153,7 +158,10 @@ GRID_INPUTS = {
     "height": Input(r"h|height|rows|n_?rows|grid_?h(eight)?|ny|y", ("height",), optional=True),
     "width": Input(r"w|columns|cols|n_?cols|grid_?w(idth)?|nx|x|width", ("width",), optional=True),
     "embed": Input(SIZES["embed"] + "|width", ("config.dim",), optional=True),
-    "size": Input(r"grid|grid_?size|shape|size|hw", ("(height, width)",), optional=True),
+    "size": Input(
+        r"grid|grid_?size|shape|size|hw|side|n", ("(height, width)", "max(height, width)"), optional=True
+    ),
+    "cells": Input(r"n(um)?_?(patches|cells|tokens)", ("max(height, width) ** 2",), free=False, optional=True),
     "x": Input("x|img|image|tensor|features|mask", (
         "torch.zeros(1, config.dim, height, width, dtype=config.dtype, device=config.device)",
         "torch.zeros(1, height, width, config.dim, dtype=config.dtype, device=config.device)",

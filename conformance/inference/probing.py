@@ -66,8 +66,9 @@ A_PART = 20  # what it costs more for each module that it goes through
 def attempt(what: Callable[[], T]) -> T:
     """Return what a call of foreign code returns. Raises Failed."""
     search.spend(A_CALL)
-    default = torch.get_default_dtype()
+    default, fast = torch.get_default_dtype(), torch.backends.mha.get_fastpath_enabled()
     torch.set_default_dtype(torch.float64)
+    torch.backends.mha.set_fastpath_enabled(False)  # it hides what a layer is made of
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), \
                 warnings.catch_warnings(action="ignore"):  # fmt: skip
@@ -79,6 +80,7 @@ def attempt(what: Callable[[], T]) -> T:
         raise Failed(f"{type(error).__name__}: {words}{at(error)}") from None
     finally:
         torch.set_default_dtype(default)
+        torch.backends.mha.set_fastpath_enabled(fast)
 
 
 def numbers(module: nn.Module) -> dict[str, Tensor]:

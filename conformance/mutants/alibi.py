@@ -60,6 +60,24 @@ eight_forgotten = Mutant(
     replace={alibi.geometric: powers(lambda h, heads: -h / heads)},
 )
 
+
+def bias_of_growing_slopes(config, weights):
+    def forward(query_length, key_length):
+        slopes = powers(lambda h, heads: 8 * h / heads)(config.num_heads)
+        bias = -slopes[:, None, None] * alibi.distances(query_length, key_length)
+        return bias.to(config.device, config.dtype)
+
+    return forward
+
+
+growing = Mutant(
+    "ALIBI-growing",
+    story="the exponent has lost its sign: the slopes are 2^(8h/H), which grow beyond 1",
+    breaks={"ALIBI-HEAD-1"},
+    hint="the exponent is -8h/H",
+    replace={adapter.alibi: bias_of_growing_slopes},
+)
+
 spread = Mutant(
     "ALIBI-spread",
     story="the exponents are spread from -1 to -8 whatever the number of heads",
@@ -273,6 +291,14 @@ later_rewarded = Mutant(
     hint="without causality the distance is |query - key|",
     replace={alibi.distances: signed},
     source="x-transformers#85",
+)
+
+earlier_rewarded = Mutant(
+    "ALIBI-earlier-rewarded",
+    story="the slope has the wrong sign, and so has the distance of later keys: m·(query - key)",
+    breaks={"ALIBI-SIGN-1", "ALIBI-BOTH-1"},
+    hint="the bias is -m·|query - key|",
+    replace={alibi.distances: lambda queries, keys: -signed(queries, keys)},
 )
 
 later_free = Mutant(

@@ -114,6 +114,36 @@ scale_for_eight = Mutant(
 )
 
 
+def times(factor):
+    return {attention.default_scale: lambda q: factor * q.shape[-1] ** -0.5}
+
+
+scaled_besides = Mutant(
+    "ATT-scaled-besides",
+    story="the scores are multiplied by a number besides 1/√E: 3, 2 or 1/2 say",
+    breaks={"ATT-SCALE-1"},
+    hint="1/√E alone: a temperature is none of attention's business",
+    replace=times(3.0),
+    variants=[
+        times(c) for c in (2.0, 4.0, 5.0, 8.0, 10.0, 100.0, 1.5, 0.5, 0.25, 0.2, 0.1, 0.01, math.sqrt(2), 0.5**0.5)
+    ],
+)
+
+
+def power(exponent):
+    return {attention.default_scale: lambda q: q.shape[-1] ** exponent}
+
+
+other_power = Mutant(
+    "ATT-other-power",
+    story="the scores are divided by another power of E than its root: E^(1/4) or E² say",
+    breaks={"ATT-SCALE-1"},
+    hint="divide by math.sqrt(head_dim), once, and queries or keys by nothing",
+    replace=power(-0.25),
+    variants=[power(exponent) for exponent in (-1 / 3, -0.75, -1.5, -2.0, 1.0)],
+)
+
+
 def rounded_root(round_to):
     return {attention.default_scale: lambda q: 1 / max(1, round_to(math.sqrt(q.shape[-1])))}
 
@@ -553,6 +583,21 @@ last_key_dropped = Mutant(
     breaks={"ATT-KEYS-1"},
     hint="the range over the keys ends one too early",
     replace={attention.score: lambda q, k, scale: keep_first(max(1, k.shape[-2] - 1))(q, k, scale)},
+)
+
+
+def weigh_from_second(scores):
+    if scores.shape[-1] < 2:
+        return attention.weigh(scores)
+    return torch.cat([torch.zeros_like(scores[..., :1]), attention.weigh(scores[..., 1:])], dim=-1)
+
+
+first_key_dropped = Mutant(
+    "ATT-first-key-dropped",
+    story="the softmax runs over a slice, scores[..., 1:]: the first key is left out",
+    breaks={"ATT-KEYS-1", "MASK-BOOL-1"},
+    hint="the softmax runs over all keys",
+    replace={attention.weigh: weigh_from_second},
 )
 
 

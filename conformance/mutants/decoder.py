@@ -685,6 +685,15 @@ self_fed = Mutant(
 )
 
 
+self_fed_unmasked = Mutant(
+    "DEC-self-fed-unmasked",
+    story="keys and values of the second attention come from the targets, and no mask hides later ones",
+    breaks={"DEC-MEMORY-1", "DEC-CAUSAL-1", "DEC-PAD-1"},
+    hint="cross(h, memory, memory)",
+    replace={look: lambda x, memory, weights, style, mask: look(x, x, weights, style, None)},
+)
+
+
 def look_for_own_values(x, memory, weights, style, mask):
     own = encoder.under(weights, "cross")
     value = x if x.shape[1] == memory.shape[1] else memory

@@ -590,8 +590,9 @@ def with_shift(change):
     return lambda x, weight, bias: layer_norm.scale_and_shift(x, weight, None if bias is None else change(bias))
 
 
-def last_axis_mean(weight):
-    return weight.mean(dim=-1, keepdim=True).expand_as(weight)
+def first_of_all(weight):
+    """As of a parameter of one number: (D,) to (D,)."""
+    return weight[..., :1].expand_as(weight)
 
 
 gain_forgotten = Mutant(
@@ -607,7 +608,7 @@ gain_of_one_number = Mutant(
     story="one gain for all features",
     breaks={"LN-GAIN-1"},
     hint="a gain of the shape of the features",
-    replace={layer_norm.scale_and_shift: with_gain(lambda weight: weight[..., :1].expand_as(weight))},
+    replace={layer_norm.scale_and_shift: with_gain(first_of_all)},
 )
 
 gain_one_plus = Mutant(
@@ -661,7 +662,19 @@ shift_of_one_number = Mutant(
     story="one shift for all features",
     breaks={"LN-BIAS-1"},
     hint="a shift of the shape of the features",
-    replace={layer_norm.scale_and_shift: with_shift(last_axis_mean)},
+    replace={layer_norm.scale_and_shift: with_shift(first_of_all)},
+)
+
+one_number_each = Mutant(
+    "LN-one-number-each",
+    story="one gain and one shift for all features: nn.Parameter(torch.ones(1))",
+    breaks={"LN-GAIN-1", "LN-BIAS-1"},
+    hint="a gain and a shift of the shape of the features: nn.Parameter(torch.ones(dim))",
+    replace={
+        layer_norm.scale_and_shift: lambda x, weight, bias: layer_norm.scale_and_shift(
+            x, None if weight is None else first_of_all(weight), None if bias is None else first_of_all(bias)
+        ),
+    },
 )
 
 shift_subtracted = Mutant(
@@ -821,7 +834,7 @@ float32_inside = Mutant(
 own_dtype = Mutant(
     "LN-own-dtype",
     story="half precision is normalized in half precision: squares of float16 overflow",
-    breaks={"LN-HALF-1"},
+    breaks={"LN-HALF-3"},
     hint="x.float() before the norm",
     replace={layer_norm.widened: lambda x: x},
     source="tiny-llm#288 and llama#1048, of RMSNorm",

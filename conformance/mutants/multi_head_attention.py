@@ -242,6 +242,16 @@ no_output_projection = Mutant(
 )
 
 
+relu_on_output = Mutant(
+    "MHA-relu-on-output",
+    story="a ReLU follows the output projection",
+    breaks={"ATT-LINEAR-1", "MHA-BIAS-2"},
+    hint="the output projection is the last step: no activation behind it",
+    replace={mha.project_out: lambda context, weights: mha.project_out(context, weights).relu()},
+    silent_on=BARE,
+)
+
+
 def project_out_normalised(context, weights):
     return mha.project(context, normalize(weights["out.weight"], dim=1), weights.get("out.bias"))
 

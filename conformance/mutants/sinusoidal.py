@@ -392,6 +392,33 @@ half_exponent = Mutant(
     source="slippi-ai#24",
 )
 
+
+def with_logarithm_of(quotient):
+    """Frequencies exp(-2i·log(quotient)), where exp(-2i·log(base)/dim) was meant."""
+    return {sinusoidal.frequencies: lambda dim, base: quotient(dim, base) ** (-2 * pairs_of(dim))}
+
+
+logarithm_of_quotient = Mutant(
+    "SIN-logarithm-of-quotient",
+    story="the exponent is 2i·log(10000 / d), where 2i·log(10000) / d is meant",
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
+    hint="close the bracket of the logarithm before the division: math.log(10000.0) / d",
+    replace=with_logarithm_of(lambda dim, base: base / dim),
+    variants=[
+        with_logarithm_of(lambda dim, base: 1000.0 / dim),
+        {
+            sinusoidal.frequencies: lambda dim, base: torch.exp(
+                torch.arange(0, dim, 2).float() * -math.log(base / dim)
+            ).double()
+        },
+        {
+            sinusoidal.frequencies: lambda dim, base: torch.exp(
+                torch.arange(0, dim, 2).float() * -math.log(1000.0 / dim)
+            ).double()
+        },
+    ],
+)
+
 half_width = Mutant(
     "SIN-half-width",
     story="2i is divided by d // 2",

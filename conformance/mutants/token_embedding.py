@@ -261,9 +261,9 @@ eight_bits = Mutant(
 
 undeclared_scale = Mutant(
     "EMB-undeclared-scale",
-    story="rows are multiplied by √dim, and nobody says so",
+    story="rows are multiplied by √dim once more than is declared: where nobody says so, or twice",
     breaks={"EMB-SCALE-1"},
-    hint='declare embedding-scale = "sqrt", or leave √dim out',
+    hint='declare embedding-scale = "sqrt", and multiply once, or leave √dim out',
     replace={token_embedding.rows: lambda ids, table: token_embedding.scale(table[ids])},
 )
 
@@ -274,6 +274,14 @@ divided = Mutant(
     hint="1/√dim belongs to attention's scores",
     replace={token_embedding.rows: lambda ids, table: table[ids] / math.sqrt(table.shape[1])},
     source="proposed in tutorials#2849",
+)
+
+scaled_twice = Mutant(
+    "EMB-scaled-twice",
+    story="rows are multiplied by √dim twice",
+    breaks={"EMB-SCALE-1"},
+    hint="once: in the embedding or in the model",
+    replace={token_embedding.rows: lambda ids, table: token_embedding.scale(token_embedding.scale(table[ids]))},
 )
 
 scaled_by_vocabulary = Mutant(

@@ -795,7 +795,7 @@ def placing(row_of=None, x_of=None):
 ids_clamped = Mutant(
     "TRF-ids-clamped",
     story="ids that are too large, or negative, get the nearest row",
-    breaks={"TRF-IDS-1"},
+    breaks={"TRF-IDS-1", "TRF-IDS-3"},
     hint="raise an error: the tokenizer and the table do not fit",
     replace={transformer.place: placing(row_of=lambda ids, table: table[ids.clamp(0, len(table) - 1)])},
 )
@@ -803,7 +803,7 @@ ids_clamped = Mutant(
 ids_wrapped = Mutant(
     "TRF-ids-wrapped",
     story="negative ids take rows from the table's end",
-    breaks={"TRF-IDS-1"},
+    breaks={"TRF-IDS-3"},
     hint="indexing by -1 is the last row: use nn.Embedding, which raises",
     replace={transformer.place: placing(row_of=lambda ids, table: table[ids])},
 )

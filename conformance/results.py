@@ -35,6 +35,7 @@ def record(session: Session) -> dict[str, Any]:
             "seed": session.settings.seed,
             "strict": session.settings.strict,
             "selected": session.selected,
+            "prescribed": dict(session.settings.prescribed),
         },
         "environment": environment(session.settings.device),
         "implementations": [_implementation(session, i) for i in session.implementations],

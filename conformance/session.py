@@ -59,6 +59,7 @@ class Settings:
     thorough: bool = False
     blind_spots: bool = False  # look for lines that no check executes; a full profile does so in any case
     throughput: str | None = None  # also judge what a call costs, and time it: "smoke" or "grid"
+    prescribed: Mapping[str, str] = field(default_factory=dict)  # conventions that all are held to
 
 
 @dataclass
@@ -240,7 +241,8 @@ class Session:
             known = {p.id for p, _ in roots}
             others = [j for p, j in group if j.outcome == "fail" and p.id not in known]
             passed = [j for _, j in group if j.outcome == "pass"]
-            declares = planned.implementation.declared(planned.entry.component)
+            seen = {convention: choice for _, j in group for convention, choice in j.convention.items()}
+            declares = {**seen, **planned.implementation.declared(planned.entry.component)}
             found = explain([j for _, j in roots], others, passed, declares, self._beneath(planned))
             explained |= known
             self.diagnoses |= {p.id: d for (p, _), d in zip(roots, found, strict=True) if d}

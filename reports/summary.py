@@ -50,8 +50,8 @@ def _of_one(record: Record) -> list[str]:
         key=lambda r: r["strength"] != "MUST",
     )
     if not judged:
-        reasons = "; ".join(v["reason"] for v in record["verdicts"])
-        return ["right: nothing was judged", f"wrong: {reasons or 'nothing was judged'}", _next(record, roots)]
+        reasons = "; ".join(v["reason"] for v in record["verdicts"] if v["verdict"] == "not-gradable")
+        return ["right: nothing was judged", f"wrong: {reasons or _wrong(record, [])}", _next(record, roots)]
     wrong = [r for r in roots if r["strength"] == "MUST" or record["suite"]["strict"]]
     better = [f"could be better: {_told(roots)}"] if roots and not wrong else []
     return [f"right: {_right(judged)}", f"wrong: {_wrong(record, wrong)}", *better, _next(record, roots)]

@@ -102,7 +102,8 @@ def consequences(record: Record, root: Result) -> list[str]:
 def _options(record: Record) -> str:
     """Return the options that a rerun needs besides the implementation and the selection."""
     suite = record["suite"]
-    given = [f"--seed={suite['seed']}"] if suite["seed"] else []
+    given = [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
+    given += [f"--seed={suite['seed']}"] if suite["seed"] else []
     given += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
     return "".join(f" {option}" for option in given)
 

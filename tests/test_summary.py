@@ -112,6 +112,8 @@ def test_what_cannot_be_judged():
         {"implementation": "x", "component": None, "verdict": "not-gradable", "reason": "line 3: bad", "counts": {}}
     ]
     assert three(content) == ["nothing was judged", "line 3: bad", "what keeps it from being judged, see above"]
+    content["verdicts"][0] |= {"verdict": "incomplete", "reason": "only a selection was judged"}
+    assert three(content)[1] == "nothing; not shown: only a selection was judged"
 
 
 @pytest.mark.parametrize("change", ["two", "cut"])

@@ -8,6 +8,7 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
+from attnconf.adapters.contract import FORWARD
 from attnconf.conformance import at_hand
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
@@ -16,6 +17,8 @@ from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import search
 from attnconf.conformance.loading import Unjudgeable
+from attnconf.conformance.locating import locate
+from attnconf.conformance.prescribed import of_masks
 from attnconf.conformance.sources import Source, of_module
 
 AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
@@ -56,7 +59,9 @@ def infer(
     where = source.called
     bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
-    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
+    implementations = [
+        _implementation(b, f"{label}:{b.place.name}" if several else label, where, prescribed or {}) for b in bound
+    ]
     if implementations:
         strong = [(c, reason) for c, reason in refused if not c.weak]
         return [*implementations[:-1], _with_refused(implementations[-1], told_refusals(source, strong))]
@@ -250,7 +255,7 @@ def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list
     return kept or bound[:1]
 
 
-def _implementation(b: Bound, name: str, where: str) -> Implementation:
+def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, str]) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     return Implementation(
         name,
@@ -260,11 +265,21 @@ def _implementation(b: Bound, name: str, where: str) -> Implementation:
         where,
         None,
         "inferred",
-        (*b.told, f"binding      {b.standing}"),
+        (*b.told, f"binding      {b.standing}", *_prescribed(b, where, prescribed)),
         b.certified is not None,
         INFERRED,
         b.place.name,
     )
+
+
+def _prescribed(b: Bound, where: str, prescribed: Mapping[str, str]) -> list[str]:
+    """Return how the arguments for masks stand to what is prescribed of masks."""
+    if "mask" not in prescribed or "mask" not in FORWARD[b.draft.component]:
+        return []
+    text = at_hand.text_of(where)
+    line = locate(text.text, ["MASK-inverted"], b.place.name) if text else None
+    hides = f"{text.place(line)}  {text.text.splitlines()[line - 1].strip()}" if text and line else ""
+    return of_masks(prescribed["mask"], b.masks, hides)
 
 
 def nothing_in(source: Source) -> str:

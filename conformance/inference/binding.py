@@ -36,6 +36,7 @@ class Bound:
     profile: str | None
     certified: str | None  # "reference", the id of a known mistake, or None where nothing did
     told: tuple[str, ...]
+    masks: Mapping[str, str] = field(default_factory=dict)  # what the values of its arguments for masks mean
 
     @property
     def standing(self) -> str:

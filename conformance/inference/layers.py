@@ -379,7 +379,7 @@ def finish(place: Place, one: Tried, certified: str | None) -> Bound:
     declares = dict(one.declares)
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"
-    return Bound(place, Draft(place.component, text.body(), declares), None, certified, told(text))
+    return Bound(place, Draft(place.component, text.body(), declares), None, certified, told(text), text.kinds)
 
 
 def told(text: LayerText) -> tuple[str, ...]:

@@ -180,13 +180,18 @@ def test_what_bind_cannot_do_is_said_in_one_line(tmp_path):
     assert "nothing in it looks like a component" in done.stderr
 
 
+PLAIN_FUNCTION = """
+def attention(q, k, v):
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+"""
+
+
 @pytest.mark.parametrize("words", ["equal to the textbook on fresh weights", "a guess: nothing confirmed it"])
 def test_a_run_and_bind_say_in_the_same_words_how_far_to_believe_a_binding(tmp_path, words):
-    text = multi_head() if "textbook" in words else multi_head(mask="s = s.sin() + 0.3 * s.mT.cos()")
-    path = write(tmp_path, text)
+    path = write(tmp_path, PLAIN_FUNCTION if "textbook" in words else PLAIN_FUNCTION.replace("@ v", "@ v.tanh()"))
     assert f"    binding      {words}\n" in attnconf("run", f"--impl={path}").stdout
     written = attnconf("bind", str(path)).stdout
-    assert f"MultiHead, {words}:" in written
+    assert f"attention, {words}:" in written
     adapter = write(tmp_path, written, "adapter.py")
     assert (f"    binding      {words}\n" in attnconf("run", f"--impl={adapter}").stdout) == ("guess" in words)
 

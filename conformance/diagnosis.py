@@ -109,7 +109,7 @@ class _Search:
     passed: list[Judged]
     shared: Shared
     near: list[Mutant] = field(default_factory=list)  # may break something that is judged here
-    far: list[Mutant] = field(default_factory=list)  # of other chapters
+    far: list[Mutant] = field(default_factory=list)  # of other chapters: nothing says that they were not made
     known: list[Mutant] = field(default_factory=list)  # what was found for other failures
     partly: list[Mutant] = field(default_factory=list)  # far ones that reproduce a failure, if not all that holds
 
@@ -119,7 +119,7 @@ class _Search:
         reached = [m for m in all_mutants().values() if reaches(self.component, m)]
         possible = [variant for m in reached for variant in with_variants(m.id)]
         self.near = [m for m in possible if self.failed & set(m.breaks)]
-        self.far = [m for m in possible if m not in self.near]
+        self.far = [m for m in possible if m not in self.near and not set(m.breaks) <= self.held]
 
     @property
     def failures(self) -> list[Judged]:

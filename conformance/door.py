@@ -22,6 +22,7 @@ from attnconf.conformance.counting import Counting, Counts, Work
 from attnconf.conformance.evidence import Failure, Unsupported, same_values
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
+GUESS = "a guess: nothing confirmed it"  # of an inferred binding that no textbook and no known mistake certifies
 CUT = "out carries no gradient: the graph to inputs and weights is cut"
 _DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
@@ -40,6 +41,7 @@ class Implementation:
     told: tuple[str, ...] = ()  # an inferred binding, in words
     established: bool = True  # an inferred binding: it is certified by the reference or by a known mistake
     written: str = ""  # the file in which an inferred binding's text stands
+    inside: str = ""  # the class or function that is judged, where one is
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""
@@ -287,8 +289,9 @@ def _refused_keyword(error: BaseException, signature: str) -> bool:
 
 def _place(error: BaseException, source: str) -> str:
     """Return the line of the implementation's own file that an exception came through last, as "homework.py:12"."""
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == source]
-    return sources.where(source, lines[-1]) if lines else ""
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [(name, line) for name, line in frames if name == source or sources.was_read(name)]
+    return sources.where(*own[-1]) if own else ""
 
 
 def _first_line(error: BaseException) -> str:

@@ -19,10 +19,10 @@ from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.definitions import configured
-from attnconf.conformance.door import Implementation
+from attnconf.conformance.door import GUESS, Implementation
 from attnconf.conformance.names import adapter_names
 from attnconf.conformance.prescribed import held_to
-from attnconf.conformance.sources import NotLoaded, NotThere, Source, describe, quiet, read, read_module
+from attnconf.conformance.sources import NotLoaded, NotThere, Source, describe, of_module, quiet, read, read_module
 
 _READ = (".py", ".ipynb")  # the files that can be read
 
@@ -39,6 +39,7 @@ class Unjudgeable:
     source: str
     reason: str
     lacking: bool = False  # the environment lacks a package: nothing is known of the implementation
+    tried: tuple[str, ...] = ()  # where several things in it may be judged and none can: a line for each
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _is_of_the_library(name: Name) -> bool:
 
 def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:
     """Return what a module stands for that is there already. Raises LoadError if it has no such component."""
-    return _of_source(Name(module.__name__, module.__name__, None, component), Source(module), {})
+    return _of_source(Name(module.__name__, module.__name__, None, component), of_module(module), {})
 
 
 def _of_source(name: Name, found: Source, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
@@ -330,7 +331,8 @@ def _describe(name: str, module: ModuleType, functions: dict[str, Any]) -> Imple
     established = bool(functions.get("established", getattr(module, "established", True)))
     return Implementation(
         name, components, dict(declares), profile, source, None if version is None else str(version),
-        "inferred" if inferred else "adapter", (), established, source if inferred else ""
+        "inferred" if inferred else "adapter", () if established else (f"binding      {GUESS}",), established,
+        source if inferred else "",
     )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ made of: itself, and the classes and functions of the same file that it names, d
 import ast
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
 
+from attnconf.conformance import at_hand
 from attnconf.conformance.code import Code, Find
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.finders import (
@@ -86,15 +86,16 @@ def locate(text: str, mutants: Iterable[str], inside: str = "") -> int | None:
     return first if lines and together and _alike(text.splitlines()[first - 1 : last]) else None
 
 
-def place(implementation: Implementation, component: str, mutants: Iterable[str]) -> tuple[int, str] | None:
-    """Return the line of an implementation's own file that makes a mistake, and what stands there, or None."""
-    path = Path(implementation.source or "-")
-    if path.suffix != ".py" or not path.is_file():
+def place(implementation: Implementation, component: str, mutants: Iterable[str]) -> tuple[str, int, str] | None:
+    """Return where a mistake is made in an implementation's own text: in words, its line there, what stands there.
+
+    None where that is not found, or may be in several places.
+    """
+    source = at_hand.text_of(implementation.source)
+    if source is None:
         return None
-    text = path.read_text(encoding="utf-8", errors="replace")
-    inside = implementation.name.rpartition(":")[2].partition("@")[0]
-    line = locate(text, mutants, inside if inside.isidentifier() else component)
-    return (line, text.splitlines()[line - 1].strip()) if line else None
+    line = locate(source.text, mutants, implementation.inside or component)
+    return (source.place(line), line, source.text.splitlines()[line - 1].strip()) if line else None
 
 
 def _alike(lines: list[str]) -> bool:

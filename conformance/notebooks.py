@@ -4,6 +4,7 @@ import ast
 import io
 import json
 import re
+import sys
 import tokenize
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,14 @@ class Cells:
         """Return where a line of the text stands, in words."""
         first, number = [start for start in self.starts if start[0] <= line][-1]
         return f"cell {number}, line {line - first + 1}"
+
+
+def prompt_of(filename: str) -> int | None:
+    """Return the n of In [n] where a file of a traceback is a cell of the notebook that this runs in."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda name: None)(filename)
+    number = re.search(r"\d+", named[1]) if named else None
+    return int(number[0]) if number else None
 
 
 def cells_of(raw: bytes) -> Cells:

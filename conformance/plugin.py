@@ -161,7 +161,7 @@ def _session(config: pytest.Config) -> "Session":
         settings = Settings(
             config.getoption("--profile"), config.getoption("--seed"), device,
             bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
-            config.getoption("--blind-spots"), throughput,
+            config.getoption("--blind-spots"), throughput, choices,
         )  # fmt: skip
         session = Session(list({i.name: i for i in found}.values()), settings)
         session.make_plan()

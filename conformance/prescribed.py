@@ -1,7 +1,7 @@
 """Conventions that a course, or a user, prescribes: ``--convention mask=true-keeps``."""
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -36,9 +36,44 @@ def _known(word: str, kind: str, name: str, there: Iterable[str]) -> None:
         raise PrescriptionError(f"--convention {word}: no {kind} {name!r}: there are {', '.join(names)}{nearest}")
 
 
+# What masks mean, to be said of an argument.
+SAYS = {
+    "true-keeps": "True = may attend", "true-drops": "True = hidden", "1-keeps": "1 = may attend", "1-drops": "1 = hidden",
+    "additive": "it is added to the scores", "lengths": "it says how many keys there are",
+}  # fmt: skip
+_OPPOSITE = ({"true-keeps", "true-drops"}, {"1-keeps", "1-drops"})
+
+
+def of_masks(wanted: str, masks: Mapping[str, str], where: str) -> list[str]:
+    """Return what is to be said of the arguments for masks of something that takes masks.
+
+    ``masks``: what their values mean. ``where``: the line that hides, or nothing.
+    """
+    if not masks:
+        return [f"prescribed   mask={wanted}: nothing is held to it, as no argument was found that takes a mask"]
+    others = [(name, kind) for name, kind in masks.items() if kind != wanted]
+    does = {name: "the opposite" if {kind, wanted} in _OPPOSITE else "something else" for name, kind in others}
+    at = f"; {where}" if where else ""
+    return [f"prescribed   mask={wanted}: {name} does {does[name]}, {SAYS[kind]}{at}" for name, kind in others]
+
+
+def _of_others(implementation: Implementation, choices: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is to be said of conventions that were found to be otherwise, and of masks that an adapter takes."""
+    for name, choice in choices.items():
+        found = {implementation.declared(component).get(name) for component in implementation.components}
+        for other in sorted(found - {None, choice}) if name != "mask" else ():
+            yield f"prescribed   {name}={choice}: it is {other}"
+        if name == "mask" and implementation.binding == "adapter":
+            yield f"prescribed   mask={choice}: nothing is held to it, as an adapter is handed booleans, True = may attend"
+
+
 def held_to(implementation: T, choices: Mapping[str, str]) -> T:
     """Return an implementation that is judged by what is prescribed, whatever it declares."""
     if not choices or not isinstance(implementation, Implementation):
         return implementation
+    said = tuple(_of_others(implementation, choices))
+    implementation = replace(implementation, told=(*implementation.told, *said))
+    if not any("mask" in implementation.declared(component) for component in implementation.components):
+        choices = {name: choice for name, choice in choices.items() if name != "mask"}
     own = {k: {**v, **choices} if isinstance(v, Mapping) else v for k, v in implementation.declares.items()}
     return replace(implementation, declares={**own, **choices})

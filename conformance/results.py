@@ -10,7 +10,7 @@ from typing import Any
 
 import attnconf
 from attnconf.conformance import texts
-from attnconf.conformance.door import Implementation
+from attnconf.conformance.door import GUESS, Implementation
 from attnconf.conformance.judge import CaseResult
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.locating import place
@@ -35,6 +35,7 @@ def record(session: Session) -> dict[str, Any]:
             "seed": session.settings.seed,
             "strict": session.settings.strict,
             "selected": session.selected,
+            "prescribed": dict(session.settings.prescribed),
         },
         "environment": environment(session.settings.device),
         "implementations": [_implementation(session, i) for i in session.implementations],
@@ -47,9 +48,10 @@ def record(session: Session) -> dict[str, Any]:
 
 
 def _add_reference(results: list[dict[str, Any]]) -> None:
-    """Say what to read of the reference, for the failure to begin with."""
+    """Say what to read of the reference, for the failure to begin with in each implementation."""
     roots = [r for r in results if r["outcome"] == "fail" and not r["follows_from"] and not r["deviation"]]
-    for r in sorted(roots, key=lambda r: r["strength"] != "MUST")[:1]:
+    roots.sort(key=lambda r: r["strength"] != "MUST")
+    for r in {r["implementation"]: r for r in reversed(roots)}.values():
         functions = texts.references(registry.get(r["requirement"]))
         r["reference"] = [f"reference/{f.chapter}.py:{f.line} {f.name}" for f in functions[:2]]
 
@@ -89,7 +91,7 @@ def _implementation(session: Session, i: Implementation | Unjudgeable) -> dict[s
     if isinstance(i, Unjudgeable):
         return {
             "name": i.name, "source": i.source, "version": None, "binding": "adapter", "components": [],
-            "conventions": {}, "profile": None, "isolation": [], "bound": [], "blind_spots": None,
+            "conventions": {}, "profile": None, "isolation": [], "bound": list(i.tried), "blind_spots": None,
         }  # fmt: skip
     return {
         "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
@@ -170,13 +172,14 @@ def _diagnosis(session: Session, planned: Planned) -> list[dict[str, Any]]:
 
 def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[str, Any]:
     names = [m.id for m in mistake]
-    line, code = place(planned.implementation, planned.entry.component, names) or (None, None)
+    where, line, code = place(planned.implementation, planned.entry.component, names) or (None, None, None)
     return {
         "mutants": names,
         "story": "; or ".join(m.story for m in mistake),
         "hint": "; or ".join(m.hint for m in mistake),
         "spec": f"spec/{mistake[0].chapter}.md#common-mistakes",
         "cases": cases,
+        "where": where,
         "line": line,
         "code": code,
     }
@@ -199,7 +202,7 @@ def _verdicts(session: Session, i: Implementation | Unjudgeable, results: list[d
         if planned:
             verdict, reason = judge_component(mine, len(planned), session.selected, session.settings.strict)
             if verdict == "conformant" and not i.established:
-                verdict, reason = "incomplete", "equivalence not established: which weights are which is a guess"
+                verdict, reason = "incomplete", f"equivalence not established: the binding is {GUESS}"
             counts = dict(sorted(Counter(r["outcome"] for r in mine).items()))
             verdicts.append(
                 {

@@ -3,7 +3,7 @@
 The one generator of (implementation, component, lens, requirement) behind pytest, ``attnconf run`` and the kill matrix.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -59,6 +59,7 @@ class Settings:
     thorough: bool = False
     blind_spots: bool = False  # look for lines that no check executes; a full profile does so in any case
     throughput: str | None = None  # also judge what a call costs, and time it: "smoke" or "grid"
+    prescribed: Mapping[str, str] = field(default_factory=dict)  # conventions that all are held to
 
 
 @dataclass
@@ -75,6 +76,7 @@ class Session:
     known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
     watch: Watch | None = None
     remarks: list[str] = field(default_factory=list)  # what was asked for and is not done
+    whole: list[Planned] = field(default_factory=list)  # the plan before a selection
     races: "Races | None" = None  # what is timed
     _case: Callable[[str], Callable[[str], bool] | None] = field(default=lambda item: None)
 
@@ -166,11 +168,11 @@ class Session:
         """Keep the planned checks, and of each the cases, that ``keep`` wants, and those to be timed."""
         if self.races:
             self.races.plan = [entrant for entrant in self.races.plan if race(entrant)]
-        before = len(self.plan)
+        self.whole = self.plan
         chosen = {p.id: [c for c in self.cases(p) if keep(p, c)] for p in self.plan}
         self.selected = any(len(chosen[p.id]) < len(self.cases(p)) for p in self.plan)
         self.plan = [p for p in self.plan if chosen[p.id]]
-        self.selected = self.selected or len(self.plan) < before
+        self.selected = self.selected or len(self.plan) < len(self.whole)
         self._case = lambda item: lambda case: case in chosen[item]
 
     def run(self, planned: Planned) -> Judged:
@@ -221,20 +223,45 @@ class Session:
                 yield other, self.outcomes[other.id]
 
     def explain(self) -> None:
-        """Look for the mistake behind every failure that follows from no other, in what others are made of first."""
+        """Look for the mistake behind every failure that follows from no other, and draw what it does."""
+        if self.selected:
+            self._explain_in_full()
+        else:
+            self._explain()
+        self.illustrate()
+
+    def _explain(self, asked: Collection[str] = ()) -> None:
+        """Explain failures in what others are made of first; ``asked``: also these, whatever they follow from."""
         explained: set[str] = set()
         for planned in sorted(self.plan, key=lambda p: _HEIGHTS.get(p.entry.component, 0)):
             if planned.id in explained or not self._unexplained(planned):
                 continue
             group = list(self._group(planned))
-            roots = [(p, j) for p, j in group if self._unexplained(p)]
-            others = [j for p, j in group if j.outcome == "fail" and not self._unexplained(p)]
+            roots = [(p, j) for p, j in group if self._unexplained(p) or p.id in asked]
+            known = {p.id for p, _ in roots}
+            others = [j for p, j in group if j.outcome == "fail" and p.id not in known]
             passed = [j for _, j in group if j.outcome == "pass"]
-            declares = planned.implementation.declared(planned.entry.component)
+            seen = {convention: choice for _, j in group for convention, choice in j.convention.items()}
+            declares = {**seen, **planned.implementation.declared(planned.entry.component)}
             found = explain([j for _, j in roots], others, passed, declares, self._beneath(planned))
-            explained |= {p.id for p, _ in roots}
+            explained |= known
             self.diagnoses |= {p.id: d for (p, _), d in zip(roots, found, strict=True) if d}
-        self.illustrate()
+
+    def _explain_in_full(self) -> None:
+        """Explain the failures of a selection from all that there is to judge: one case tells little."""
+        mine = [p for p in self.plan if self._unexplained(p)]
+        failing = {(p.implementation.name, p.entry.component) for p in mine}
+        asked = {e.requirement for e in profiles.load(profiles.DEFAULT).entries}  # others take minutes
+        asked |= {p.entry.requirement for p in self.plan}
+        plan = [
+            p for p in self.whole
+            if (p.implementation.name, p.entry.component) in failing and p.entry.requirement in asked
+        ]  # fmt: skip
+        full = Session(self.implementations, replace(self.settings, thorough=False), plan, known=self.known)
+        for planned in plan:
+            full.run(planned)
+        full._explain({p.id for p in mine})
+        self.diagnoses |= {p.id: full.diagnoses[p.id] for p in mine if p.id in full.diagnoses}
 
     def _beneath(self, planned: Planned) -> list[Mutant]:
         """Return the mistakes that were named in lower components of the same file."""
@@ -257,10 +284,14 @@ class Session:
 
     def illustrate(self) -> None:
         """Draw the smallest example, and who depends on whom, for the first failures at the root of a MUST."""
-        budget = Budget()
+        budget, causes = Budget(), set[tuple[str, ...]]()
         for planned in self.plan:
-            if not self._unexplained(planned):
+            found = self.diagnoses.get(planned.id)
+            named = tuple(f"{m.id} {m.hint}" for m in found.mutants) if found else (planned.id,)
+            cause = (planned.implementation.name, planned.entry.component, *named)
+            if not self._unexplained(planned) or cause in causes:  # of one cause one is shown
                 continue
+            causes.add(cause)
             judged = self.outcomes[planned.id]
             if judged.requirement.strength == "MUST" or self.settings.strict:
                 subject = Subject(planned.implementation, planned.entry.component, planned.entry.lens)

@@ -21,7 +21,7 @@ import tokenize
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -54,6 +54,7 @@ class Source:
     absent: Mapping[str, str] = field(default_factory=dict)  # names that have no value, and why
     lost: tuple[str, ...] = ()  # of these, layers, and definitions that failed
     cells: notebooks.Cells | None = None
+    kept: str = ""  # of what has no file: under which name at_hand has its text
 
     def place(self, line: int) -> str:
         """Return where a line of the text stands in the file: "line 12", "cell 3, line 2"."""
@@ -64,6 +65,11 @@ class Source:
         defined = {n: v for n, v in vars(self.module).items() if inspect.isclass(v) or inspect.isroutine(v)}
         return [name for name, value in defined.items() if value.__module__ == self.module.__name__]
 
+    @property
+    def called(self) -> str:
+        """The name under which at_hand has its text: its path, where it has one."""
+        return str(self.path or self.kept or self.module.__name__)
+
     def untried(self) -> str:
         """Return what was not run, in words to be put behind a reason; nothing where all was."""
         return _not_run(self.left_out)
@@ -72,16 +78,30 @@ class Source:
 _read: dict[str, Source] = {}  # by the name of the file in tracebacks
 _siblings: dict[str, Path] = {}  # modules that a file imported from its own folder, and that folder
 _folders: set[str] = set()  # that were added to sys.path
+_adopted: set[str] = set()  # cells of a notebook that is open, by their names in tracebacks
 
 
 def was_read(filename: str) -> bool:
-    """Return whether a file of a traceback is one that was read here."""
-    return filename in _read
+    """Return whether a file of a traceback is one that was read here, or a cell of what is judged."""
+    return filename in _read or filename in _adopted
+
+
+def adopt(filename: str) -> None:
+    """Take a cell of a notebook that is open for one of the files that are judged."""
+    _adopted.add(filename)
+
+
+def text(filename: str) -> str:
+    """Return the Python of a file as it was read; of a notebook its code cells, one after the other."""
+    return _read[filename].text
 
 
 def where(filename: str, line: int) -> str:
     """Return a place in a file that was read, or in any other, in words: "homework.py:12"."""
     cells = _read[filename].cells if filename in _read else None
+    prompt = notebooks.prompt_of(filename) if filename in _adopted else None
+    if prompt is not None:
+        return f"In [{prompt}], line {line}"
     return f"{Path(filename).name}:{line}" if cells is None else f"{Path(filename).name}, {cells.place(line)}"
 
 
@@ -135,10 +155,15 @@ def read_module(dotted: str) -> Source:
     """Return an importable module. Raises what importing it raises."""
     with quiet() as printed:
         module = importlib.import_module(dotted)
+    return replace(of_module(module), printed=printed())
+
+
+def of_module(module: ModuleType) -> Source:
+    """Return a module that is there already, with its text where it has a file."""
     file = getattr(module, "__file__", None)
     path = Path(file) if isinstance(file, str) and file.endswith(".py") and Path(file).is_file() else None
     text = path.read_text(encoding="utf-8", errors="replace") if path else ""
-    return Source(module, path, text, printed())
+    return Source(module, path, text)
 
 
 # -- the text

@@ -184,8 +184,8 @@ def _bullets(r: Result, record: Record) -> Iterable[str]:
             yield f"* Error: {cases[0]['error']:.3g} > {cases[0]['bound']:.2g} ({_text(cases[0]['source'])})"
     for found in r["diagnosis"]:
         yield f"* Likely mistake: {_text(found['story'])} ({', '.join(found['mutants'])})"
-        if found["line"]:
-            yield f"* Where: line {found['line']}: {_text(found['code'])}"
+        if found.get("where"):
+            yield f"* Where: {found['where']}: {_text(found['code'])}"
         yield f"* Hint: {_text(found['hint'])}"
     follow = terminal.consequences(record, r)
     if follow:

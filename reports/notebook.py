@@ -35,6 +35,7 @@ def html(record: Record, rewrite: Rewrite = str) -> str:
     parts = [
         f"<style>{STYLE}</style>",
         _verdicts(record),
+        "".join(_line(line) for i in record["implementations"] if not i["components"] for line in i.get("bound", ())),
         "".join(_line(line) for line in summary.summary(record) if line),
         *(_failure([rewrite(line) for line in lines], n == 0) for n, lines in enumerate(failures)),
         "".join(_line(line) for line in summary.blind_spots(record) if line),
@@ -46,6 +47,8 @@ def html(record: Record, rewrite: Rewrite = str) -> str:
 
 def _line(text: str) -> str:
     label, colon, rest = text.partition(":")
+    if rest[:1] != " ":  # the name of one of several, with its class behind a colon
+        label, colon, rest = text, "", ""
     return f"<div><b>{escape(label)}</b>{colon}{escape(rest)}</div>"
 
 

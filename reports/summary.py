@@ -3,6 +3,7 @@
 Made from the record alone.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 Record = dict[str, Any]
@@ -13,18 +14,47 @@ SUMS = ("All of it", "All together", "Everything at once")  # sections that sum 
 
 
 def summary(record: Record) -> list[str]:
-    """Return three lines on the one implementation of a run, or none where several are compared."""
-    if len(record["implementations"]) != 1 or not record["complete"]:
+    """Return the lines on the one implementation of a run, or on each of those that one file holds.
+
+    None where several are compared, and where a run was cut short.
+    """
+    if not record["complete"] or not _is_one(record["implementations"]):
         return []
+    lines: list[str] = []
+    for name, part in _parts(record):
+        lines += ["", *([name] if len(record["implementations"]) > 1 else []), *_of_one(part)]
+    return lines
+
+
+def _is_one(implementations: list[dict[str, Any]]) -> bool:
+    """Return whether there is one implementation, or one file in which several were found."""
+    found = all(i["binding"] == "inferred" or not i["components"] for i in implementations)
+    return len(implementations) == 1 or (found and len({i["source"] for i in implementations}) == 1)
+
+
+def _parts(record: Record) -> Iterator[tuple[str, Record]]:
+    """Yield each implementation with what the record says of it."""
+    for i in record["implementations"]:
+        mine = {
+            key: [entry for entry in record[key] if entry["implementation"] == i["name"]]
+            for key in ("results", "verdicts")
+        }
+        yield i["name"], {**record, **mine, "implementations": [i]}
+
+
+def _of_one(record: Record) -> list[str]:
+    """Return three lines, and a fourth where what is recommended is not so and nothing worse is wrong."""
     judged = [r for r in record["results"] if r["outcome"] in ("pass", "fail")]
     roots = sorted(
         (r for r in judged if r["outcome"] == "fail" and not r["follows_from"] and not r["deviation"]),
         key=lambda r: r["strength"] != "MUST",
     )
     if not judged:
-        reasons = "; ".join(v["reason"] for v in record["verdicts"])
-        return ["", "right: nothing was judged", f"wrong: {reasons or 'nothing was judged'}", _next(record, roots)]
-    return ["", f"right: {_right(judged)}", f"wrong: {_wrong(record, roots)}", _next(record, roots)]
+        reasons = "; ".join(v["reason"] for v in record["verdicts"] if v["verdict"] == "not-gradable")
+        return ["right: nothing was judged", f"wrong: {reasons or _wrong(record, [])}", _next(record, roots)]
+    wrong = [r for r in roots if r["strength"] == "MUST" or record["suite"]["strict"]]
+    better = [f"could be better: {_told(roots)}"] if roots and not wrong else []
+    return [f"right: {_right(judged)}", f"wrong: {_wrong(record, wrong)}", *better, _next(record, roots)]
 
 
 def _right(judged: list[Result]) -> str:
@@ -57,14 +87,11 @@ def _lower(heading: str) -> str:
 
 def _wrong(record: Record, roots: list[Result]) -> str:
     """Return the failures at the root in plain words: the mistake where it is known, else what does not hold."""
-    must = [r for r in roots if r["strength"] == "MUST"]
-    if not must:
+    if not roots:
         lacking = [v["reason"] for v in record["verdicts"] if v["verdict"] == "incomplete"]
-        parts = [f"not as recommended: {_told(roots)}"] if roots else []
-        parts += [f"not shown: {'; '.join(lacking)}"] if lacking else []
-        return "; ".join(["nothing that must hold" if parts else "nothing", *parts])
+        return f"nothing; not shown: {'; '.join(lacking)}" if lacking else "nothing"
     follow = sum(bool(r["follows_from"]) for r in record["results"])
-    return _told(must) + (f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow else "")
+    return _told(roots) + (f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow else "")
 
 
 def _told(roots: list[Result]) -> str:

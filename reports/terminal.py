@@ -1,7 +1,7 @@
 """What a run prints: header, failures, the table, the verdicts. Made from the record alone."""
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attnconf.reports import examples, throughput
@@ -40,18 +40,37 @@ def header(record: Record) -> list[str]:
 
 
 def failures(record: Record) -> list[str]:
-    """Return a block for every failure that follows from no other, its consequences folded under it; MUST first."""
+    """Return a block for every failure that follows from no other, MUST first.
+
+    Its consequences are folded under it, and so is what else one mistake explains.
+    """
     return [line for lines in blocks(record) for line in ["", *lines]]
 
 
 def blocks(record: Record) -> list[list[str]]:
-    """Return the lines of every fault of the suite and of every failure at the root."""
+    """Return the lines of every fault of the suite, and of every failure at the root or every cause of several."""
     faults = [
         [f"{r['requirement']} on {r['implementation']}: {r['message']}"]
         for r in record["results"]
         if r["outcome"] == "error"
     ]
-    return [*faults, *(block(r, consequences(record, r), _options(record)) for r in roots(record))]
+    return [*faults, *(_of_cause(record, same) for same in causes(record))]
+
+
+def causes(record: Record) -> list[list[Result]]:
+    """Return the failures at the root, those of a component together that one known mistake explains."""
+    found: dict[tuple[Any, ...], list[Result]] = {}
+    for r in roots(record):
+        named = tuple((*mistake["mutants"], mistake["hint"]) for mistake in r["diagnosis"])
+        same = (r["implementation"], r["component"], named) if named and not r["deviation"] else (id(r),)
+        found.setdefault(same, []).append(r)
+    return list(found.values())
+
+
+def _of_cause(record: Record, same: list[Result]) -> list[str]:
+    """Return the block of the first of several failures that have one cause."""
+    follow = dict.fromkeys(name for r in same for name in consequences(record, r))
+    return block(same[0], list(follow), _options(record), [r["requirement"] for r in same[1:]])
 
 
 def roots(record: Record) -> list[Result]:
@@ -83,13 +102,14 @@ def consequences(record: Record, root: Result) -> list[str]:
 def _options(record: Record) -> str:
     """Return the options that a rerun needs besides the implementation and the selection."""
     suite = record["suite"]
-    given = [f"--seed={suite['seed']}"] if suite["seed"] else []
+    given = [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
+    given += [f"--seed={suite['seed']}"] if suite["seed"] else []
     given += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
     return "".join(f" {option}" for option in given)
 
 
-def block(result: Result, consequences: list[str], options: str = "") -> list[str]:
-    """Return one failure, in a fixed order of lines."""
+def block(result: Result, consequences: list[str], options: str = "", also: Sequence[str] = ()) -> list[str]:
+    """Return one failure, in a fixed order of lines. ``also``: what fails at the root by the same mistake."""
     where = result["implementation"] + (f" ({result['component']})" if result["component"] else "")
     case = next(c for c in result["cases"] if c["outcome"] == "fail")
     failing = sum(c["outcome"] == "fail" for c in result["cases"])
@@ -103,6 +123,7 @@ def block(result: Result, consequences: list[str], options: str = "") -> list[st
         ("example", examples.below(examples.example(result))),
         ("leaks", examples.below(examples.leaks(result))),
         ("known", result["deviation"] and f"{result['deviation']['reason']} ({result['deviation']['link']})"),
+        ("also", ", ".join(also) and f"{', '.join(also)} (the same mistake)"),
         ("breaks", ", ".join(consequences) and f"{', '.join(consequences)} (consequences)"),
         ("spec", result["spec"]),
         (
@@ -131,16 +152,10 @@ def _likely(result: Result) -> str | None:
         together = "together they reproduce" if len(found) > 1 else "reproduces"
         fits = f"{together} your output on {mistake['cases']} of {mistake['cases']} cases"
         rows.append(("and" if index else "likely", mistake["story"] + ("" if index else f"  ({fits})")))
-        if mistake["line"]:
-            rows.append(("where", f"{_file(result)}{mistake['line']}  {mistake['code']}"))
+        if mistake.get("where"):
+            rows.append(("where", f"{mistake['where']}  {mistake['code']}"))
         rows.append(("hint", mistake["hint"]))
     return "\n".join(f"  {name:<9} {text}" for name, text in rows)[12:]
-
-
-def _file(result: Result) -> str:
-    """Return "homework.py:" of an implementation that is a file, with or without a class or component; else "line "."""
-    name = result["implementation"].replace("\\", "/").split("/")[-1].split(":")[0].split("@")[0]
-    return f"{name}:" if name.endswith((".py", ".ipynb")) else "line "
 
 
 def cell(results: Iterable[Result]) -> str:

@@ -1,6 +1,8 @@
 """Files that know nothing of us: what is bound, what is said of it, and what is said where nothing can be."""
 
 import json
+import re
+import shlex
 
 import pytest
 from command_line import attnconf as run_attnconf
@@ -78,6 +80,47 @@ def test_a_course_may_prescribe_it(tmp_path):
     done = attnconf("run", f"--impl={path}", "--convention", "mask=true-keeps")
     assert done.returncode == 1
     assert "violates MASK-BOOL-1" in done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("    prescribed"))
+    assert re.fullmatch(
+        r"    prescribed   mask=true-keeps: mask does the opposite, True = hidden; homework\.py:\d+  .*masked_fill\(mask, .*",
+        line,
+    )
+    (likely,) = {line for line in done.stdout.splitlines() if line.startswith("  likely    scores are hidden where")}
+    (rerun,) = (line for line in done.stdout.splitlines() if "rerun " in line and "MASK-BOOL-1" in line)
+    again = attnconf(*shlex.split(rerun.partition("attnconf ")[2]))
+    assert likely in again.stdout.splitlines()
+
+
+def test_where_nothing_takes_a_mask_nothing_is_held_to_what_is_prescribed(tmp_path):
+    path = write(tmp_path, multi_head())
+    done = attnconf("run", f"--impl={path}", "--convention", "mask=true-keeps")
+    assert (
+        "prescribed   mask=true-keeps: nothing is held to it, as no argument was found that takes a mask" in done.stdout
+    )
+    done = attnconf("run", "--impl=reference", "--convention", "mask=true-keeps", "-k", "ATT-SHAPE-1")
+    assert "mask=true-keeps: nothing is held to it, as an adapter is handed booleans, True = may attend" in done.stdout
+
+
+LAYER = """
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
+        self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def forward(self, x, pad=None):
+        x = self.norm1(x + self.attn(x, x, x, key_padding_mask=pad)[0])
+        return self.norm2(x + self.down(torch.relu(self.up(x))))
+"""
+
+
+def test_a_layer_is_held_to_what_is_prescribed(tmp_path):
+    path = write(tmp_path, HEAD + LAYER)
+    assert attnconf("run", f"--impl={path}", "--convention", "mask=true-drops").returncode == 0
+    done = attnconf("run", f"--impl={path}", "--convention", "mask=true-keeps")
+    assert done.returncode == 1
+    assert "    prescribed   mask=true-keeps: pad does the opposite, True = hidden\n" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -138,3 +181,29 @@ def test_what_bind_cannot_do_is_said_in_one_line(tmp_path):
     done = attnconf("bind", str(write(tmp_path, "x = 1\n")))
     assert done.returncode == 2
     assert "nothing in it looks like a component" in done.stderr
+
+
+PLAIN_FUNCTION = """
+def attention(q, k, v):
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+"""
+
+
+@pytest.mark.parametrize("words", ["equal to the textbook on fresh weights", "a guess: nothing confirmed it"])
+def test_a_run_and_bind_say_in_the_same_words_how_far_to_believe_a_binding(tmp_path, words):
+    path = write(tmp_path, PLAIN_FUNCTION if "textbook" in words else PLAIN_FUNCTION.replace("@ v", "@ v.tanh()"))
+    assert f"    binding      {words}\n" in attnconf("run", f"--impl={path}").stdout
+    written = attnconf("bind", str(path)).stdout
+    assert f"attention, {words}:" in written
+    adapter = write(tmp_path, written, "adapter.py")
+    assert (f"    binding      {words}\n" in attnconf("run", f"--impl={adapter}").stdout) == ("guess" in words)
+
+
+def test_an_added_mask_of_ones_is_no_bias(tmp_path):
+    """(1 - mask)·-1e9 hides for a mask of -inf as well."""
+    path = write(
+        tmp_path, HEAD + CLASS.format(**{**CROSS, "mask": "s = s if mask is None else s + (1.0 - mask) * -1e9"})
+    )
+    _, content = record(tmp_path, path)
+    assert content["implementations"][0]["conventions"]["mask"] == "1-keeps"
+    assert not [r for r in content["results"] if r["requirement"] == "MASK-BIAS-1" and r["outcome"] == "fail"]

@@ -265,7 +265,7 @@ def test_what_is_no_program_has_no_line(text):
 def test_a_place_is_in_the_file_of_the_implementation(tmp_path):
     file = tmp_path / "homework.py"
     file.write_text(TWO, encoding="utf-8")
-    there = Implementation("homework.py:Wrong", {}, source=str(file))
-    assert place(there, "attention", ["ATT-scaled-by-model-width"]) == (3, "return math.sqrt(d)")
+    there = Implementation("homework.py:Wrong", {}, source=str(file), inside="Wrong")
+    assert place(there, "attention", ["ATT-scaled-by-model-width"]) == ("homework.py:3", 3, "return math.sqrt(d)")
     assert place(Implementation("gone", {}, source="gone.py"), "attention", ["ATT-unscaled"]) is None
     assert place(Implementation("library", {}), "attention", ["ATT-unscaled"]) is None

@@ -4,6 +4,7 @@ import re
 
 import pytest
 import torch
+from command_line import attnconf
 
 from attnconf.conformance.loading import LoadError, load
 
@@ -177,7 +178,7 @@ def test_what_cannot_be_bound_says_why_where_and_what_was_tried(name, tmp_path):
     path = tmp_path / "it.py"
     path.write_text(text, encoding="utf-8")
     (found,) = load(str(path))
-    assert re.fullmatch(rf"\w+: {want}", found.reason), found.reason
+    assert re.fullmatch(rf"\w+ \(it\.py:\d\): {want}", found.reason), found.reason
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_what_cannot_be_bound_says_why_where_and_what_was_tried(name, tmp_path):
         ("price = 3\n", ":price", "price is of type int, want a class or a function"),
         (
             NN + "class A(nn.Module):\n    def forward(self, x): return 1\n", ":A@alibi_attention",
-            "A: what came back is int",
+            "A (it.py:3): what came back is int",
         ),
     ],
 )  # fmt: skip
@@ -206,6 +207,20 @@ def test_what_cannot_be_found_or_read_says_why(text, asked, want, tmp_path):
     path.write_text(text, encoding="utf-8")
     (found,) = load(f"{path}{asked}")
     assert found.reason == want
+
+
+def test_each_of_several_has_its_reason_and_its_line(tmp_path):
+    names = ("attention_not_written", "norm_broken", "ffn_broken", "positions_broken", "embedding_broken")
+    path = tmp_path / "it.py"
+    path.write_text(NN + "".join(REFUSED[name][0].replace(NN, "") for name in names), encoding="utf-8")
+    (found,) = load(str(path))
+    assert re.fullmatch(r"\w+ \(it\.py:\d+\): .*; nor can 4 others", found.reason)
+    assert len(found.tried) == 4
+    for line in found.tried:
+        told = re.fullmatch(r"not judged   (\w+) \(it\.py:(\d+)\): .*Error: .* \(it\.py:\d+\).*", line)
+        assert f"class {told[1]}(" in path.read_text(encoding="utf-8").splitlines()[int(told[2]) - 1]
+    done = attnconf("run", f"--impl={path}", cwd=tmp_path)
+    assert all(f"    {line}\n" in done.stdout for line in found.tried)
 
 
 def test_a_component_that_there_is_not_is_the_callers_mistake(tmp_path):

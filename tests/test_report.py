@@ -15,6 +15,7 @@ MISTAKE = {
     "hint": "divide them",
     "spec": "spec/attention.md#common-mistakes",
     "cases": 1,
+    "where": "homework.py:12",
     "line": 12,
     "code": "scores = q @ k.mT",
 }

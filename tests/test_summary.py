@@ -83,12 +83,21 @@ def test_recommendations_and_what_is_lacking():
     ]
     content = record("x", results, verdict="incomplete")
     content["verdicts"][0]["reason"] = "1 required not supported (no dropout)"
-    _, wrong, following = three(content)
-    assert wrong == (
-        "nothing that must hold; not as recommended: it is not so that it is precise (ATT-PREC-2); "
-        "not shown: 1 required not supported (no dropout)"
-    )
-    assert following.endswith("attnconf explain ATT-PREC-2")
+    _, right, *lines = summary(content)
+    assert lines == [
+        "wrong: nothing; not shown: 1 required not supported (no dropout)",
+        "could be better: it is not so that it is precise (ATT-PREC-2)",
+        "next:  read spec/attention.md#att-prec-2; attnconf explain ATT-PREC-2",
+    ]
+
+
+def test_a_recommendation_is_no_word_where_something_is_wrong_and_wrong_where_it_is_asked_for():
+    recommended = result("x", "ATT-PREC-2", "fail", strength="SHOULD", check="it_is_precise")
+    content = record("x", [result("x", "ATT-SCALE-1", "fail"), recommended])
+    assert three(content)[1] == "it is not so that it holds (ATT-SCALE-1)"
+    content = record("x", [result("x", "ATT-SCALE-1"), recommended])
+    content["suite"]["strict"] = True
+    assert three(content)[1] == "it is not so that it is precise (ATT-PREC-2)"
 
 
 def test_a_known_deviation_is_not_to_be_repaired():
@@ -103,6 +112,8 @@ def test_what_cannot_be_judged():
         {"implementation": "x", "component": None, "verdict": "not-gradable", "reason": "line 3: bad", "counts": {}}
     ]
     assert three(content) == ["nothing was judged", "line 3: bad", "what keeps it from being judged, see above"]
+    content["verdicts"][0] |= {"verdict": "incomplete", "reason": "only a selection was judged"}
+    assert three(content)[1] == "nothing; not shown: only a selection was judged"
 
 
 @pytest.mark.parametrize("change", ["two", "cut"])
@@ -112,6 +123,34 @@ def test_a_comparison_and_a_cut_run_have_no_summary(change):
         content["implementations"] *= 2
     content["complete"] = change != "cut"
     assert summary(content) == []
+
+
+def of_one_file(*contents):
+    whole = copy.deepcopy(contents[0])
+    for other in contents[1:]:
+        for key in ("implementations", "results", "verdicts"):
+            whole[key] += other[key]
+    for i in whole["implementations"]:
+        i |= {"binding": "inferred", "source": "homework.py"}
+    return whole
+
+
+def test_each_component_of_one_file_has_its_lines():
+    content = of_one_file(WRONG, RIGHT)
+    lines = summary(content)
+    assert lines[:2] == ["", "wrong"]
+    assert lines[2:5] == summary(WRONG)[1:]
+    assert lines[5:7] == ["", "right"]
+    assert lines[7:] == summary(RIGHT)[1:]
+
+
+def test_what_cannot_be_judged_beside_what_can():
+    lost = record("lost", [])
+    lost["implementations"][0]["components"] = []
+    lost["verdicts"] = [
+        {"implementation": "lost", "component": None, "verdict": "not-gradable", "reason": "line 3", "counts": {}}
+    ]
+    assert summary(of_one_file(RIGHT, lost))[-4:-1] == ["lost", "right: nothing was judged", "wrong: line 3"]
 
 
 def test_it_stands_at_the_end():

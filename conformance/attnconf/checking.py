@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.conformance import blind_spots, deviations, loading, selecting
+from attnconf.conformance import at_hand, blind_spots, deviations, loading, selecting
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.results import record
@@ -169,7 +169,9 @@ def _find(target: Any, component: str | None) -> list[Implementation | Unjudgeab
     if isinstance(target, Mapping):
         module = ModuleType("functions")
         vars(module).update({str(name): function for name, function in target.items()})
-        return loading.load_module(module, component)
+        kept = at_hand.keep("functions", target.values())
+        found = loading.load_module(module, component)
+        return [replace(i, source=kept) if kept and isinstance(i, Implementation) else i for i in found]
     if isinstance(target, type | FunctionType):
         from attnconf.conformance.inference import infer_object
 

@@ -2,13 +2,14 @@
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from attnconf.adapters.contract import FORWARD
+from attnconf.conformance import at_hand
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
@@ -16,10 +17,13 @@ from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import search
 from attnconf.conformance.loading import Unjudgeable
-from attnconf.conformance.sources import Source
+from attnconf.conformance.locating import locate
+from attnconf.conformance.prescribed import of_masks
+from attnconf.conformance.sources import Source, of_module
 
 AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
 FEW, SHORT = 400_000, 8  # where neither name nor call says what it may be
+SHOWN = 4  # of what cannot be judged, how many are told
 Binder = Callable[[Place], Bound | Refusal]
 # Where the binder of a component is; imported when something looks like the component.
 BINDERS: Mapping[str, str] = {
@@ -52,21 +56,39 @@ def infer(
     ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by, ``prescribed``
     the conventions that a course wants.
     """
-    where = str(source.path or source.module.__name__)
+    where = source.called
     bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
-    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
+    implementations = [
+        _implementation(b, f"{label}:{b.place.name}" if several else label, where, prescribed or {}) for b in bound
+    ]
     if implementations:
-        return [*implementations[:-1], _with_refused(implementations[-1], refused)]
+        strong = [(c, reason) for c, reason in refused if not c.weak]
+        return [*implementations[:-1], _with_refused(implementations[-1], told_refusals(source, strong))]
     if refused:
-        return [Unjudgeable(label, where, f"{c.name}: {reason}") for c, reason in refused[:1]]
+        return [_unjudgeable(label, where, told_refusals(source, refused))]
     return [Unjudgeable(label, where, nothing_in(source))]
 
 
-def _with_refused(last: Implementation, refused: list[tuple[Candidate, str]]) -> Implementation:
+def _with_refused(last: Implementation, refusals: list[str]) -> Implementation:
     """Return the last implementation of a file, with a word on what looks like a component and cannot be judged."""
-    words = tuple(f"not judged   {c.name}: {reason[:160]}" for c, reason in refused[:4] if not c.weak)
+    words = tuple(f"not judged   {words[:200]}" for words in refusals[:SHOWN])
     return replace(last, told=(*last.told, *words))
+
+
+def _unjudgeable(label: str, where: str, refusals: list[str]) -> Unjudgeable:
+    """Return why nothing of a file can be judged: what stands against the first that may be a component, and others."""
+    more = len(refusals) - 1
+    words = refusals[0] + (f"; nor can {more} other{'s' if more > 1 else ''}" if more else "")
+    tried = tuple(f"not judged   {words}" for words in refusals[:SHOWN]) if more else ()
+    return Unjudgeable(label, where, words, tried=tried)
+
+
+def told_refusals(source: Source, refused: Sequence[tuple[Candidate, str]]) -> list[str]:
+    """Return a line for each thing that cannot be bound: its name, its line, and the reason."""
+    text = at_hand.text_of(source.called)
+    places = text.definitions() if text else {}
+    return [f"{c.name}{f' ({places[c.name]})' if c.name in places else ''}: {reason}" for c, reason in refused]
 
 
 def bindings(
@@ -233,7 +255,7 @@ def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list
     return kept or bound[:1]
 
 
-def _implementation(b: Bound, name: str, where: str) -> Implementation:
+def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, str]) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     return Implementation(
         name,
@@ -243,10 +265,21 @@ def _implementation(b: Bound, name: str, where: str) -> Implementation:
         where,
         None,
         "inferred",
-        b.told,
+        (*b.told, f"binding      {b.standing}", *_prescribed(b, where, prescribed)),
         b.certified is not None,
         INFERRED,
+        b.place.name,
     )
+
+
+def _prescribed(b: Bound, where: str, prescribed: Mapping[str, str]) -> list[str]:
+    """Return how the arguments for masks stand to what is prescribed of masks."""
+    if "mask" not in prescribed or "mask" not in FORWARD[b.draft.component]:
+        return []
+    text = at_hand.text_of(where)
+    line = locate(text.text, ["MASK-inverted"], b.place.name) if text else None
+    hides = f"{text.place(line)}  {text.text.splitlines()[line - 1].strip()}" if text and line else ""
+    return of_masks(prescribed["mask"], b.masks, hides)
 
 
 def nothing_in(source: Source) -> str:
@@ -267,6 +300,7 @@ def infer_object(thing: Any, component: str | None = None) -> Implementation | U
     if getattr(module, name, None) is not thing:
         module = ModuleType(module.__name__)
         setattr(module, name, thing)
-    path = getattr(module, "__file__", None)
-    source = Source(module, Path(path) if path else None)
+    source = of_module(module)
+    if source.path is None:
+        source = replace(source, kept=at_hand.keep(f"{module.__name__}:{name}", [thing]) or "")
     return infer(source, name, name, component)[0]

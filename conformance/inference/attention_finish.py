@@ -23,7 +23,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
-    return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text))
+    return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text), text.kinds)
 
 
 def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:

@@ -219,7 +219,7 @@ def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
         f"forward      ({text.form.text(text._argument)}) -> {text.out}, inputs {text.layout}",
         "masks        " + ("; ".join(f"{n} {m.told}" for n, m in text.masks.items()) or "none"),
     )
-    return Bound(place, Draft(COMPONENT, text.body(), declared(text)), None, certified, told)
+    return Bound(place, Draft(COMPONENT, text.body(), declared(text)), None, certified, told, text.kinds)
 
 
 def _with_scale(place: Place, text: FunctionText) -> FunctionText:

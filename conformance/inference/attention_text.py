@@ -51,6 +51,7 @@ class AttentionText:
     lazy: bool = False  # its parameters are made by the first call
     exclusive: bool = False  # a mask and the flag for causal attention are not taken together
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
+    opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
     needs_mask: bool = False  # None is not taken
     causal_always: bool = False
     longest: int = 0  # tokens, where there is a limit
@@ -61,6 +62,11 @@ class AttentionText:
     @property
     def self_only(self) -> bool:
         return "query" not in self.form.roles and "memory" not in self.form.roles
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the values of each argument for masks mean, as contract.CONVENTIONS calls it."""
+        return {name: mask.kind for name, mask in self.masks.items()} | self.opposed
 
     @property
     def mask_conventions(self) -> dict[str, str]:

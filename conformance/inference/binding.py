@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from attnconf.conformance.door import GUESS
 from attnconf.conformance.inference.trial import Draft
 
 
@@ -35,6 +36,14 @@ class Bound:
     profile: str | None
     certified: str | None  # "reference", the id of a known mistake, or None where nothing did
     told: tuple[str, ...]
+    masks: Mapping[str, str] = field(default_factory=dict)  # what the values of its arguments for masks mean
+
+    @property
+    def standing(self) -> str:
+        """How far the binding is to be believed, in words."""
+        if self.certified == "reference":
+            return "equal to the textbook on fresh weights"
+        return "equal to a known mistake on fresh weights" if self.certified else GUESS
 
 
 @dataclass(frozen=True)

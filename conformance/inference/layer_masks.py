@@ -16,14 +16,15 @@ from attnconf.conformance.inference.masking import SHAPES
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap, reply
 
 LIKE = "next(iter(weights.values()))"
+# The last as (1 - mask)·-1e9 takes masks that are added too, and does something else with them.
 KINDS = (
     ("true-keeps", "{m}"),
     ("true-drops", "~{m}"),
-    ("additive", f"additive({{m}}, None, {LIKE})"),
     ("1-keeps", f"{{m}}.to({LIKE}.dtype)"),
     ("1-keeps, integers", "{m}.long()"),
     ("1-drops", f"(~{{m}}).to({LIKE}.dtype)"),
     ("1-drops, integers", "(~{m}).long()"),
+    ("additive", f"additive({{m}}, None, {LIKE})"),
 )
 _FORMS = {
     f"{shape} {kind}": LayerMask(pattern.format(m=text), f"{shape} {kind}", "self", keys)
@@ -153,7 +154,24 @@ def with_masks(
         text = search.flagged(text)
     slots = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
     text = text.but(masks={n: m for n, m in text.masks.items() if text.needs_mask})
-    return _decoding(search, text, slots) if text.decodes else _encoding(search, text, slots)
+    text = _decoding(search, text, slots) if text.decodes else _encoding(search, text, slots)
+    return _held(search, text, place.prescribed["mask"]) if "mask" in place.prescribed else text
+
+
+def _held(search: Search, text: LayerText, wanted: str) -> LayerText:
+    """Return the text with masks as they are prescribed, and with what the arguments want that do not take these."""
+    for name, form in text.masks.items():
+        shape = form.told.partition(") ")[0].removesuffix(")") + ")" if form.kind != "lengths" else "(B, S)"
+        other = FILLED.get(f"{shape} {wanted}") if wanted != "lengths" else FILLED["lengths (B,)"]
+        if form.kind == wanted or other is None:
+            continue
+        held = text.but(masks={**text.masks, name: replace(other, which=form.which)})
+        asked = Certificate(text.component, search.requests(text, form, False))
+        drafts = (Draft(t.component, t.body(), search.declares) for t in (text, held))
+        before, after = (asked.replies(draft.implementation(search.place.module)) for draft in drafts)
+        same = len(before) == len(after) and all(gap(a, b) <= ROUNDING for a, b in zip(before, after, strict=True))
+        text = held if same else held.but(opposed={**text.opposed, name: form.kind})
+    return text
 
 
 def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerText:

@@ -39,6 +39,12 @@ class LayerMask:
     which: str = "self"  # or memory, source
     keys_only: bool = False
 
+    @property
+    def kind(self) -> str:
+        """What the values mean, as contract.CONVENTIONS calls it."""
+        kinds = ("true-keeps", "true-drops", "1-keeps", "1-drops", "lengths", "additive")
+        return next(kind for kind in kinds if kind in self.told)
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -63,6 +69,7 @@ class LayerText:
     sequence_first: bool = False
     causal_always: bool = False
     masks: Mapping[str, LayerMask] = field(default_factory=dict)
+    opposed: Mapping[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
     needs_mask: bool = False
     flag: bool = False  # an argument, of the constructor or of the call, is all that causality needs
     longest: int = 0  # tokens that it takes, where that is fixed; 0: any number
@@ -72,6 +79,11 @@ class LayerText:
 
     def but(self, **changes: Any) -> "LayerText":
         return replace(self, **changes)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the values of each argument for masks mean."""
+        return {name: mask.kind for name, mask in self.masks.items()} | dict(self.opposed)
 
     @property
     def decodes(self) -> bool:

@@ -199,7 +199,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     declares = dict(one.declares)
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"
-    return Bound(place, Draft(place.component, text.body(), declares), None, certified, told(text))
+    return Bound(place, Draft(place.component, text.body(), declares), None, certified, told(text), text.kinds)
 
 
 def told(text: LayerText) -> tuple[str, ...]:

@@ -30,14 +30,15 @@ SHAPES = (
     ("(B·H, S)", "one_for_all_queries(for_each_head(seen, {heads}))", True),
     ("lengths (B·H,)", "lengths(one_for_all_queries(for_each_head(seen, {heads})))", True),
 )
+# The last as (1 - mask)·-1e9 takes masks that are added too, and does something else with them.
 KINDS = (
     ("true-keeps", "{m}"),
     ("true-drops", "~{m}"),
-    ("additive", ""),
     ("1-keeps, integers", "{m}.long()"),
     ("1-keeps", "{m}.to(query.dtype)"),
     ("1-drops, integers", "(~{m}).long()"),
     ("1-drops", "(~{m}).to(query.dtype)"),
+    ("additive", ""),
 )
 Requests = Callable[..., Any]
 Declared = Callable[[AttentionText], dict[str, str]]
@@ -97,14 +98,25 @@ def with_masks(
     search = Search(place, sizes, request, declared, mistake)
     named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
     for name in sorted(named, key=lambda n: not re.fullmatch(r"(attn|attention|src|self)?_?mask", n)):
-        found, certain = _with_argument(search, text, name)
+        wanted = place.prescribed.get("mask", "")
+        found, certain = _with_argument(search, text, name, wanted)
+        if wanted and not certain:
+            found = _opposed(search, text, name, found)
         if certain or not text.masks:
             text = found
     return _with_weights(place, text, sizes, request, declared)
 
 
-def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[AttentionText, bool]:
+def _opposed(search: Search, text: AttentionText, name: str, held: AttentionText) -> AttentionText:
+    """Return the text with what an argument wants that does not take masks as is prescribed."""
+    free, certain = _with_argument(search, text, name, "")
+    return held.but(opposed={**held.opposed, name: free.masks[name].kind}) if certain else held
+
+
+def _with_argument(search: Search, text: AttentionText, name: str, wanted: str) -> tuple[AttentionText, bool]:
     """Return the text with how one argument takes masks, and whether the textbook certifies it.
+
+    ``wanted``: what the values are prescribed to mean.
 
     Else it is what a known mistake certifies, else what runs. Where a flag makes attention causal, first what is right
     together with the flag.
@@ -112,7 +124,6 @@ def _with_argument(search: Search, text: AttentionText, name: str) -> tuple[Atte
     ran: list[Trial] = []
     alone: list[Trial] = []  # right without the flag
     flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
-    wanted = search.place.prescribed.get("mask", "")
     for form in mask_forms(text):
         if wanted and form.kind != wanted:
             continue

@@ -1,11 +1,11 @@
 """Sizes that a class reads from its module: set there before it is built; and what else its code reads."""
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
-from types import CodeType, FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
+from attnconf.conformance.at_hand import code_names, functions_of, reached
 from attnconf.conformance.inference.building import SIZES, Meanings
 from attnconf.conformance.inference.vocabulary import meanings
 
@@ -62,38 +62,12 @@ def _may_be_set(meaning: str, table: Meanings) -> bool:
 
 def names_read(thing: Any) -> set[str]:
     """Return the global names that a class or function reads, and those that what it names reads."""
-    found: set[str] = set()
-    todo, seen = [thing], set()
-    while todo:
-        this = todo.pop()
-        if id(this) in seen:
-            continue
-        seen.add(id(this))
-        for function in _functions(this):
-            names = _code_names(function.__code__)
-            found |= names
-            todo += [v for n in names if isinstance(v := function.__globals__.get(n), type | FunctionType)
-                     and getattr(v, "__module__", "") == function.__module__]  # fmt: skip
-    return found
+    return {name for function in reached(thing) for name in code_names(function.__code__)}
 
 
 def integers_of(thing: Any) -> list[int]:
     """Return the small integers that the code of a class knows, from its module or written into it."""
-    found = {n for function in _functions(thing) for n in function.__code__.co_consts if type(n) is int}
-    for function in _functions(thing)[:1]:
+    found = {n for function in functions_of(thing) for n in function.__code__.co_consts if type(n) is int}
+    for function in functions_of(thing)[:1]:
         found |= {v for name in names_read(thing) if type(v := function.__globals__.get(name)) is int}
     return sorted(n for n in found if 3 < n <= 64)
-
-
-def _functions(thing: Any) -> list[FunctionType]:
-    if isinstance(thing, FunctionType):
-        return [thing]
-    if not isinstance(thing, type):
-        return []
-    own = [v for kind in thing.__mro__ if kind.__module__ == thing.__module__ for v in vars(kind).values()]
-    return [inspect.unwrap(v) for v in own if isinstance(v, FunctionType)]
-
-
-def _code_names(code: CodeType) -> set[str]:
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return set(code.co_names).union(*(_code_names(c) for c in inner))

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 
 from attnconf.adapters import wiring
-from attnconf.conformance.inference import bindings, nothing_in
+from attnconf.conformance.inference import SHOWN, bindings, nothing_in, told_refusals
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.loading import LoadError, source_of
 from attnconf.conformance.sources import Source
@@ -16,7 +16,7 @@ def adapter(typed: str) -> str:
     name, source = source_of(typed)
     bound, refused = bindings(source, name.chosen, name.component)
     if not bound:
-        why = "; ".join(f"{c.name}: {reason}" for c, reason in refused) or nothing_in(source)
+        why = "; ".join(told_refusals(source, refused)[:SHOWN]) or nothing_in(source)
         raise LoadError(f"{typed}: {why}")
     return adapter_text(bound, source)
 
@@ -35,14 +35,8 @@ def _docstring(bound: Sequence[Bound], source: Source) -> str:
     what = ", ".join(f"{b.place.name} as {b.draft.component}" for b in bound)
     lines = [f'"""{_called(source)}: {what}. Inferred by `attnconf bind`; edit it freely.', ""]
     for b in bound:
-        lines += [f"{b.place.name}, {_standing(b)}:", *(f"    {_wrapped(line)}" for line in b.told)]
+        lines += [f"{b.place.name}, {b.standing}:", *(f"    {_wrapped(line)}" for line in b.told)]
     return "\n".join([*lines, '"""'])
-
-
-def _standing(b: Bound) -> str:
-    if b.certified == "reference":
-        return "equal to the textbook on fresh weights"
-    return f"equal to the mistake {b.certified}" if b.certified else "a guess: nothing confirmed it"
 
 
 def _wrapped(line: str) -> str:
@@ -80,7 +74,7 @@ def _theirs(source: Source) -> str:
 def _alone(b: Bound) -> str:
     lines = [f"declares = {dict(b.draft.declares)!r}"] if b.draft.declares else []
     lines += [f"profile = {b.profile!r}"] if b.profile else []
-    lines += ["established = False  # nothing confirmed it"] if b.certified is None else []
+    lines += ["established = False  # a guess"] if b.certified is None else []
     return "\n".join([*lines, "", "", b.draft.body])
 
 

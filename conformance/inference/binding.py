@@ -46,11 +46,8 @@ class Bound:
     @property
     def calling(self) -> tuple[str, ...]:
         """What is said of how it is called, besides how."""
-        return (
-            ("in NumPy     arrays go in and come out, in float64; gradients are not asked for",)
-            if self.in_arrays
-            else ()
-        )
+        words = "in NumPy     arrays go in and come out, in float64; gradients are not asked for"
+        return (words,) if self.in_arrays else ()
 
     @property
     def standing(self) -> str:

@@ -82,6 +82,19 @@ def test_the_record_is_a_results_file(homework, tmp_path):
     assert cli.main(["report", str(tmp_path / "out.json"), "-o", str(tmp_path / "out.md")]) == 0
 
 
+SUBMISSIONS = Path(__file__).parent / "submissions" / "wrong"
+
+
+@pytest.mark.parametrize("file", ["att_mask_late.py", "lay_no_skips.py", "norm_unbiased.py", "pos_degrees.py"])
+def test_a_rerun_of_one_case_names_the_same_mistake(file):
+    whole = attnconf.check(SUBMISSIONS / file)
+    for failure in whole.failures:
+        result = next(r for r in whole.record["results"] if r["requirement"] == failure.requirement)
+        case = next(c["name"] for c in result["cases"] if c["outcome"] == "fail")
+        again = attnconf.check(SUBMISSIONS / file, select=f"{failure.requirement} and {case}")
+        assert [f.likely for f in again.failures] == [failure.likely]
+
+
 def test_a_module_of_functions(capsys):
     report = attnconf.check(reference, component="attention")
     assert report

@@ -1,4 +1,4 @@
-"""The Python text of what is judged: of its file, or, where it was typed into a notebook, of the cells that it is from."""
+"""The Python text of what is judged: of its file, or of the cells of a notebook that it was typed into."""
 
 import ast
 import inspect

@@ -316,7 +316,7 @@ def _by_binding(error: NotImplementedError, written: str) -> bool:
     """Return whether an inferred binding itself says what it has no way to ask for."""
     frames = list(traceback.walk_tb(error.__traceback__))
     name = frames[-1][0].f_code.co_filename if frames else ""
-    return name == written or Path(name).name == "wiring.py"
+    return name == written or Path(name).name in ("wiring.py", "arrays.py")
 
 
 def _kind(x: Any) -> str:

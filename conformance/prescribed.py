@@ -38,8 +38,8 @@ def _known(word: str, kind: str, name: str, there: Iterable[str]) -> None:
 
 # What masks mean, to be said of an argument.
 SAYS = {
-    "true-keeps": "True = may attend", "true-drops": "True = hidden", "1-keeps": "1 = may attend", "1-drops": "1 = hidden",
-    "additive": "it is added to the scores", "lengths": "it says how many keys there are",
+    "true-keeps": "True = may attend", "true-drops": "True = hidden", "1-keeps": "1 = may attend",
+    "1-drops": "1 = hidden", "additive": "it is added to the scores", "lengths": "it says how many keys there are",
 }  # fmt: skip
 _OPPOSITE = ({"true-keeps", "true-drops"}, {"1-keeps", "1-drops"})
 
@@ -50,7 +50,7 @@ def of_masks(wanted: str, masks: Mapping[str, str], where: str) -> list[str]:
     ``masks``: what their values mean. ``where``: the line that hides, or nothing.
     """
     if not masks:
-        return [f"prescribed   mask={wanted}: nothing is held to it, as no argument was found that takes a mask"]
+        return [f"prescribed   mask={wanted}: nothing is held to it: no argument was found that takes a mask"]
     others = [(name, kind) for name, kind in masks.items() if kind != wanted]
     does = {name: "the opposite" if {kind, wanted} in _OPPOSITE else "something else" for name, kind in others}
     at = f"; {where}" if where else ""
@@ -60,11 +60,12 @@ def of_masks(wanted: str, masks: Mapping[str, str], where: str) -> list[str]:
 def _of_others(implementation: Implementation, choices: Mapping[str, str]) -> Iterator[str]:
     """Yield what is to be said of conventions that were found to be otherwise, and of masks that an adapter takes."""
     for name, choice in choices.items():
-        found = {implementation.declared(component).get(name) for component in implementation.components}
-        for other in sorted(found - {None, choice}) if name != "mask" else ():
+        declared = [implementation.declared(component) for component in implementation.components]
+        others = {own[name] for own in declared if name in own} - {choice}
+        for other in sorted(others) if name != "mask" else ():
             yield f"prescribed   {name}={choice}: it is {other}"
         if name == "mask" and implementation.binding == "adapter":
-            yield f"prescribed   mask={choice}: nothing is held to it, as an adapter is handed booleans, True = may attend"
+            yield f"prescribed   mask={choice}: nothing is held to it: an adapter is handed booleans, True = may attend"
 
 
 def held_to(implementation: T, choices: Mapping[str, str]) -> T:

@@ -1,6 +1,7 @@
 """``attnconf.check``: the same findings as the command line, in a script and in a notebook."""
 
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -79,6 +80,19 @@ def test_the_record_is_a_results_file(homework, tmp_path):
     text = homework.to_json(tmp_path / "out.json")
     assert json.loads(text) == homework.record == records.read(tmp_path / "out.json")
     assert cli.main(["report", str(tmp_path / "out.json"), "-o", str(tmp_path / "out.md")]) == 0
+
+
+SUBMISSIONS = Path(__file__).parent / "submissions" / "wrong"
+
+
+@pytest.mark.parametrize("file", ["att_mask_late.py", "lay_no_skips.py", "norm_unbiased.py", "pos_degrees.py"])
+def test_a_rerun_of_one_case_names_the_same_mistake(file):
+    whole = attnconf.check(SUBMISSIONS / file)
+    for failure in whole.failures:
+        result = next(r for r in whole.record["results"] if r["requirement"] == failure.requirement)
+        case = next(c["name"] for c in result["cases"] if c["outcome"] == "fail")
+        again = attnconf.check(SUBMISSIONS / file, select=f"{failure.requirement} and {case}")
+        assert [f.likely for f in again.failures] == [failure.likely]
 
 
 def test_a_module_of_functions(capsys):
@@ -251,3 +265,47 @@ def test_a_notebook_shows_the_report(tmp_path):
     assert ("span", {"class": "verdict nonconformant"}) in read.tags
     assert result["data"]["text/plain"].startswith("<attnconf.Report: nonconformant")
     assert "ATT-SCALE-1 violated by functions (attention)" in printed[0]["text"]
+
+
+HELPER = "import torch\n\ndef scores(q, k):\n    # no root\n    return q @ k.transpose(-2, -1)"
+LAYER = """from torch import nn
+
+class Attention(nn.Module):
+    def forward(self, q, k, v):
+        return torch.softmax(scores(q, k), dim=-1) @ v
+"""
+BROKEN = "class LayerNorm(nn.Module):\n    def forward(self, x):\n        return x.nope()"
+
+
+def test_a_notebook_is_told_which_line_of_which_cell(tmp_path):
+    cells = [
+        HELPER, LAYER, BROKEN,
+        "import attnconf\nprint(attnconf.check(Attention, select='ATT-SCALE-1 or ATT-SHAPE-1'))",
+        "print(attnconf.check(LayerNorm))",
+    ]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # theirs
+        import nbformat
+        from nbclient import NotebookClient
+
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    wrong, broken = ("".join(out["text"] for out in cell["outputs"]) for cell in notebook.cells[3:])
+    assert "  where     In [1], line 5  return q @ k.transpose(-2, -1)\n" in wrong
+    assert "NOT-GRADABLE; LayerNorm (In [3], line 1): AttributeError" in broken
+    assert "(In [3], line 3)" in broken
+
+
+def test_a_class_of_another_folder_has_its_line(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere.py").write_text(f"{HELPER}\n\n\n{LAYER}", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    import elsewhere
+
+    for target in (elsewhere.Attention, elsewhere, "elsewhere:Attention", tmp_path / "elsewhere.py"):
+        report = str(attnconf.check(target, select="ATT-SCALE-1 or ATT-SHAPE-1"))
+        assert "  where     elsewhere.py:5  return q @ k.transpose(-2, -1)\n" in report
+
+
+def test_functions_of_a_dict_have_their_line():
+    report = attnconf.check({"attention": attention}, select=SELECTED)
+    assert re.search(r"  where     test_check\.py:\d+  scores = query @ key.transpose\(-2, -1\) \*", str(report))

@@ -83,7 +83,7 @@ def test_recommendations_and_what_is_lacking():
     ]
     content = record("x", results, verdict="incomplete")
     content["verdicts"][0]["reason"] = "1 required not supported (no dropout)"
-    _, right, *lines = summary(content)
+    _, _right, *lines = summary(content)
     assert lines == [
         "wrong: nothing; not shown: 1 required not supported (no dropout)",
         "could be better: it is not so that it is precise (ATT-PREC-2)",

@@ -13,6 +13,7 @@ from attnconf.conformance import at_hand
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
+from attnconf.conformance.inference.construction import names_read
 from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import search
@@ -127,11 +128,36 @@ def bindings(
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
-    with search.limited(*((FEW, SHORT) if candidate.components == UNNAMED else (AT_MOST, SECONDS))):
-        return _bind(candidate, source, prescribed)
+    most = (FEW, SHORT) if candidate.components == UNNAMED else (AT_MOST, SECONDS)
+    modules = [source.module]
+    if computes_in_arrays(candidate.thing, source.module):
+        found: Any = import_module("attnconf.adapters.arrays").in_arrays(source.module)
+        modules = [source.module, found] if candidate.components[0] in TABLES else [found, source.module]
+    outcomes = []
+    for module in modules:
+        thing = vars(module).get(candidate.name, candidate.thing)
+        with search.limited(*most):
+            outcomes.append(_bind(replace(candidate, thing=thing), module, prescribed))
+        if _certified(outcomes[-1]):
+            return outcomes[-1]
+    return min(outcomes, key=lambda outcome: isinstance(outcome, Refusal))
 
 
-def _bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
+# What gives arrays as well where it computes in NumPy, and takes no tensor, or adds to one.
+TABLES = ("sinusoidal", "sinusoidal_2d", "learned", "alibi", "relative_bias", "tokenizer", "detokenizer", "bpe_trainer")
+
+
+def computes_in_arrays(thing: Any, module: ModuleType) -> bool:
+    """Return whether the code of a class or function reads NumPy and not PyTorch."""
+    read = [vars(module)[name] for name in names_read(thing) if name in vars(module)]
+    read += thing.__mro__ if isinstance(thing, type) else []
+    homes = [v.__name__ if isinstance(v, ModuleType) else getattr(v, "__module__", None) for v in read]
+    homes += [type(v).__module__ for v in read]
+    libraries = {str(home).partition(".")[0] for home in homes}
+    return "numpy" in libraries and "torch" not in libraries
+
+
+def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, str]) -> Bound | Refusal:
     outcomes: list[Bound | Refusal] = []
     unlike: list[Any] = []  # what ran, and may be a known mistake: only if it is no other textbook
     for component in candidate.components:
@@ -139,7 +165,7 @@ def _bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -
             outcomes.append(Refusal(f"{component} cannot be bound without an adapter"))
             continue
         binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
-        place = Place(candidate.name, candidate.thing, source.module, part_of(source.module), component, prescribed)
+        place = Place(candidate.name, candidate.thing, module, part_of(module), component, prescribed)
         outcome: Any = getattr(binder, "begin", binder.bind)(place)
         if not isinstance(outcome, Bound | Refusal):
             unlike.append(outcome)
@@ -265,7 +291,7 @@ def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, st
         where,
         None,
         "inferred",
-        (*b.told, f"binding      {b.standing}", *_prescribed(b, where, prescribed)),
+        (*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where, prescribed)),
         b.certified is not None,
         INFERRED,
         b.place.name,

@@ -39,6 +39,17 @@ class Bound:
     masks: Mapping[str, str] = field(default_factory=dict)  # what the values of its arguments for masks mean
 
     @property
+    def in_arrays(self) -> bool:
+        """Whether it is handed NumPy's arrays."""
+        return hasattr(self.place.module, "__wrapped__")
+
+    @property
+    def calling(self) -> tuple[str, ...]:
+        """What is said of how it is called, besides how."""
+        words = "in NumPy     arrays go in and come out, in float64; gradients are not asked for"
+        return (words,) if self.in_arrays else ()
+
+    @property
     def standing(self) -> str:
         """How far the binding is to be believed, in words."""
         if self.certified == "reference":

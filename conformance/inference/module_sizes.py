@@ -45,9 +45,14 @@ def afresh(every: Sequence[Set], module: ModuleType) -> Iterator[Set]:
     try:
         for each in every:
             yield each
-            vars(module).update(kept)
+            _set_again(module, kept)
     finally:
-        vars(module).update(kept)
+        _set_again(module, kept)
+
+
+def _set_again(module: ModuleType, kept: Mapping[str, Any]) -> None:
+    for name, value in kept.items():
+        setattr(module, name, value)
 
 
 def _set(told: Mapping[str, str], table: Meanings) -> Set:

@@ -25,7 +25,9 @@ def adapter_text(bound: Sequence[Bound], source: Source) -> str:
     """Return the module that gives what running the file itself gives; one of several classes has variants."""
     bodies = [_alone(bound[0])] if len(bound) == 1 else [_variant(b) for b in bound]
     body = "\n\n".join(bodies)
-    head = [_docstring(bound, source), "", *_imports(body, source), "", _theirs(source), 'binding = "inferred"']
+    head = [_docstring(bound, source), "", *_imports(body, source), "", _theirs(source)]
+    head += ["arrays = in_arrays(theirs)"] if any(b.in_arrays for b in bound) else []
+    head += ['binding = "inferred"']
     if len(bound) > 1:
         head.append("variants = {}")
     return "\n".join([*head, body]).rstrip() + "\n"
@@ -35,7 +37,7 @@ def _docstring(bound: Sequence[Bound], source: Source) -> str:
     what = ", ".join(f"{b.place.name} as {b.draft.component}" for b in bound)
     lines = [f'"""{_called(source)}: {what}. Inferred by `attnconf bind`; edit it freely.', ""]
     for b in bound:
-        lines += [f"{b.place.name}, {b.standing}:", *(f"    {_wrapped(line)}" for line in b.told)]
+        lines += [f"{b.place.name}, {b.standing}:", *(f"    {_wrapped(line)}" for line in (*b.told, *b.calling))]
     return "\n".join([*lines, '"""'])
 
 
@@ -54,6 +56,7 @@ def _imports(body: str, source: Source) -> list[str]:
     theirs = ["import torch"] if re.search(r"\btorch\.", body) else []
     theirs += ["from torch import nn"] if re.search(r"\bnn\.", body) else []
     ours = ["from attnconf.adapters import bind"] if re.search(r"\bbind\(", body) else []
+    ours += ["from attnconf.adapters.arrays import in_arrays"] if re.search(r"\barrays\.", body) else []
     helpers = sorted(name for name in wiring.__all__ if re.search(rf"\b{name}\(", body))
     helpers += ["definitions"] if source.path is not None else []
     names = ", ".join(sorted(set(helpers)))
@@ -71,11 +74,16 @@ def _theirs(source: Source) -> str:
     return f"import {source.module.__name__} as theirs  # noqa: E402"
 
 
+def _body(b: Bound) -> str:
+    """Return the function, over the user's definitions as they are, or as they take and give tensors."""
+    return re.sub(r"\btheirs\.", "arrays.", b.draft.body) if b.in_arrays else b.draft.body
+
+
 def _alone(b: Bound) -> str:
     lines = [f"declares = {dict(b.draft.declares)!r}"] if b.draft.declares else []
     lines += [f"profile = {b.profile!r}"] if b.profile else []
     lines += ["established = False  # a guess"] if b.certified is None else []
-    return "\n".join([*lines, "", "", b.draft.body])
+    return "\n".join([*lines, "", "", _body(b)])
 
 
 def _variant(b: Bound) -> str:
@@ -83,4 +91,4 @@ def _variant(b: Bound) -> str:
     entries += [f'"declares": {dict(b.draft.declares)!r}']
     entries += [f'"profile": {b.profile!r}'] if b.profile else []
     entries += ['"established": False'] if b.certified is None else []
-    return f'\n\n{b.draft.body}\n\nvariants["{b.place.name}"] = {{{", ".join(entries)}}}'
+    return f'\n\n{_body(b)}\n\nvariants["{b.place.name}"] = {{{", ".join(entries)}}}'

@@ -72,8 +72,8 @@ def attention_forms(thing: Any) -> Iterator[Form]:
     named = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     starred = any(p.kind == p.VAR_POSITIONAL for p in given)
     if not named and starred:  # *args says nothing
-        for roles in (THREE, ("x",), (*THREE, "mask"), ("x", "mask")):
-            yield Form(tuple(Slot(role, role, positional=True) for role in roles))
+        for told in ("query key value", "x", "query key value mask", "x mask"):
+            yield Form(tuple(Slot(role, role, positional=True) for role in told.split()))
         return
     options = [slot for p in named if (slot := _option(p)) is not None]
     inputs = [p for p in named if _option(p) is None and not _left_alone(p)]

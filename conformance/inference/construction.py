@@ -84,7 +84,7 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
     ranks = [range(len(c)) for c in choices]
     every = islice(product(*ranks), 20_000)
     wanted = {m for c in choices for _, m in c if m in ("embed", "heads", "hidden")}
-    any_side = [_LAYERS <= {m for _, m in c} for c in choices]  # layers, of which side nobody says
+    any_side = [{m for _, m in c} >= _LAYERS for c in choices]  # layers, of which side nobody says
 
     def cost(picked: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
         meant = [c[i][1] for c, i in zip(choices, picked, strict=True)]

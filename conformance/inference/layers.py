@@ -26,6 +26,7 @@ from attnconf.conformance.inference.construction import (
     space_for,
 )
 from attnconf.conformance.inference.handing import handed
+from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED, with_masks
@@ -215,6 +216,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
                 continue
             try:
                 made_so, vectors = handed(whole, module, form, place.component)
+                made_so, vectors = layered(made_so, vectors, form, getattr(config, "num_layers", 0))
             except Failed as error:
                 attempts.say(f"{called_with(form)}{error}")
                 continue

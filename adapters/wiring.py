@@ -11,12 +11,13 @@ from torch import Tensor, nn
 
 from attnconf.adapters.functional import functional
 from attnconf.adapters.handing import Handed
+from attnconf.adapters.layered import Layered
 from attnconf.adapters.layout import under
 
 __all__ = [
     "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact",
     "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order", "kernel",
-    "lacking", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs",
+    "lacking", "layered", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs",
     "penalties", "registered", "rows", "settle", "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip
 
@@ -71,6 +72,11 @@ def dropping(module: nn.Module, p: float) -> nn.Module:
 def handed(module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False) -> nn.Module:
     """Return a model that takes ids as one that takes vectors: see handing.Handed."""
     return Handed(module, ids, out, turned)
+
+
+def layered(module: nn.Module, order: list[str]) -> nn.Module:
+    """Return a stack whose parameters hold all layers with parameters of each layer: see layered.Layered."""
+    return Layered(module, order)
 
 
 def without(module: nn.Module, *names: str) -> nn.Module:

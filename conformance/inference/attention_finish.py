@@ -13,10 +13,13 @@ from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, drawn, reply
 
+CAUSAL = r"causal|autoregressive|masked"
+
 
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
     text = _without_output_dropout(place, _checked(place, text, sizes), sizes)
+    text = text.but(causal_always=text.causal_always or _says_causal(place, text))
     text = with_masks(place, text, sizes, request, declared, "" if certified in (None, "reference") else certified)
     text = text.but(longest=limit(place, text, sizes))
     declares = declared(text)
@@ -24,6 +27,13 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
     return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text), text.kinds)
+
+
+def _says_causal(place: Place, text: AttentionText) -> bool:
+    """Return whether something has nothing to make it causal, but a name that says it is: it has to be."""
+    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", place.name).lower()
+    told = {"mask", "lengths", "causal"} & set(text.form.roles) or "causal" in text.made.given
+    return text.self_only and not told and re.search(CAUSAL, plain) is not None
 
 
 def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:

@@ -16,6 +16,7 @@ from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.handing import handed
+from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
@@ -95,6 +96,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
                 continue
             try:
                 made_so, vectors = handed(whole, module, form, place.component)
+                made_so, vectors = layered(made_so, vectors, form, getattr(config, "num_layers", 0))
             except Failed as error:
                 attempts.say(f"{form.called}{error}")
                 continue

@@ -63,7 +63,7 @@ class Alone:
         self.others = {n: torch.zeros_like(p) for n, p in inside.items()}
         for norm in units.norms:
             names = [_relative(n, owner) for n in norm.names if not owner or n.startswith(f"{owner}.")]
-            if names and norm.owner not in ("", owner):
+            if names and norm.owner not in ("", owner) and norm.owner in trace.calls:
                 _leave_out(self.module, _relative(norm.owner, owner))
                 self.others = {n: p for n, p in self.others.items() if n not in names}
         self.own = {n: inside[n] for n in (_relative(name, owner) for name in unit.names)}

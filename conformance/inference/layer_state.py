@@ -74,13 +74,15 @@ def states(
 
 
 def _units(module: nn.Module, trace: Trace, widths: Widths, sides: Sequence[Side]) -> Units:
-    """Return the units of a module; without what is never used, a prototype say, where the others are all there are."""
-    units = units_of(module, [name for name in trace.order if name in trace.used], widths)
-    attentions = sum(side.layers * len(side.parts[0]) for side in sides)
-    norms = sum(side.layers * len(side.parts[1]) for side in sides)
-    if len(units.attentions) == attentions and len(units.norms) >= norms:
+    """Return the units of a module; without what is never used, where there are more layers than it was told to have.
+
+    Those are prototypes, which the others were copied from.
+    """
+    units = units_of(module, trace.order, widths)
+    if len(units.attentions) <= sum(side.layers * len(side.parts[0]) for side in sides):
         return units
-    return units_of(module, trace.order, widths)
+    used = units_of(module, [name for name in trace.order if name in trace.used], widths)
+    return used if len(used.attentions) < len(units.attentions) else units
 
 
 def _picked(found: Sequence[Weighing], i: int) -> Weighing:

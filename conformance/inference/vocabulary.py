@@ -11,7 +11,7 @@ from collections.abc import Mapping
 SIZES: Mapping[str, str] = {
     "embed": r"d_?model|model|dim|embed_?dim|embedding_?dim|emb_?dim|embed_?size|embedding_?size|emb_?size|emb|"
     r"hidden_?size|"
-    r"hidden_?dim|hidden|hid_?dim|n_embd|n_embed|embed|width|model_?dim|dim_?model|features|n_?features|in_?features|"
+    r"hidden_?dim|hidden|hid_?dim|n_?embd|n_?embed|n_?emb|embed|width|model_?dim|dim_?model|features|n_?features|in_?features|"
     r"input_?dim|d_?in|in_?dim|dim_?in|n_?state|nx|d|c|channels|latent_?dim|size|d_?emb|input_?size|units|model_?size|"
     r"in_?channels|e|embedding|d_?embed|d_?x|query_?dim|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"

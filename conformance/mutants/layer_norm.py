@@ -591,8 +591,8 @@ def with_shift(change):
 
 
 def first_of_all(weight):
-    """As of a parameter of one number: (D,) to (D,)."""
-    return weight[..., :1].expand_as(weight)
+    """As of a parameter of one number: (D,) to (1,)."""
+    return None if weight is None else weight[..., :1]
 
 
 gain_forgotten = Mutant(
@@ -665,15 +665,28 @@ shift_of_one_number = Mutant(
     replace={layer_norm.scale_and_shift: with_shift(first_of_all)},
 )
 
+
+def with_one_number_each(x, weight, bias):
+    return layer_norm.scale_and_shift(x, first_of_all(weight), first_of_all(bias))
+
+
 one_number_each = Mutant(
     "LN-one-number-each",
-    story="one gain and one shift for all features: nn.Parameter(torch.ones(1))",
-    breaks={"LN-GAIN-1", "LN-BIAS-1"},
+    story="one gain and one shift for all features, which fit every width: nn.Parameter(torch.ones(1))",
+    breaks={"LN-GAIN-1", "LN-BIAS-1", "LN-MISFIT-1"},
     hint="a gain and a shift of the shape of the features: nn.Parameter(torch.ones(dim))",
+    replace={layer_norm.scale_and_shift: with_one_number_each, layer_norm.refuse_misfits: lambda x, shape: None},
+)
+
+one_number_each_and_std = Mutant(
+    "LN-one-number-each-and-std",
+    story="one gain and one shift for all features, and x.std() + eps: divided by D - 1, and ε outside the root",
+    breaks={"LN-GAIN-1", "LN-BIAS-1", "LN-MISFIT-1"},
+    hint="nn.Parameter(torch.ones(dim)), and torch.sqrt(x.var(-1, unbiased=False) + eps)",
     replace={
-        layer_norm.scale_and_shift: lambda x, weight, bias: layer_norm.scale_and_shift(
-            x, None if weight is None else first_of_all(weight), None if bias is None else first_of_all(bias)
-        ),
+        layer_norm.scale_and_shift: with_one_number_each,
+        layer_norm.refuse_misfits: lambda x, shape: None,
+        layer_norm.spread: annotated,
     },
 )
 

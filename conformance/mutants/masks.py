@@ -681,7 +681,7 @@ causal_future = Mutant(
 
 causal_ignored = Mutant(
     "MASK-causal-ignored",
-    story="the causal flag is ignored",
+    story="attention is not causal where it has to be: the flag is ignored, or the mask that was made for it",
     breaks={"MASK-CAUSAL-1"},
     hint="build the mask from the flag",
     replace={masks.causal: lambda queries, keys, offset=0: masks.causal(queries, keys, keys)},

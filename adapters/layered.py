@@ -1,0 +1,60 @@
+"""Stacks without modules for their layers, whose parameters hold all layers along their first axis, taken apart."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+
+class Layered(nn.Module):
+    """A stack ``whole`` with parameters of each layer's own, which are put together in every call.
+
+    ``order``: what one layer has, in the order of use: "gain", or "gain[0]" and "gain[1]" where a parameter has several
+    for a layer. They are called layers.0.gain, or layers.0.gain_0; what belongs to no layer is called rest.gain.
+    """
+
+    def __init__(self, whole: nn.Module, order: Sequence[str]) -> None:
+        super().__init__()
+        object.__setattr__(self, "_whole", whole)  # its own parameters are none of this module's
+        self.order = tuple(order)
+        parameters = dict(whole.named_parameters())
+        split = {piece.partition("[")[0] for piece in self.order}
+        self.layers = nn.ModuleList(nn.Module() for _ in range(min(len(parameters[name]) for name in split)))
+        self.rest = nn.Module()
+        self.others = tuple(name for name in parameters if name not in split)
+        for name in self.others:
+            self.rest.register_parameter(_called(name), nn.Parameter(parameters[name].detach().clone()))
+        for i, layer in enumerate(self.layers):
+            for piece in self.order:
+                name, *at = re.split(r"[\[\]]+", piece.rstrip("]"))
+                value = parameters[name].detach()[(i, *map(int, at))]
+                layer.register_parameter(_called(piece), nn.Parameter(value.clone()))
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        pieces: dict[str, list[list[Tensor]]] = {}
+        for i, layer in enumerate(self.layers):
+            for piece in self.order:
+                layers = pieces.setdefault(piece.partition("[")[0], [[] for _ in self.layers])
+                layers[i].append(getattr(layer, _called(piece))[None])
+        split = {piece.partition("[")[0] for piece in self.order if "[" in piece}
+        state = {
+            name: torch.stack([torch.cat(parts) if name in split else parts[0][0] for parts in layers])
+            for name, layers in pieces.items()
+        }
+        state |= {name: getattr(self.rest, _called(name)) for name in self.others}
+        return functional_call(self._whole, state, args, kwargs)
+
+    def train(self, mode: bool = True) -> "Layered":
+        self._whole.train(mode)
+        return super().train(mode)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Layered":
+        self._whole._apply(fn)
+        return super()._apply(fn, recurse)
+
+
+def _called(piece: str) -> str:
+    return re.sub(r"\[(\d+)\]", r"_\1", piece).replace(".", "_")

@@ -16,9 +16,11 @@ class Layered(nn.Module):
     for a layer. They are called layers.0.gain, or layers.0.gain_0; what belongs to no layer is called rest.gain.
     """
 
+    _whole: nn.Module  # its own parameters are none of this module's
+
     def __init__(self, whole: nn.Module, order: Sequence[str]) -> None:
         super().__init__()
-        object.__setattr__(self, "_whole", whole)  # its own parameters are none of this module's
+        object.__setattr__(self, "_whole", whole)
         self.order = tuple(order)
         parameters = dict(whole.named_parameters())
         split = {piece.partition("[")[0] for piece in self.order}
@@ -53,7 +55,8 @@ class Layered(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Layered":
         self._whole._apply(fn)
-        return super()._apply(fn, recurse)
+        super()._apply(fn, recurse)
+        return self
 
 
 def _called(piece: str) -> str:

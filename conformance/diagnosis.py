@@ -95,8 +95,7 @@ def _names(mistake: Mistake) -> frozenset[str]:
 
 def _adds(mutant: Mutant) -> bool:
     """Return whether a variant is the mistake itself and something besides, which alone is not the mistake."""
-    whole = plain(mutant).replace
-    return mutant is not plain(mutant) and all(mutant.replace.get(f) is other for f, other in whole.items())
+    return set(plain(mutant).replace) < set(mutant.replace)
 
 
 @dataclass

@@ -83,7 +83,11 @@ def test_a_course_may_prescribe_it(tmp_path):
     line = next(line for line in done.stdout.splitlines() if line.startswith("    prescribed"))
     said = r"    prescribed   mask=true-keeps: mask does the opposite, True = hidden; \w+\.py:\d+  .*fill\(mask, .*"
     assert re.fullmatch(said, line)
-    (likely,) = {line for line in done.stdout.splitlines() if line.startswith("  likely    the explicit mask is taken as True = ignore")}
+    (likely,) = {
+        line
+        for line in done.stdout.splitlines()
+        if line.startswith("  likely    the explicit mask is taken as True = ignore")
+    }
     (rerun,) = (line for line in done.stdout.splitlines() if "rerun " in line and "MASK-BOOL-1" in line)
     again = attnconf(*shlex.split(rerun.partition("attnconf ")[2]))
     assert likely in again.stdout.splitlines()

@@ -13,8 +13,8 @@ from attnconf.conformance import at_hand
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
-from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.hints import named
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import search
 from attnconf.conformance.loading import Unjudgeable

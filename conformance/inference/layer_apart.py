@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from attnconf.adapters.layered import Layered
-from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.layer_requests import FIRST
 from attnconf.conformance.inference.probing import Failed, call_module
 from attnconf.conformance.inference.trial import drawn

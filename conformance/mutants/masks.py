@@ -210,6 +210,15 @@ lowered_10000 = Mutant(
     source="the original BERT",
 )
 
+lowered_1e9 = Mutant(
+    "MASK-lowered-by-1e9",
+    story="1e9 is subtracted from hidden scores: a query without allowed keys attends as if none were hidden",
+    breaks={"MASK-EMPTY-1"},
+    hint='fill with float("-inf") or a constant: where all scores are lowered alike, the softmax does not change',
+    replace={masks.hide: lowered_by(1e9)},
+    source="TensorFlow's tutorial on the Transformer",
+)
+
 weights_floored = Mutant(
     "MASK-weights-floored",
     story="weights are kept above 1e-20, the hidden ones too",

@@ -40,6 +40,7 @@ class Implementation:
     told: tuple[str, ...] = ()  # an inferred binding, in words
     established: bool = True  # an inferred binding: it is certified by the reference or by a known mistake
     written: str = ""  # the file in which an inferred binding's text stands
+    doubt: str = ""  # why it is not established
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""

@@ -199,7 +199,8 @@ def _verdicts(session: Session, i: Implementation | Unjudgeable, results: list[d
         if planned:
             verdict, reason = judge_component(mine, len(planned), session.selected, session.settings.strict)
             if verdict == "conformant" and not i.established:
-                verdict, reason = "incomplete", "equivalence not established: which weights are which is a guess"
+                doubt = i.doubt or "which weights are which is a guess"
+                verdict, reason = "incomplete", f"equivalence not established: {doubt}"
             counts = dict(sorted(Counter(r["outcome"] for r in mine).items()))
             verdicts.append(
                 {

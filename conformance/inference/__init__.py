@@ -244,8 +244,9 @@ def _implementation(b: Bound, name: str, where: str) -> Implementation:
         None,
         "inferred",
         b.told,
-        b.certified is not None,
+        b.established,
         INFERRED,
+        b.doubt,
     )
 
 

@@ -35,6 +35,11 @@ class Bound:
     profile: str | None
     certified: str | None  # "reference", the id of a known mistake, or None where nothing did
     told: tuple[str, ...]
+    doubt: str = ""  # why what certified it is not enough
+
+    @property
+    def established(self) -> bool:
+        return self.certified is not None and not self.doubt
 
 
 @dataclass(frozen=True)

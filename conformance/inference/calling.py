@@ -3,14 +3,24 @@
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from types import FunctionType
 from typing import Any
 
-from attnconf.conformance.inference.vocabulary import INPUTS, meanings
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
+ABOUT_CAUSALITY = {"causal", "bidirectional"}
 THREE = ("query", "key", "value")
+# Words in the name of an option that say that it is neither a mask nor about causality.
+TELLING = {
+    "past", "cache", "caches", "cached", "kv", "prefix", "pos", "position", "positions", "offset", "kwargs", "layer",
+    "state", "states", "index", "idx", "ids", "rotary", "rope", "freq", "freqs", "cos", "sin", "sinusoid", "verbose",
+    "debug", "log", "print", "plot", "show", "trace", "record", "return", "returns", "output", "outputs",
+    "save", "store", "flash", "fused", "sdpa", "checkpoint", "inplace", "device", "dtype", "generator",
+    "rng", "seed", "name", "config", "batch", "first", "temp", "temperature", "scale", "gain", "gate", "alpha",
+    "dropout", "norm", "normalize", "out", "static", "reset", "update", "hook", "path", "step", "steps",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,12 @@ class Form:
     def of(self, role: str) -> list[Slot]:
         return [slot for slot in self.slots if slot.role == role]
 
+    def giving(self, name: str, role: str) -> "Form":
+        """Return the form with something given to a parameter, which may have been left at its default."""
+        if all(slot.name != name for slot in self.slots):
+            return Form((*self.slots, Slot(name, role, required=False, by_name=True)))
+        return Form(tuple(replace(slot, role=role) if slot.name == name else slot for slot in self.slots))
+
     def text(self, what: Callable[[Slot], str | None]) -> str:
         """Return the arguments, where ``what`` says what a slot gets; None leaves it at its default."""
         parts, named = [], False
@@ -71,6 +87,18 @@ def parameters(thing: Any) -> list[inspect.Parameter]:
     return found[1:] if method else found  # whatever it calls itself
 
 
+def says_nothing(name: str) -> bool:
+    """Return whether the name of an option tells nothing of what it is for."""
+    sizes = set(meanings(name, SIZES)) - ABOUT_CAUSALITY
+    return not meanings(name, INPUTS) and not sizes and not telling(name)
+
+
+def telling(name: str) -> bool:
+    """Return whether the name of an option says that it is neither a mask nor about causality."""
+    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+    return bool(TELLING & set(re.split(r"[_\d]+", plain)))
+
+
 def attention_forms(thing: Any) -> Iterator[Form]:
     """Yield the forms in which attention may be called, the likeliest first."""
     given = parameters(thing)
@@ -88,6 +116,13 @@ def attention_forms(thing: Any) -> Iterator[Form]:
         slots = [_slot(p, role) for p, role in zip(inputs, roles, strict=True) if role]
         order = {p.name: i for i, p in enumerate(named)}
         yield Form(tuple(sorted([*slots, *options], key=lambda slot: order[slot.name])))
+
+
+def polarities(form: Form) -> list[dict[str, str]]:
+    """Return what flags for causality may get that have to be given: on where attention is causal, or off."""
+    required = [slot.name for slot in form.of("causal") if slot.required]
+    either = ("config.causal", "not config.causal") if required else ("",)
+    return [dict.fromkeys(required, expression) for expression in either]
 
 
 def _slot(p: inspect.Parameter, role: str) -> Slot:
@@ -123,21 +158,25 @@ def _attention_roles(inputs: Sequence[inspect.Parameter]) -> Iterator[tuple[str,
     certain = [next((role for role in THREE if role in found), "") for found in names]
     required = [p.default is p.empty for p in inputs]
     if sorted(r for r in certain if r) == sorted(THREE):
-        yield tuple(role or ("none" if need else "") for role, need in zip(certain, required, strict=True))
+        others = ["mask" if says_nothing(p.name) else "none" for p in inputs]
+        yield tuple(r or (o if need else "") for r, o, need in zip(certain, others, required, strict=True))
         return
     count = max(sum(required), 1)
+    read = len(names) > 1 and bool({"memory", *THREE} & set(names[1]))  # its name says that it is attended to
     if len(inputs) == 1:
         yield ("x",)
     elif count == 1 and len(inputs) >= 2:
         yield ("x", "memory", *[""] * (len(inputs) - 2))
-        yield ("x", "mask", *[""] * (len(inputs) - 2))
+        if not read:
+            yield ("x", "mask", *[""] * (len(inputs) - 2))
     elif count == 2:
         rest = [""] * (len(inputs) - 2)
         if "memory" in names[0] and "memory" not in names[1]:
             yield ("memory", "x", *rest)
         yield ("x", "memory", *rest)
         yield ("memory", "x", *rest)
-        yield ("x", "mask", *rest)
+        if not read:
+            yield ("x", "mask", *rest)
     elif count == 3:
         rest = [""] * (len(inputs) - 3)
         for order in permutations(THREE):

@@ -57,9 +57,10 @@ class Bound:
     @property
     def standing(self) -> str:
         """How far the binding is to be believed, in words."""
-        if self.certified == "reference":
-            return "equal to the textbook on fresh weights"
-        return "equal to a known mistake on fresh weights" if self.certified else GUESS
+        if self.certified is None:
+            return GUESS
+        alike = "the textbook" if self.certified == "reference" else "a known mistake"
+        return f"equal to {alike} on fresh weights" + (f", but {self.doubt}" if self.doubt else "")
 
 
 @dataclass(frozen=True)

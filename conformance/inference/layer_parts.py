@@ -41,7 +41,7 @@ def layer_parts(place: Place, table: Mapping[str, Sequence[str]]) -> Part:
             return ()
         if "activation" in meanings(name):
             return _ACTIVATIONS
-        if re.search(r"dim|size|hidden|num|channels|width|units|heads|_n$|^n_|inner|mult|ratio", plain):
+        if re.search(r"dim|size|hidden|num|channels|width|units|heads|_n$|^n_|^d_|^dff|_d$|inner|mult|ratio", plain):
             return ()
         found: list[str] = []
         for wanted, kinds in _WANTS:

@@ -129,7 +129,7 @@ def with_masks(
 
 def _opposed(search: Search, text: AttentionText, name: str, held: AttentionText) -> AttentionText:
     """Return the text with what an argument wants that does not take masks as is prescribed."""
-    free, standing = _with_argument(search, text, name)
+    free, standing = _with_argument(search, text, name, "")
     return held.but(opposed={**held.opposed, name: free.masks[name].kind}) if standing == "right" else held
 
 
@@ -148,7 +148,7 @@ def _with_strange(search: Search, text: AttentionText, name: str) -> AttentionTe
     """Return the text with how an argument takes masks whose name says nothing, if it is one for masks."""
     required = any(slot.name == name and slot.required for slot in text.form.slots)
     asked = text.but(form=text.form.giving(name, "mask"))
-    found, standing = _with_argument(search, asked, name, strange=True)
+    found, standing = _with_argument(search, asked, name, search.place.prescribed.get("mask", ""), True)
     if standing in ("right", "mistake"):
         return found
     if standing == "other":
@@ -158,7 +158,7 @@ def _with_strange(search: Search, text: AttentionText, name: str) -> AttentionTe
 
 
 def _with_argument(
-    search: Search, text: AttentionText, name: str, wanted: str = "", strange: bool = False
+    search: Search, text: AttentionText, name: str, wanted: str, strange: bool = False
 ) -> tuple[AttentionText, str]:
     """Return the text with how one argument takes masks, and what certifies it: it is right, or a mistake, or other.
 

@@ -82,7 +82,7 @@ def _body(b: Bound) -> str:
 def _alone(b: Bound) -> str:
     lines = [f"declares = {dict(b.draft.declares)!r}"] if b.draft.declares else []
     lines += [f"profile = {b.profile!r}"] if b.profile else []
-    lines += [f"established = False  # {b.doubt or 'nothing confirmed it'}"] if not b.established else []
+    lines += [f"established = False  # {b.doubt or 'a guess'}"] if not b.established else []
     return "\n".join([*lines, "", "", _body(b)])
 
 

@@ -1,11 +1,11 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
-import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from types import FunctionType, ModuleType
+from itertools import islice
+from types import ModuleType
 from typing import Any
 
 from attnconf.adapters.contract import FORWARD
@@ -13,7 +13,7 @@ from attnconf.conformance import at_hand
 from attnconf.conformance.door import INFERRED, Implementation
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
-from attnconf.conformance.inference.hints import named
+from attnconf.conformance.inference.helpers import far_fetched, helps, is_part, without_helpers
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import search
@@ -100,7 +100,7 @@ def bindings(
     bound: list[Bound] = []
     refused: list[tuple[Candidate, str]] = []
     for candidate in sorted(found, key=lambda c: sum(c.name in o.uses for o in found if o is not c)):
-        if any(_helps(candidate, b, found) for b in bound):
+        if any(helps(candidate, b, found) for b in bound):
             continue
         outcome = bind(candidate, source, prescribed or {})
         if component is None and says_nothing(candidate.name) and not _is_certain(outcome) and not _is_layer(outcome):
@@ -117,10 +117,11 @@ def bindings(
                 bound.append(outcome)
                 found.append(candidate)
     if not bound:
-        bound = [b for candidate, _ in refused for b in _with_own(candidate, source, prescribed or {})][:1]
+        owns = (_with_own(candidate, source, prescribed or {}) for candidate, _ in refused)
+        bound = list(islice((own for own in owns if own is not None), 1))
     by_name = {c.name: c for c in found}
-    bound = [b for b in bound if not any(_is_part(b, o, by_name[o.place.name].uses) for o in bound if o is not b)]
-    bound = _without_helpers(sorted(bound, key=lambda b: list(by_name).index(b.place.name)), by_name)
+    bound = [b for b in bound if not any(is_part(b, o, by_name[o.place.name].uses) for o in bound if o is not b)]
+    bound = without_helpers(sorted(bound, key=lambda b: list(by_name).index(b.place.name)), by_name)
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
     used |= {name for c in found for name in c.uses if c.name != name}
     return bound, [(c, reason) for c, reason in refused if c.name not in used]
@@ -173,7 +174,7 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, str
         passed_over = isinstance(outcome, Bound) and "handed(" in outcome.draft.body and any(u.whole for u in unlike)
         if isinstance(outcome, Bound) and outcome.certified == "reference" and not passed_over:
             return outcome
-        if isinstance(outcome, Bound) and outcome.certified is None and _far_fetched(candidate, component):
+        if isinstance(outcome, Bound) and outcome.certified is None and far_fetched(candidate, component):
             outcome = Refusal(f"it can be called as {component}, but is neither that nor a known mistake in it")
         outcomes.append(outcome)
     for one in unlike:  # an embedding that is none of the textbook's is not passed over
@@ -184,15 +185,14 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, str
     return by_rank[0] if by_rank else Refusal("it looks like no component")
 
 
-def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Iterator[Bound]:
-    """Yield the binding of something with the parameters that it has, as what it most likely is."""
+def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | None:
+    """Return the binding of something with the parameters that it has, as what it most likely is, or None."""
     binder: Any = import_module("attnconf.conformance.inference.own_parameters")
-    for component in candidate.components[:1]:
-        part = part_of(source.module)
-        place = Place(candidate.name, candidate.thing, source.module, part, component, prescribed)
-        found = binder.bind(place)
-        if found is not None:
-            yield found
+    part, component = part_of(source.module), candidate.components[0]
+    found: Bound | None = binder.bind(
+        Place(candidate.name, candidate.thing, source.module, part, component, prescribed)
+    )
+    return found
 
 
 def _is_certain(outcome: Bound | Refusal) -> bool:
@@ -207,78 +207,6 @@ def _is_layer(outcome: Bound | Refusal) -> bool:
 
 def _certified(outcome: Bound | Refusal) -> str | None:
     return outcome.certified if isinstance(outcome, Bound) else None
-
-
-# Components whose helpers may look like other components: what makes tables for a rotation is no encoding of its own.
-KINDS = {
-    "attention": "multi_head_attention",
-    **dict.fromkeys(
-        ("sinusoidal", "sinusoidal_2d", "learned", "rotary", "rotary_attention", "alibi", "alibi_attention",
-         "relative_bias", "relative_bias_attention", "fourier", "random_fourier", "coordinate_mlp"),
-        "positions",
-    ),
-}  # fmt: skip
-
-
-def _far_fetched(candidate: Candidate, component: str) -> bool:
-    """Return whether something that its name says to be something else is taken for attention or for an encoding.
-
-    What its inputs and its code say together, attention with positions of its own, is not far-fetched.
-    """
-    if component == "multi_head_attention":
-        layer = candidate.components[0] in ("encoder_layer", "encoder", "decoder_layer", "decoder", "transformer")
-        return layer and not re.search(r"(?i)att|mha|msa|head", candidate.name)
-    if component.endswith("_attention"):
-        return False
-    kinds = {KINDS.get(c, c) for c in candidate.components}
-    return KINDS.get(component) == "positions" and kinds != {"positions"} and not named(candidate.name)
-
-
-def _helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
-    """Return whether something is judged with what uses it: it is of one kind with that, or that equals the textbook.
-
-    Attention is judged by itself as well: its laws are not asked of what is built from it.
-    """
-    kind = KINDS.get(user.draft.component, user.draft.component)
-    uses = next(c.uses for c in found if c.name == user.place.name)
-    used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
-    if used and "handed(" in user.draft.body and KINDS.get(candidate.components[0]) == "positions":
-        return False  # vectors are handed in behind them
-    if used and user.certified == "reference" and candidate.components[0] != "multi_head_attention":
-        return True
-    return used and all(KINDS.get(c, c) == kind for c in candidate.components)
-
-
-def _is_part(b: Bound, user: Bound, uses: Collection[str]) -> bool:
-    """Return whether something is handed to the constructor of what equals the textbook with it.
-
-    Attention that projects no output is a part of what does: as such it is judged.
-    """
-    if user.certified != "reference":
-        return False
-    if b.draft.component == "multi_head_attention":
-        return 'weights["out.' not in b.draft.body and b.place.name in uses
-    return f"theirs.{b.place.name}(" in user.draft.body
-
-
-def _without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:
-    """Return the bindings without those of helpers: what another one of its kind uses is judged with that.
-
-    What nothing certifies, and neither name nor inputs tell, is none where there is something better.
-    """
-    kept = []
-    for b in bound:
-        kind = KINDS.get(b.draft.component, b.draft.component)
-        others = [o for o in bound if o is not b and KINDS.get(o.draft.component, o.draft.component) == kind]
-        used = any(b.place.name in found[o.place.name].uses for o in others)
-        written = any(f"theirs.{b.place.name}(" in o.draft.body for o in others)
-        uncertain = b.certified is None and found[b.place.name].weak and len(bound) > 1
-        simple = found[b.place.name].weak or isinstance(b.place.thing, FunctionType)
-        elsewhere = any(b.place.name in c.uses for c in found.values() if c.name != b.place.name)
-        helper = b.certified is None and simple and elsewhere
-        if not (used or written or uncertain or helper):
-            kept.append(b)
-    return kept or bound[:1]
 
 
 def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, str]) -> Implementation:

@@ -1,0 +1,80 @@
+"""Which of what a file has is judged: what helps something else is judged with that."""
+
+import re
+from collections.abc import Collection, Mapping
+from types import FunctionType
+
+from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.candidates import Candidate
+from attnconf.conformance.inference.hints import named
+
+# Components whose helpers may look like other components: what makes tables for a rotation is no encoding of its own.
+KINDS = {
+    "attention": "multi_head_attention",
+    **dict.fromkeys(
+        ("sinusoidal", "sinusoidal_2d", "learned", "rotary", "rotary_attention", "alibi", "alibi_attention",
+         "relative_bias", "relative_bias_attention", "fourier", "random_fourier", "coordinate_mlp"),
+        "positions",
+    ),
+}  # fmt: skip
+
+
+def far_fetched(candidate: Candidate, component: str) -> bool:
+    """Return whether something that its name says to be something else is taken for attention or for an encoding.
+
+    What its inputs and its code say together, attention with positions of its own, is not far-fetched.
+    """
+    if component == "multi_head_attention":
+        layer = candidate.components[0] in ("encoder_layer", "encoder", "decoder_layer", "decoder", "transformer")
+        return layer and not re.search(r"(?i)att|mha|msa|head", candidate.name)
+    if component.endswith("_attention"):
+        return False
+    kinds = {KINDS.get(c, c) for c in candidate.components}
+    return KINDS.get(component) == "positions" and kinds != {"positions"} and not named(candidate.name)
+
+
+def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
+    """Return whether something is judged with what uses it: it is of one kind with that, or that equals the textbook.
+
+    Attention is judged by itself as well: its laws are not asked of what is built from it.
+    """
+    kind = KINDS.get(user.draft.component, user.draft.component)
+    uses = next(c.uses for c in found if c.name == user.place.name)
+    used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
+    if used and "handed(" in user.draft.body and KINDS.get(candidate.components[0]) == "positions":
+        return False  # vectors are handed in behind them
+    if used and user.certified == "reference" and candidate.components[0] != "multi_head_attention":
+        return True
+    return used and all(KINDS.get(c, c) == kind for c in candidate.components)
+
+
+def is_part(b: Bound, user: Bound, uses: Collection[str]) -> bool:
+    """Return whether something is handed to the constructor of what equals the textbook with it.
+
+    Attention that projects no output is a part of what does: as such it is judged.
+    """
+    if user.certified != "reference":
+        return False
+    if b.draft.component == "multi_head_attention":
+        return 'weights["out.' not in b.draft.body and b.place.name in uses
+    return f"theirs.{b.place.name}(" in user.draft.body
+
+
+def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[Bound]:
+    """Return the bindings without those of helpers: what another one of its kind uses is judged with that.
+
+    What nothing certifies, and neither name nor inputs tell, is none where there is something better.
+    """
+    kept = []
+    for b in bound:
+        kind = KINDS.get(b.draft.component, b.draft.component)
+        others = [o for o in bound if o is not b and KINDS.get(o.draft.component, o.draft.component) == kind]
+        used = any(b.place.name in found[o.place.name].uses for o in others)
+        written = any(f"theirs.{b.place.name}(" in o.draft.body for o in others)
+        uncertain = b.certified is None and found[b.place.name].weak and len(bound) > 1
+        simple = found[b.place.name].weak or isinstance(b.place.thing, FunctionType)
+        elsewhere = any(b.place.name in c.uses for c in found.values() if c.name != b.place.name)
+        helper = b.certified is None and simple and elsewhere
+        if not (used or written or uncertain or helper):
+            kept.append(b)
+    return kept or bound[:1]

@@ -7,6 +7,7 @@ import pytest
 import torch
 from command_line import attnconf
 
+from attnconf.adapters import wiring
 from attnconf.conformance import inference
 from attnconf.conformance.sources import read
 
@@ -151,6 +152,19 @@ def test_a_mask_is_told_once(tmp_path):
     assert found.draft.declares["mask"] == "true-drops"
 
 
+MEMORY = {
+    "refused": ("assert memory is None", "reference", "forward      (x) -> result"),
+    "forgotten": ("pass", "MHA-memory-ignored", "forward      (x, memory=memory) -> result"),
+}
+
+
+@pytest.mark.parametrize("case", MEMORY)
+def test_a_memory_may_be_left_out_where_it_is_not_taken(tmp_path, case):
+    scores, certified, forward = MEMORY[case]
+    found = inferred_of(tmp_path, multi_head(scores, ", memory=None"))
+    assert (found.certified, found.told[1]) == (certified, forward)
+
+
 # -- flags
 
 FLAGS = {
@@ -232,6 +246,12 @@ def test_weights_come_back_for_every_sequence():
     found = inferred(HERE / "right" / "att_tokens_heads_map.py")
     assert "returned-weights" not in found.draft.declares
     assert re.search(r"return \(out, result\[1\]\[None\]\) if need_weights else out", found.draft.body)
+
+
+def test_nobody_who_takes_one_sequence_is_asked_for_none():
+    singly = wiring.singly(lambda query, key, value: query)
+    with pytest.raises(NotImplementedError, match="a batch without samples"):
+        singly(*(torch.empty(0, 3, 4),) * 3)
 
 
 # -- layers

@@ -18,8 +18,8 @@ __all__ = [
     "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact",
     "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order", "kernel",
     "lacking", "layered", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
-    "pairs", "penalties", "registered", "rows", "settle", "spelt", "tallied", "under", "unknown_in", "without",
-    "written",
+    "pairs", "penalties", "registered", "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in",
+    "without", "written",
 ]  # fmt: skip
 
 END = "</w>"
@@ -253,6 +253,31 @@ def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any
     if isinstance(results[0], Tensor):
         return torch.stack(results).unflatten(0, (B, H))
     return tuple(torch.stack(items).unflatten(0, (B, H)) for items in zip(*results, strict=True))
+
+
+def singly(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what gives for a batch what ``forward``, for batches of one sample, gives for each of its samples.
+
+    What is one object to the caller, as query, key and value are in self-attention, is one to ``forward``.
+    """
+
+    def for_all(query: Tensor, key: Tensor, value: Tensor, **given: Any) -> Any:
+        results = []
+        for b in range(len(query)):
+            parts = {id(x): x[b : b + 1] for x in (query, key, value)}
+            options = {name: _of_one(name, x, b) for name, x in given.items()}
+            results.append(forward(*(parts[id(x)] for x in (query, key, value)), **options))
+        if isinstance(results[0], Tensor):
+            return torch.cat(results)
+        return tuple(torch.cat(items) for items in zip(*results, strict=True))
+
+    return for_all
+
+
+def _of_one(name: str, x: Any, b: int) -> Any:
+    """Return what an option of attention is for one sample of a batch."""
+    batched = isinstance(x, Tensor) and len(x) > 1 and (name == "key_mask" or x.ndim == 4)
+    return x[b : b + 1] if batched else x
 
 
 # -- positions, biases and coordinates

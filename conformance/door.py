@@ -42,6 +42,7 @@ class Implementation:
     established: bool = True  # an inferred binding: it is certified by the reference or by a known mistake
     written: str = ""  # the file in which an inferred binding's text stands
     inside: str = ""  # the class or function that is judged, where one is
+    doubt: str = ""  # why it is not established
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""

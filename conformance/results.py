@@ -202,7 +202,8 @@ def _verdicts(session: Session, i: Implementation | Unjudgeable, results: list[d
         if planned:
             verdict, reason = judge_component(mine, len(planned), session.selected, session.settings.strict)
             if verdict == "conformant" and not i.established:
-                verdict, reason = "incomplete", f"equivalence not established: the binding is {GUESS}"
+                doubt = i.doubt or f"the binding is {GUESS}"
+                verdict, reason = "incomplete", f"equivalence not established: {doubt}"
             counts = dict(sorted(Counter(r["outcome"] for r in mine).items()))
             verdicts.append(
                 {

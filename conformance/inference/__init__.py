@@ -292,9 +292,10 @@ def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, st
         None,
         "inferred",
         (*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where, prescribed)),
-        b.certified is not None,
+        b.established,
         INFERRED,
         b.place.name,
+        b.doubt,
     )
 
 

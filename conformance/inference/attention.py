@@ -5,7 +5,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from types import FunctionType
 
 import torch
@@ -28,8 +28,8 @@ from attnconf.conformance.inference.attention_requests import (
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.building import Construction, run, space_for
-from attnconf.conformance.inference.calling import Form, attention_forms
-from attnconf.conformance.inference.claims import claims_batch_first
+from attnconf.conformance.inference.calling import Form, attention_forms, polarities
+from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.functional import functional
@@ -55,7 +55,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
 }
 UNMADE = nn.parameter.UninitializedParameter
 TOO_MANY = 5  # times as many weights as attention has, which is more than a whole projection for each head: a model
-ENOUGH = 16  # hypotheses of one construction that run but are not certified
+ENOUGH = 16  # hypotheses of one construction, called alike, that run but are not certified
 AT_MOST = 200  # hypotheses in all
 
 
@@ -72,7 +72,7 @@ def bind(place: Place) -> Bound | Refusal:
     ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
     known: AttentionText | None = None
     for text, sizes in islice(texts(place, attempts), AT_MOST):
-        if sum(t.made == text.made for t, *_ in ran) == ENOUGH and not text.supposed:
+        if sum(_called_alike(t, text) for t, *_ in ran) == ENOUGH and not text.supposed:
             continue
         certificate = plain_certificate(text, sizes)
         draft = Draft(COMPONENT, text.body(), declared(text))
@@ -98,6 +98,11 @@ def bind(place: Place) -> Bound | Refusal:
     if wide_heads(place, ran[0][0]):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
+
+
+def _called_alike(one: AttentionText, other: AttentionText) -> bool:
+    """Return whether two texts build the same, and give it the same masks and flags where it insists on them."""
+    return (one.made, one.masks, one.flags) == (other.made, other.masks, other.flags)
 
 
 def wide_heads(place: Place, text: AttentionText) -> bool:
@@ -152,7 +157,7 @@ def texts(
             for text in _of_form(place, whole, form, module, config, attempts, unregistered):
                 ran = True
                 yield text, sizes
-            for text in () if ran else _square(whole, form, module, config, unregistered):
+            for text in () if ran else _otherwise(place, whole, form, module, config, unregistered):
                 yield text, sizes
 
 
@@ -181,9 +186,10 @@ def _of_form(
     unregistered: bool,
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is called in one form."""
-    for first in (False,) if claims_batch_first(place.thing) else (False, True):
+    orders = (False,) if claims_batch_first(place.thing) else (False, True)
+    for first, flags in product(orders, polarities(form)):
         lazy = any(isinstance(p, UNMADE) for p in module.parameters())
-        text = AttentionText(made, form, sequence_first=first, lazy=lazy)
+        text = AttentionText(made, form, sequence_first=first, lazy=lazy, flags=flags)
         text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)
         probe = Probe(copy.deepcopy(module), text, config)
         try:
@@ -203,13 +209,22 @@ def _of_form(
                     continue
 
 
-def _square(
-    made: Construction, form: Form, module: nn.Module, config: MultiHeadAttentionConfig, unregistered: bool
+def _otherwise(
+    place: Place,
+    made: Construction,
+    form: Form,
+    module: nn.Module,
+    config: MultiHeadAttentionConfig,
+    unregistered: bool,
 ) -> Iterator[AttentionText]:
-    """Yield what the class may be if it takes as many keys as queries, and no other number."""
-    if {"query", "key"} <= set(form.roles) and not any(isinstance(p, UNMADE) for p in module.parameters()):
-        text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered, square=True)
-        probe = Probe(copy.deepcopy(module), text, config)
+    """Yield what the class may be if it takes as many keys as queries, and no other number, or no batch."""
+    if any(isinstance(p, UNMADE) for p in module.parameters()):
+        return
+    text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered)
+    found = [text.but(square=True)] if {"query", "key"} <= set(form.roles) else []
+    found += [] if claims_batch(place.thing) else [text.but(single=True)]
+    for one in (x.but(flags=flags) for x in found for flags in polarities(form)):
+        probe = Probe(copy.deepcopy(module), one, config)
         with contextlib.suppress(Failed):
             yield from _weighed(probe.called(), probe)
 

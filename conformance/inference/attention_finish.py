@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from attnconf.conformance.door import Request
@@ -9,7 +10,8 @@ from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_requests import COMPONENT, declared, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
-from attnconf.conformance.inference.calling import Form
+from attnconf.conformance.inference.calling import Slot
+from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, drawn, reply
 
@@ -18,15 +20,17 @@ CAUSAL = r"causal|autoregressive|masked"
 
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
+    text = with_flags(place, text, sizes, request, declared, certified)
     text = _without_output_dropout(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
-    text = with_masks(place, text, sizes, request, declared, "" if certified in (None, "reference") else certified)
+    text = with_masks(place, text, sizes, request, declared, certified)
     text = text.but(longest=limit(place, text, sizes))
     declares = declared(text)
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
-    return Bound(place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text), text.kinds)
+    draft = Draft(COMPONENT, text.body(), declares)
+    return Bound(place, draft, profile, certified, told(place, text), text.kinds, text.doubt)
 
 
 def _says_causal(place: Place, text: AttentionText) -> bool:
@@ -37,17 +41,13 @@ def _says_causal(place: Place, text: AttentionText) -> bool:
 
 
 def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
-    """Return the text without a flag that alone does nothing, or wrong, and without widths that it does not take."""
+    """Return the text without widths that it does not take."""
 
     def fits(candidate: AttentionText, one: Request) -> bool:
         draft = Draft(COMPONENT, candidate.body(), declared(candidate))
         certificate = Certificate(COMPONENT, [one])
         return certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
 
-    flagged = text.form.of("causal") and text.form.of("mask")
-    if flagged and not fits(text, request(text, sizes[0], 2, 6, 6, {}, causal=True)):
-        unflagged = Form(tuple(slot for slot in text.form.slots if slot.role != "causal" or slot.required))
-        text = text.but(form=unflagged)
     if {"key_dim", "value_dim"} & text.made.given and "value" in text.form.roles:
         one = request(text, sizes[0], 2, 3, 7, {})
         wide = {"k": one.config.embed_dim + 3, "v": one.config.embed_dim + 7}
@@ -84,6 +84,7 @@ def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> At
     return text.but(made=replace(text.made, text=words, given=text.made.given - {"dropout"}))
 
 
+REMARKS = 4  # options that are spoken of
 LONG = 140  # tokens, beyond the longest scored case
 
 
@@ -106,17 +107,39 @@ def limit(place: Place, text: AttentionText, sizes: Any) -> int:
 def told(place: Place, text: AttentionText) -> tuple[str, ...]:
     """Return the binding in three lines, for people."""
     shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
-    masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
+    masks = masks_told(text) or "no masks"
     masks += f"; at most {text.longest} tokens" if text.longest else ""
-    choices = ", ".join(f"{name}: {choice}" for name, choice in declared(text).items())
+    conventions = declared(text).items()
+    choices = ", ".join(f"{name}: {choice}" for name, choice in conventions if name not in text.mask_conventions)
     more = [f"with the norms {', '.join(text.stripped)} left out"] if text.stripped else []
     more += ["with the input added, and subtracted again"] if text.residual else []
     return (
         f"constructor  {shown}",
-        f"forward      ({text.form.text(lambda slot: slot.role)}) -> {text.out}"
-        + (", sequence first" if text.sequence_first else ""),
+        f"forward      ({text.form.text(partial(_given, text))}) -> {text.out}"
+        + (", sequence first" if text.sequence_first else "")
+        + (", one sequence (L, E) at a time" if text.single else ""),
         "; ".join([f"weights      {_weights_told(text)}", masks, *([choices] if choices else []), *more]),
+        *remarks(text),
     )
+
+
+def _given(text: AttentionText, slot: Slot) -> str:
+    """Return what an argument gets, for people."""
+    return text.flags.get(slot.name, slot.role).replace("config.", "")
+
+
+def masks_told(text: AttentionText) -> str:
+    """Return how arguments take masks, those that take the same together."""
+    alike: dict[str, list[str]] = {}
+    for name, mask in text.masks.items():
+        alike.setdefault(mask.told, []).append(name)
+    return "; ".join(f"{', '.join(names)} {form}" for form, names in alike.items())
+
+
+def remarks(text: AttentionText) -> list[str]:
+    """Return what there is to say of options that are not asked for, and why equality is not all; a line for each."""
+    doubt = [f"in doubt     {text.doubt}"] if text.doubt else []
+    return [*doubt, *(f"left alone   {words}" for words in text.left_alone[:REMARKS])]
 
 
 def _weights_told(text: AttentionText) -> str:

@@ -12,11 +12,13 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import AttentionConfig
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.attention_finish import masks_told, remarks
 from attnconf.conformance.inference.attention_text import AttentionText, refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.building import Construction, run, space_for
-from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters
+from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
 from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.masking import mask_forms, with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, why
@@ -146,10 +148,10 @@ def texts(place: Place) -> Iterator[FunctionText]:
     for made in makings:
         if isinstance(place.thing, type) and _has_parameters(made, place):
             return
-        for form in _forms(place.thing):
+        for form, flags in ((f, flags) for f in _forms(place.thing) for flags in polarities(f)):
             for layout in LAYOUTS:
                 for out in ("result", "result[0]", "result[1]"):
-                    bare = FunctionText(made, form, out=out, layout=layout)
+                    bare = FunctionText(made, form, out=out, layout=layout, flags=flags)
                     name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
                     needing = [bare.but(masks={name: m}, needs_mask=True) for m in mask_forms(bare)] if name else []
                     for base in (bare, *needing):
@@ -210,16 +212,18 @@ def declared(text: AttentionText) -> dict[str, str]:
 
 def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
     """Return the binding with masks, returned weights, scale and dropout, which are looked for one by one."""
-    text = with_masks(place, text, SIZES, request, declared)  # type: ignore[assignment]  # of the same class
+    text = cast(FunctionText, with_flags(place, text, SIZES, request, declared, certified))
+    text = cast(FunctionText, with_masks(place, text, SIZES, request, declared, certified))
     text = _with_scale(place, text)
     text = _with_dropout(place, text)
     shown = re.sub(r"\btheirs\.", "", text.made.text)
     told = (
         f"constructor  {shown}" if isinstance(place.thing, type) else f"function     {shown}",
         f"forward      ({text.form.text(text._argument)}) -> {text.out}, inputs {text.layout}",
-        "masks        " + ("; ".join(f"{n} {m.told}" for n, m in text.masks.items()) or "none"),
+        f"masks        {masks_told(text) or 'none'}",
+        *remarks(text),
     )
-    return Bound(place, Draft(COMPONENT, text.body(), declared(text)), None, certified, told, text.kinds)
+    return Bound(place, Draft(COMPONENT, text.body(), declared(text)), None, certified, told, text.kinds, text.doubt)
 
 
 def _with_scale(place: Place, text: FunctionText) -> FunctionText:
@@ -262,5 +266,5 @@ def _with_dropout(place: Place, text: FunctionText) -> FunctionText:
 
 def _including(form: Form, p: inspect.Parameter, role: str) -> Form:
     if p.name in {slot.name for slot in form.slots}:
-        return Form(tuple(replace(s, role=role) if s.name == p.name else s for s in form.slots))
+        return form.giving(p.name, role)
     return Form((*form.slots, Slot(p.name, role, False, p.default is p.empty)))

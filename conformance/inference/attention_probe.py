@@ -38,13 +38,15 @@ class Probe:
         tensors = {"query": query, "x": query, "key": key, "memory": key, "value": value}
         if slot.role in tensors:
             x = tensors[slot.role]
-            return x.transpose(0, 1) if self.text.sequence_first else x
+            return x.transpose(0, 1) if self.text.sequence_first else x[0] if self.text.single else x
         if slot.name in self.text.masks and self.text.needs_mask:
             seen = torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)
             space = {**names(nn), "seen": seen, "query": query, "attn_bias": None, "config": self.config}
             return eval(self.text.masks[slot.name].text, space)
+        if slot.role in ("want_weights", "causal") and slot.required:
+            return self.text.flags.get(slot.name) == "not config.causal"
         if slot.role in ("want_weights", "causal"):
-            return False if slot.required else MISSING
+            return MISSING
         return None if slot.required else MISSING
 
     def runs_with(self, samples: int) -> bool:
@@ -61,18 +63,21 @@ class Probe:
         Raises Failed where no call succeeds.
         """
         E = self.config.embed_dim
-        q = drawn("query", 2, 3, E)
+        B = 1 if self.text.single else 2
+        q = drawn("query", B, 3, E)
         S = 3 if self.text.square else 7
-        k, v = (q, q) if self.text.self_only else (drawn("key", 2, S, E), drawn("value", 2, S, E))
+        k, v = (q, q) if self.text.self_only else (drawn("key", B, S, E), drawn("value", B, S, E))
         v = k if "value" not in self.text.form.roles else v
         result = self.run(q, k, v)
-        shape = (3, 2, E) if self.text.sequence_first else (2, 3, E)
+        shape = (3, 2, E) if self.text.sequence_first else (3, E) if self.text.single else (2, 3, E)
         where = found_output(result, shape)
         if where is None:
             raise Failed(f"no output of shape {shape} came back")
         zeros = {name: torch.zeros_like(p) for name, p in self.parameters.items()}
         out = eval(where, {"result": self.run(q, k, v, zeros)})
         out = out.transpose(0, 1) if self.text.sequence_first else out
+        if self.text.needs_mask and bool(out.isnan().any()):
+            raise Failed("not-a-numbers came back where a mask hides nothing")
         residual = bool(torch.allclose(out, q, atol=1e-9)) and bool(q.abs().max() > 0)
         always = self._ordered(where)
         self.text = self.text.but(out=where, residual=residual, causal_always=always)
@@ -83,7 +88,7 @@ class Probe:
 
         What comes out differently each time tells nothing.
         """
-        x = drawn("tokens", 2, 5, self.config.embed_dim)
+        x = drawn("tokens", 1 if self.text.single else 2, 5, self.config.embed_dim)
         order = torch.tensor([3, 0, 4, 1, 2])
         try:
             one, again, other = (eval(where, {"result": self.run(y, y, y)}) for y in (x, x, x[:, order]))
@@ -93,6 +98,8 @@ class Probe:
             return False
         if self.text.sequence_first:
             one, other = one.transpose(0, 1), other.transpose(0, 1)
+        if self.text.single:
+            one, other = one[None], other[None]
         return not torch.allclose(one[:, order], other, atol=1e-8, equal_nan=True)
 
     def weighings(self) -> Iterator[Weighing]:

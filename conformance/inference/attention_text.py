@@ -55,6 +55,10 @@ class AttentionText:
     needs_mask: bool = False  # None is not taken
     causal_always: bool = False
     longest: int = 0  # tokens, where there is a limit
+    single: bool = False  # it takes one sequence (L, E), and no batch
+    flags: dict[str, str] = field(default_factory=dict)  # what arguments get that say whether attention is causal
+    left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
+    doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
     def but(self, **changes: Any) -> "AttentionText":
         return replace(self, **changes)
@@ -107,7 +111,8 @@ class AttentionText:
             "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",
         ]
         lines += _indented(self._forward(), 8)
-        return "\n".join([*lines, "", "    return forward", ""])
+        returned = "singly(forward)" if self.single else "forward"
+        return "\n".join([*lines, "", f"    return {returned}", ""])
 
     def _bound(self) -> list[str]:
         entries = [f"        {entry}," for entry in self.state]
@@ -160,6 +165,8 @@ class AttentionText:
         lines.append(f"out = {self.out}")
         if self.sequence_first:
             lines.append("out = out.transpose(0, 1)")
+        if self.single:
+            lines.append("out = out[None]")
         if self.residual:
             lines.append("out = out - before")
         returned = "out" if self.weights is None else f"(out, {self.weights}) if need_weights else out"
@@ -201,13 +208,14 @@ class AttentionText:
     def _argument(self, slot: Slot) -> str | None:
         tensors = {"query": "query", "x": "query", "key": "key", "memory": "key", "value": "value"}
         if slot.role in tensors:
-            return f"{tensors[slot.role]}.transpose(0, 1)" if self.sequence_first else tensors[slot.role]
+            turned = ".transpose(0, 1)" if self.sequence_first else "[0]" if self.single else ""
+            return tensors[slot.role] + turned
         if slot.name in self.masks:
             return _local(slot.name)
         others = {
             "want_weights": "need_weights" if self.weights else None,
             "average": "False",
-            "causal": "config.causal",
+            "causal": self.flags.get(slot.name),
         }
         return others.get(slot.role, "None" if slot.required else None)
 

@@ -37,6 +37,11 @@ class Bound:
     certified: str | None  # "reference", the id of a known mistake, or None where nothing did
     told: tuple[str, ...]
     masks: Mapping[str, str] = field(default_factory=dict)  # what the values of its arguments for masks mean
+    doubt: str = ""  # why what certified it is not enough
+
+    @property
+    def established(self) -> bool:
+        return self.certified is not None and not self.doubt
 
     @property
     def in_arrays(self) -> bool:

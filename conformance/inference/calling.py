@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from types import FunctionType
 from typing import Any
@@ -11,6 +11,15 @@ from typing import Any
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 THREE = ("query", "key", "value")
+# Words in the name of an option that say that it is neither a mask nor about causality.
+TELLING = {
+    "past", "cache", "caches", "cached", "kv", "prefix", "pos", "position", "positions", "offset", "kwargs", "layer",
+    "state", "states", "index", "idx", "ids", "rotary", "rope", "freq", "freqs", "cos", "sin", "sinusoid", "verbose",
+    "debug", "log", "print", "plot", "show", "trace", "record", "return", "returns", "output", "outputs",
+    "save", "store", "flash", "fused", "sdpa", "checkpoint", "inplace", "device", "dtype", "generator",
+    "rng", "seed", "name", "config", "batch", "first", "temp", "temperature", "scale", "gain", "gate", "alpha",
+    "dropout", "norm", "normalize", "out", "static", "reset", "update", "hook", "path", "step", "steps",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,12 @@ class Form:
     def of(self, role: str) -> list[Slot]:
         return [slot for slot in self.slots if slot.role == role]
 
+    def giving(self, name: str, role: str) -> "Form":
+        """Return the form with something given to a parameter, which may have been left at its default."""
+        if all(slot.name != name for slot in self.slots):
+            return Form((*self.slots, Slot(name, role, required=False, by_name=True)))
+        return Form(tuple(replace(slot, role=role) if slot.name == name else slot for slot in self.slots))
+
     def text(self, what: Callable[[Slot], str | None]) -> str:
         """Return the arguments, where ``what`` says what a slot gets; None leaves it at its default."""
         parts, named = [], False
@@ -71,6 +86,17 @@ def parameters(thing: Any) -> list[inspect.Parameter]:
     return found[1:] if method else found  # whatever it calls itself
 
 
+def says_nothing(name: str) -> bool:
+    """Return whether the name of an option tells nothing of what it is for."""
+    return not meanings(name, INPUTS) and not telling(name)
+
+
+def telling(name: str) -> bool:
+    """Return whether the name of an option says that it is neither a mask nor about causality."""
+    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+    return bool(TELLING & set(re.split(r"[_\d]+", plain)))
+
+
 def attention_forms(thing: Any) -> Iterator[Form]:
     """Yield the forms in which attention may be called, the likeliest first."""
     given = parameters(thing)
@@ -88,6 +114,13 @@ def attention_forms(thing: Any) -> Iterator[Form]:
         slots = [_slot(p, role) for p, role in zip(inputs, roles, strict=True) if role]
         order = {p.name: i for i, p in enumerate(named)}
         yield Form(tuple(sorted([*slots, *options], key=lambda slot: order[slot.name])))
+
+
+def polarities(form: Form) -> list[dict[str, str]]:
+    """Return what flags for causality may get that have to be given: on where attention is causal, or off."""
+    required = [slot.name for slot in form.of("causal") if slot.required]
+    either = ("config.causal", "not config.causal") if required else ("",)
+    return [dict.fromkeys(required, expression) for expression in either]
 
 
 def _slot(p: inspect.Parameter, role: str) -> Slot:
@@ -123,7 +156,8 @@ def _attention_roles(inputs: Sequence[inspect.Parameter]) -> Iterator[tuple[str,
     certain = [next((role for role in THREE if role in found), "") for found in names]
     required = [p.default is p.empty for p in inputs]
     if sorted(r for r in certain if r) == sorted(THREE):
-        yield tuple(role or ("none" if need else "") for role, need in zip(certain, required, strict=True))
+        others = ["mask" if says_nothing(p.name) else "none" for p in inputs]
+        yield tuple(r or (o if need else "") for r, o, need in zip(certain, others, required, strict=True))
         return
     count = max(sum(required), 1)
     if len(inputs) == 1:

@@ -10,6 +10,7 @@ _BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
 _SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
 _SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
 _BATCH_FIRST = re.compile(_SHAPE.format(first=_BATCH, second=r"\w+"), re.IGNORECASE)
+_BATCH_IN_WORDS = re.compile(_SHAPE.format(first=r"(?:b|bs|bsz|batch\w*)", second=r"\w+"), re.IGNORECASE)
 _SEQUENCE_FIRST = re.compile(_SHAPE.format(first=_SEQUENCE, second=_BATCH), re.IGNORECASE)
 
 
@@ -33,6 +34,15 @@ def claims_batch_first(thing: Any) -> bool:
             if isinstance(first, ast.Name) and ("shape" in words or "size()" in words):
                 return re.fullmatch(_BATCH, first.id, re.IGNORECASE) is not None
     return any(_BATCH_FIRST.search(line) for line in _words(source)) and not _SEQUENCE_FIRST.search(source)
+
+
+def claims_batch(thing: Any) -> bool:
+    """Return whether a class tells in words, of an input or of what comes back, that its first axis is the batch."""
+    try:
+        source = textwrap.dedent(inspect.getsource(thing))
+    except (OSError, TypeError):
+        return False
+    return any(_BATCH_IN_WORDS.search(line) for line in _words(source))
 
 
 def _words(source: str) -> list[str]:

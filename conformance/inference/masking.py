@@ -1,7 +1,7 @@
 """How an argument takes a mask: its shape, its dtype and what True or 1 means in it, found by trial."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,8 +11,10 @@ from torch import Tensor
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, gap
 
+STRANGE = 3  # arguments whose names say nothing that are tried
 TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
 ONE = "one_for_all_heads(seen)"
 ADDED = "additive(seen, attn_bias, query)"
@@ -87,39 +89,82 @@ class Search:
         distance = certificate.distance(given, draft.declares, self.mistake)
         return Trial(form, distance, given, certificate, dict(draft.declares))
 
+    def changed(self, text: AttentionText, name: str, trial: Trial) -> bool:
+        """Return whether a mask in an argument changes anything."""
+        without = text if text.needs_mask else text.but(masks={n: m for n, m in text.masks.items() if n != name})
+        bare = [replace(r, inputs=_unmasked(r.inputs)) for r in trial.certificate.requests]
+        draft = Draft(text.component, without.body(), self.declared(without))
+        given = Certificate(text.component, bare).replies(draft.implementation(self.place.module))
+        return any(gap(a, b) > ROUNDING for a, b in zip(trial.given, given, strict=False))
+
+
+def _unmasked(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: x for name, x in inputs.items() if name not in ("key_mask", "attn_mask", "attn_bias")}
+
 
 def with_masks(
-    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, mistake: str = ""
+    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, certified: str | None
 ) -> AttentionText:
     """Return the text with what its arguments for masks want, and with the weights that come back.
 
-    ``mistake``: the known mistake that certified the rest, which the masks have to go with.
+    ``certified``: by what the rest is; a known mistake is what the masks have to go with. Where it is certified, what
+    an argument is for whose name says nothing is told by what it does.
     """
-    search = Search(place, sizes, request, declared, mistake)
-    named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
+    search = Search(place, sizes, request, declared, "" if certified in (None, "reference") else str(certified))
+    strange = _strange(place, text) if certified else []
+    named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths") and slot.name not in strange]
     for name in sorted(named, key=lambda n: not re.fullmatch(r"(attn|attention|src|self)?_?mask", n)):
         wanted = place.prescribed.get("mask", "")
-        found, certain = _with_argument(search, text, name, wanted)
-        if wanted and not certain:
+        found, standing = _with_argument(search, text, name, wanted)
+        if wanted and standing != "right":
             found = _opposed(search, text, name, found)
-        if certain or not text.masks:
+        if standing == "right" or not text.masks:
             text = found
+    for name in strange[:STRANGE]:
+        text = _with_strange(search, text, name)
     return _with_weights(place, text, sizes, request, declared)
 
 
 def _opposed(search: Search, text: AttentionText, name: str, held: AttentionText) -> AttentionText:
     """Return the text with what an argument wants that does not take masks as is prescribed."""
-    free, certain = _with_argument(search, text, name, "")
-    return held.but(opposed={**held.opposed, name: free.masks[name].kind}) if certain else held
+    free, standing = _with_argument(search, text, name, "")
+    return held.but(opposed={**held.opposed, name: free.masks[name].kind}) if standing == "right" else held
 
 
-def _with_argument(search: Search, text: AttentionText, name: str, wanted: str) -> tuple[AttentionText, bool]:
-    """Return the text with how one argument takes masks, and whether the textbook certifies it.
+def _strange(place: Place, text: AttentionText) -> list[str]:
+    """Return the arguments that may take a mask though their names say nothing of one."""
+    roles = {slot.name: slot.role for slot in text.form.slots}
+    return [
+        p.name
+        for p in parameters(place.thing)
+        if says_nothing(p.name)
+        and (roles[p.name] == "mask" if p.name in roles else p.default is None and p.kind is not p.POSITIONAL_ONLY)
+    ]
+
+
+def _with_strange(search: Search, text: AttentionText, name: str) -> AttentionText:
+    """Return the text with how an argument takes masks whose name says nothing, if it is one for masks."""
+    required = any(slot.name == name and slot.required for slot in text.form.slots)
+    asked = text.but(form=text.form.giving(name, "mask"))
+    found, standing = _with_argument(search, asked, name, search.place.prescribed.get("mask", ""), True)
+    if standing in ("right", "mistake"):
+        return found
+    if standing == "other":
+        words = f"{name} takes a mask and changes the output, and is neither right nor a known mistake"
+        return text.but(doubt=text.doubt or words)
+    shown = name if required else f"{name}=None"
+    return text.but(left_alone=(*text.left_alone, f"{shown}: no mask that we know"))
+
+
+def _with_argument(
+    search: Search, text: AttentionText, name: str, wanted: str, strange: bool = False
+) -> tuple[AttentionText, str]:
+    """Return the text with how one argument takes masks, and what certifies it: it is right, or a mistake, or other.
 
     ``wanted``: what the values are prescribed to mean.
 
     Else it is what a known mistake certifies, else what runs. Where a flag makes attention causal, first what is right
-    together with the flag.
+    together with the flag. ``strange``: it may be no mask, and what changes nothing is none.
     """
     ran: list[Trial] = []
     alone: list[Trial] = []  # right without the flag
@@ -131,21 +176,24 @@ def _with_argument(search: Search, text: AttentionText, name: str, wanted: str) 
         if trial.distance <= ROUNDING:
             form = _biased(search, text, name, _widened(search, text, name, form))
             if not flagged:
-                return text.but(masks={**text.masks, name: form}), True
+                return text.but(masks={**text.masks, name: form}), "right"
             both = search.tried(text, name, form, search.certificate(text, form, causal=True))
             if both.distance <= ROUNDING:
-                return text.but(masks={**text.masks, name: form}), True
+                return text.but(masks={**text.masks, name: form}), "right"
             exclusive = isinstance(both.given[-1], Failure) and both.given[-1].reason == "raised"
             alone.append(replace(trial, form=form, exclusive=exclusive))
         elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
             ran.append(trial)
+    ran = [t for t in ran if search.changed(text, name, t)] if strange else ran
     nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
     widest = [t for t in ran if t in nearest]
     mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
     together = sorted(alone, key=lambda t: t.exclusive)[:1]
-    chosen = next(iter(together), None) or next(mistaken, None) or next(iter(nearest), None)
-    found = text.but(masks={**text.masks, name: chosen.form}, exclusive=chosen.exclusive) if chosen else text
-    return found, chosen is not None and chosen.distance <= ROUNDING
+    by_standing = {"right": iter(together), "mistake": mistaken, "other": iter(nearest)}
+    for standing, trials in by_standing.items():
+        if (chosen := next(trials, None)) is not None:
+            return text.but(masks={**text.masks, name: chosen.form}, exclusive=chosen.exclusive), standing
+    return text, ""
 
 
 def _twins(one: Trial, other: Trial) -> bool:
@@ -247,6 +295,7 @@ def _with_weights(
     wanting = Certificate(text.component, [_asking(one, rows)])
     out = text.out if text.out != "result" else "result[0] if need_weights else result"
     others = [f"result[{i}]" for i in range(3) if f"result[{i}]" != text.out] if "result['" not in text.out else []
+    others = [f"{place_of}[None]" for place_of in others] if text.single else others
     for place_of in others:
         for pattern in WEIGHTS:
             candidate = text.but(out=out, weights=pattern.format(r=place_of))

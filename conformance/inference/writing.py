@@ -82,7 +82,7 @@ def _body(b: Bound) -> str:
 def _alone(b: Bound) -> str:
     lines = [f"declares = {dict(b.draft.declares)!r}"] if b.draft.declares else []
     lines += [f"profile = {b.profile!r}"] if b.profile else []
-    lines += ["established = False  # a guess"] if b.certified is None else []
+    lines += [f"established = False  # {b.doubt or 'a guess'}"] if not b.established else []
     return "\n".join([*lines, "", "", _body(b)])
 
 
@@ -90,5 +90,5 @@ def _variant(b: Bound) -> str:
     entries = [f'"{name}": {name}' for name in (b.draft.component, *b.draft.also)]
     entries += [f'"declares": {dict(b.draft.declares)!r}']
     entries += [f'"profile": {b.profile!r}'] if b.profile else []
-    entries += ['"established": False'] if b.certified is None else []
+    entries += ['"established": False'] if not b.established else []
     return f'\n\n{_body(b)}\n\nvariants["{b.place.name}"] = {{{", ".join(entries)}}}'

@@ -12,6 +12,7 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot
 from attnconf.conformance.inference.flags import with_flags
+from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, drawn, reply
 
@@ -123,8 +124,10 @@ def told(place: Place, text: AttentionText) -> tuple[str, ...]:
     )
 
 
-def _given(text: AttentionText, slot: Slot) -> str:
-    """Return what an argument gets, for people."""
+def _given(text: AttentionText, slot: Slot) -> str | None:
+    """Return what an argument gets, for people; None where it is left at its default."""
+    if slot.role == "mask" and not slot.required and slot.name not in text.masks:
+        return None
     return text.flags.get(slot.name, slot.role).replace("config.", "")
 
 
@@ -136,7 +139,7 @@ def masks_told(text: AttentionText) -> str:
     return "; ".join(f"{', '.join(names)} {form}" for form, names in alike.items())
 
 
-def remarks(text: AttentionText) -> list[str]:
+def remarks(text: AttentionText | LayerText) -> list[str]:
     """Return what there is to say of options that are not asked for, and why equality is not all; a line for each."""
     doubt = [f"in doubt     {text.doubt}"] if text.doubt else []
     return [*doubt, *(f"left alone   {words}" for words in text.left_alone[:REMARKS])]

@@ -8,8 +8,9 @@ from itertools import permutations
 from types import FunctionType
 from typing import Any
 
-from attnconf.conformance.inference.vocabulary import INPUTS, meanings
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
+ABOUT_CAUSALITY = {"causal", "bidirectional"}
 THREE = ("query", "key", "value")
 # Words in the name of an option that say that it is neither a mask nor about causality.
 TELLING = {
@@ -88,7 +89,8 @@ def parameters(thing: Any) -> list[inspect.Parameter]:
 
 def says_nothing(name: str) -> bool:
     """Return whether the name of an option tells nothing of what it is for."""
-    return not meanings(name, INPUTS) and not telling(name)
+    sizes = set(meanings(name, SIZES)) - ABOUT_CAUSALITY
+    return not meanings(name, INPUTS) and not sizes and not telling(name)
 
 
 def telling(name: str) -> bool:

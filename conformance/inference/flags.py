@@ -14,7 +14,7 @@ from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.calling import Form, parameters, says_nothing, telling
+from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, parameters, says_nothing, telling
 from attnconf.conformance.inference.masking import Declared, Requests
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, gap
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
@@ -65,7 +65,7 @@ def _of_call(place: Place, text: AttentionText) -> Iterator[Flag]:
         default = False if p.default is p.empty else bool(p.default)
         flag = Flag(p.name, default, f"{p.name}={p.default}", telling=isinstance(p.default, bool))
         if roles.get(p.name) == "causal":
-            yield replace(flag, named=not _either(p.name))
+            yield replace(flag, named=not either(p.name))
         elif says_nothing(p.name) and (roles.get(p.name) == "mask" or isinstance(p.default, bool | None)):
             yield flag
 
@@ -74,9 +74,8 @@ def _of_constructor(place: Place, text: AttentionText) -> Iterator[Flag]:
     made = text.made.text
     own = f"{place.name_in_text}("
     if isinstance(place.thing, type) and made.startswith(own):
-        there = inspect.signature(place.thing).parameters.values()
-        yield from _of_entries({p.name: p.default for p in there}, made, own)
-    for kind in vars(place.module).values():
+        yield from _of_entries(defaults_of(place.thing), made, own)
+    for kind in list(vars(place.module).values()):
         if is_dataclass(kind) and isinstance(kind, type) and f"theirs.{kind.__name__}(" in made[len(own) :]:
             entries = {f.name: f.default for f in fields(kind) if f.init}
             yield from _of_entries(entries, made, f"theirs.{kind.__name__}(")
@@ -85,16 +84,25 @@ def _of_constructor(place: Place, text: AttentionText) -> Iterator[Flag]:
         yield from _of_entries({name: value == "True" for name, value in written}, "", sign)
 
 
+def defaults_of(kind: Any) -> dict[str, Any]:
+    """Return the defaults of the parameters with which something is called, by their names."""
+    try:
+        return {p.name: p.default for p in inspect.signature(kind).parameters.values()}
+    except (TypeError, ValueError):
+        return {}
+
+
 def _of_entries(entries: dict[str, Any], made: str, within: str) -> Iterator[Flag]:
     """Yield the flags among arguments, with their defaults, that a construction does not give."""
     for name, default in entries.items():
-        known = set(meanings(name, SIZES)) - {"causal", "bidirectional"}
+        known = set(meanings(name, SIZES)) - ABOUT_CAUSALITY
         if isinstance(default, bool) and not known and not telling(name) and not re.search(rf"\b{name}=", made):
-            named = "causal" in meanings(name, SIZES) and not _either(name)
+            named = "causal" in meanings(name, SIZES) and not either(name)
             yield Flag(name, default, f"{name}={default}", within, named)
 
 
-def _either(name: str) -> bool:
+def either(name: str) -> bool:
+    """Return whether a flag of that name is for causality, but may be on where attention is causal or where not."""
     return re.fullmatch(EITHER, re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().strip("_")) is not None
 
 
@@ -202,8 +210,8 @@ def with_flags(
 ) -> AttentionText:
     """Return the text with the flags that decide whether attention is causal, and a word on those that are not asked.
 
-    A flag whose name says that it is for causality is asked for though nothing is right in its other position, but
-    where a mask can be given, too, and it does nothing alone.
+    A flag whose name says that it is for causality is asked for though what it does is neither right nor a known
+    mistake; but not if it does nothing alone and a mask can be given, too, which it may be a word on.
     """
     if certified is None:
         return text.but(flags={**{slot.name: ON for slot in text.form.of("causal")}, **text.flags})
@@ -215,7 +223,7 @@ def with_flags(
         as_named = flag.named and (found.outcome == "other" or idle)
         if found.outcome in ("right", "mistake") or as_named:
             text = found.text
-        elif flag.telling and found.outcome in ("other", "fails"):
+        elif flag.telling and (found.outcome != "nothing" or flag.named):
             text = _told(text, flag, found)
     slots = (s for s in text.form.slots if s.role != "causal" or s.required or s.name in text.flags)
     return text.but(form=Form(tuple(slots)))
@@ -226,5 +234,6 @@ def _told(text: AttentionText, flag: Flag, found: Turned) -> AttentionText:
     if found.hides:
         words = f"{flag.name}={not flag.default} changes which tokens count, and is neither right nor a known mistake"
         return text.but(doubt=text.doubt or words)
-    words = f"{flag.shown}: what it does otherwise is not judged"
+    words = "nothing depends on it" if found.outcome == "nothing" else "what it does otherwise is not judged"
+    words = f"{flag.shown}: {words}"
     return text.but(left_alone=(*text.left_alone, words))

@@ -10,10 +10,13 @@ from torch import Tensor
 from attnconf.conformance.door import Implementation, Request
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import ATTENDS, LayerMask, LayerText
-from attnconf.conformance.inference.masking import SHAPES
+from attnconf.conformance.inference.masking import SHAPES, STRANGE, UNLIKE_A_MASK, unmasked
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap, reply
+from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
+from attnconf.conformance.inference.vocabulary import meanings
 
 LIKE = "next(iter(weights.values()))"
 # The last as (1 - mask)·-1e9 takes masks that are added too, and does something else with them.
@@ -76,6 +79,18 @@ class Search:
             return False
         rows = slice(0, at) if key == query else slice(None)
         return gap(replace(first, out=first.out[:, rows]), replace(second, out=second.out[:, rows])) <= ROUNDING
+
+    def standing(self, text: LayerText, form: LayerMask) -> str:
+        """Return what a mask that is not right is: a known mistake, something other, or "" where it changes nothing."""
+        certificate = Certificate(text.component, self.requests(text, form, False))
+        bare = [replace(r, inputs=unmasked(r.inputs)) for r in certificate.requests]
+        drafts = (Draft(text.component, t.body(), self.declares) for t in (text, text.but(masks={})))
+        masked, unmasked_ = (draft.implementation(self.place.module) for draft in drafts)
+        given = certificate.replies(masked)
+        plain = Certificate(text.component, bare).replies(unmasked_)
+        if all(gap(a, b) <= ROUNDING for a, b in zip(given, plain, strict=False)):
+            return ""
+        return "mistake" if certificate.mistake(given, self.declares) else "other"
 
     def flagged(self, text: LayerText) -> LayerText:
         """Return the text with the flag for causality where that is all that causality needs."""
@@ -175,12 +190,28 @@ def _held(search: Search, text: LayerText, wanted: str) -> LayerText:
 
 
 def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerText:
-    for name in slots:
+    known = search.certified is None or text.needs_mask
+    strange = [n for n in slots if not known and not {"mask", "lengths"} & set(meanings(n, NAMES))]
+    for name in [n for n in slots if n not in strange]:
         others = {n: m for n, m in text.masks.items() if n != name}
         found, distance = search.find(text.but(masks=others), [name], "self")
         if distance <= ROUNDING or (name not in text.masks and distance < FAILED and not others):
             text = found
+    for name in [n for n in strange if not telling(n)][:STRANGE]:
+        text = _with_strange(search, text, name)
     return text
+
+
+def _with_strange(search: Search, text: LayerText, name: str) -> LayerText:
+    """Return the text with how an argument takes masks whose name says nothing, if it is one for masks."""
+    found, distance = search.find(text.but(masks={}), [name], "self")
+    form = found.masks.get(name)
+    standing = "" if form is None else "right" if distance <= ROUNDING else search.standing(found, form)
+    if form is not None and standing in ("right", "mistake"):
+        return text.but(masks={**text.masks, name: form})
+    if standing == "other":
+        return text.but(doubt=text.doubt or UNLIKE_A_MASK.format(name))
+    return text.but(left_alone=(*text.left_alone, f"{name}: no mask that we know"))
 
 
 def _decoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerText:

@@ -76,6 +76,8 @@ class LayerText:
     lazy: bool = False  # layers take their sizes from a first call
     whole: bool = True  # of a model: its embeddings are those that the contract has
     refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
+    left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
+    doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
     def but(self, **changes: Any) -> "LayerText":
         return replace(self, **changes)

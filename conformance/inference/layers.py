@@ -11,8 +11,11 @@ import torch
 
 from attnconf.conformance.door import Reply, Request
 from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.attention_finish import remarks
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Slot, parameters, says_nothing
+from attnconf.conformance.inference.flags import defaults_of, either
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_hypotheses import COUNTS, hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
@@ -24,6 +27,7 @@ from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
 MISTAKES = 3  # known ones that are alike where there is one target, of which each is tried with masks
 
@@ -199,7 +203,27 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     declares = dict(one.declares)
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"
-    return Bound(place, Draft(place.component, text.body(), declares), None, certified, told(text), text.kinds)
+    text = text.but(left_alone=(*text.left_alone, *_unturned(place, text)))
+    draft = Draft(place.component, text.body(), declares)
+    return Bound(place, draft, None, certified, told(text), text.kinds, text.doubt)
+
+
+def _unturned(place: Place, text: LayerText) -> Iterator[str]:
+    """Yield a word on each flag that is left as it is and may be for causality, or for whatever else."""
+    left = [slot.name for slot in text.form.of("causal") if not (text.flag or slot.required)]
+    for p in parameters(place.thing):
+        if p.name in left or (isinstance(p.default, bool) and says_nothing(p.name)):
+            yield f"{p.name}={p.default}: what it does otherwise is not judged"
+    for name, default in defaults_of(place.thing).items():
+        about = ABOUT_CAUSALITY & set(meanings(name, SIZES)) or either(name)
+        if about and isinstance(default, bool) and f"{name}=" not in text.made.text:
+            yield f"{name}={default}: what it does otherwise is not judged"
+
+
+def _given(text: LayerText, slot: Slot) -> str | None:
+    """Return what an argument gets, for people; None where it is left at its default."""
+    idle = slot.name not in text.masks if slot.role == "mask" else slot.role == "causal" and not text.flag
+    return None if idle and not slot.required else slot.role
 
 
 def told(text: LayerText) -> tuple[str, ...]:
@@ -211,8 +235,9 @@ def told(text: LayerText) -> tuple[str, ...]:
     passed = "; what it embeds is not judged" if "handed(" in text.made.text else ""
     return (
         f"constructor  {shown}",
-        f"forward      ({text.form.text(lambda slot: slot.role)}) -> {text.out}"
+        f"forward      ({text.form.text(partial(_given, text))}) -> {text.out}"
         + (", sequence first" if text.sequence_first else "")
         + passed,
         f"weights      {weights or 'none: it has no parameters of its own'}; {masks}",
+        *remarks(text),
     )

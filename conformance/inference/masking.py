@@ -15,6 +15,7 @@ from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, gap
 
 STRANGE = 3  # arguments whose names say nothing that are tried
+UNLIKE_A_MASK = "{} takes a mask and changes the output, and is neither right nor a known mistake"
 TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
 ONE = "one_for_all_heads(seen)"
 ADDED = "additive(seen, attn_bias, query)"
@@ -92,13 +93,14 @@ class Search:
     def changed(self, text: AttentionText, name: str, trial: Trial) -> bool:
         """Return whether a mask in an argument changes anything."""
         without = text if text.needs_mask else text.but(masks={n: m for n, m in text.masks.items() if n != name})
-        bare = [replace(r, inputs=_unmasked(r.inputs)) for r in trial.certificate.requests]
+        bare = [replace(r, inputs=unmasked(r.inputs)) for r in trial.certificate.requests]
         draft = Draft(text.component, without.body(), self.declared(without))
         given = Certificate(text.component, bare).replies(draft.implementation(self.place.module))
         return any(gap(a, b) > ROUNDING for a, b in zip(trial.given, given, strict=False))
 
 
-def _unmasked(inputs: Mapping[str, Any]) -> dict[str, Any]:
+def unmasked(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a call without masks."""
     return {name: x for name, x in inputs.items() if name not in ("key_mask", "attn_mask", "attn_bias")}
 
 
@@ -150,8 +152,7 @@ def _with_strange(search: Search, text: AttentionText, name: str) -> AttentionTe
     if standing in ("right", "mistake"):
         return found
     if standing == "other":
-        words = f"{name} takes a mask and changes the output, and is neither right nor a known mistake"
-        return text.but(doubt=text.doubt or words)
+        return text.but(doubt=text.doubt or UNLIKE_A_MASK.format(name))
     shown = name if required else f"{name}=None"
     return text.but(left_alone=(*text.left_alone, f"{shown}: no mask that we know"))
 
@@ -204,7 +205,8 @@ def _twins(one: Trial, other: Trial) -> bool:
 
 def mask_forms(text: AttentionText) -> Iterator[MaskForm]:
     """Yield the forms in which an argument may take a mask, the widest first."""
-    for shape, pattern_of_shape, keys_only in SHAPES:
+    one_by_one = sorted(SHAPES, key=lambda shape: shape[0] != "(L, S)")  # there is no batch
+    for shape, pattern_of_shape, keys_only in one_by_one if text.single else SHAPES:
         expression = pattern_of_shape.replace("{heads}", text.heads)
         if shape.startswith("lengths"):
             yield MaskForm(expression, shape, True)

@@ -101,8 +101,8 @@ def bind(place: Place) -> Bound | Refusal:
 
 
 def _called_alike(one: AttentionText, other: AttentionText) -> bool:
-    """Return whether two texts build the same, and give it the same masks and flags where it insists on them."""
-    return (one.made, one.masks, one.flags) == (other.made, other.masks, other.flags)
+    """Return whether two texts build the same and give it the same: inputs, and masks and flags if it insists."""
+    return (one.made, one.form, one.masks, one.flags) == (other.made, other.form, other.masks, other.flags)
 
 
 def wide_heads(place: Place, text: AttentionText) -> bool:

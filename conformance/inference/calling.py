@@ -162,18 +162,21 @@ def _attention_roles(inputs: Sequence[inspect.Parameter]) -> Iterator[tuple[str,
         yield tuple(r or (o if need else "") for r, o, need in zip(certain, others, required, strict=True))
         return
     count = max(sum(required), 1)
+    read = len(names) > 1 and bool({"memory", *THREE} & set(names[1]))  # its name says that it is attended to
     if len(inputs) == 1:
         yield ("x",)
     elif count == 1 and len(inputs) >= 2:
         yield ("x", "memory", *[""] * (len(inputs) - 2))
-        yield ("x", "mask", *[""] * (len(inputs) - 2))
+        if not read:
+            yield ("x", "mask", *[""] * (len(inputs) - 2))
     elif count == 2:
         rest = [""] * (len(inputs) - 2)
         if "memory" in names[0] and "memory" not in names[1]:
             yield ("memory", "x", *rest)
         yield ("x", "memory", *rest)
         yield ("memory", "x", *rest)
-        yield ("x", "mask", *rest)
+        if not read:
+            yield ("x", "mask", *rest)
     elif count == 3:
         rest = [""] * (len(inputs) - 3)
         for order in permutations(THREE):

@@ -151,6 +151,19 @@ def test_a_mask_is_told_once(tmp_path):
     assert found.draft.declares["mask"] == "true-drops"
 
 
+MEMORY = {
+    "refused": ("assert memory is None", "reference", "forward      (x) -> result"),
+    "forgotten": ("pass", "MHA-memory-ignored", "forward      (x, memory=memory) -> result"),
+}
+
+
+@pytest.mark.parametrize("case", MEMORY)
+def test_a_memory_may_be_left_out_where_it_is_not_taken(tmp_path, case):
+    scores, certified, forward = MEMORY[case]
+    found = inferred_of(tmp_path, multi_head(scores, ", memory=None"))
+    assert (found.certified, found.told[1]) == (certified, forward)
+
+
 # -- flags
 
 FLAGS = {

@@ -37,6 +37,7 @@ from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.module_sizes import integers_of
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 TABLE: Mapping[str, tuple[str, ...]] = {
     "embed": ("config.embed_dim",),
@@ -72,6 +73,8 @@ def bind(place: Place) -> Bound | Refusal:
     ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
     known: AttentionText | None = None
     for text, sizes in islice(texts(place, attempts), AT_MOST):
+        if any(_left_out(t, text) for t, *_ in ran):
+            continue
         if sum(_called_alike(t, text) for t, *_ in ran) == ENOUGH and not text.supposed:
             continue
         certificate = plain_certificate(text, sizes)
@@ -98,6 +101,12 @@ def bind(place: Place) -> Bound | Refusal:
     if wide_heads(place, ran[0][0]):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
+
+
+def _left_out(one: AttentionText, other: AttentionText) -> bool:
+    """Return whether the other leaves out what one takes, and what is called a memory: whether it is read is judged."""
+    memory = {slot.name for slot in one.form.of("memory") if "memory" in meanings(slot.name, INPUTS)}
+    return one.made == other.made and bool(memory - {slot.name for slot in other.form.slots})
 
 
 def _called_alike(one: AttentionText, other: AttentionText) -> bool:

@@ -167,8 +167,7 @@ def _attention_roles(inputs: Sequence[inspect.Parameter]) -> Iterator[tuple[str,
         yield ("x",)
     elif count == 1 and len(inputs) >= 2:
         yield ("x", "memory", *[""] * (len(inputs) - 2))
-        if not read:
-            yield ("x", "mask", *[""] * (len(inputs) - 2))
+        yield ("x", "" if read else "mask", *[""] * (len(inputs) - 2))
     elif count == 2:
         rest = [""] * (len(inputs) - 2)
         if "memory" in names[0] and "memory" not in names[1]:

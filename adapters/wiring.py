@@ -262,6 +262,8 @@ def singly(forward: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def for_all(query: Tensor, key: Tensor, value: Tensor, **given: Any) -> Any:
+        if not len(query):
+            raise NotImplementedError("a batch without samples: it takes one sequence")
         results = []
         for b in range(len(query)):
             parts = {id(x): x[b : b + 1] for x in (query, key, value)}

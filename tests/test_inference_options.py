@@ -7,6 +7,7 @@ import pytest
 import torch
 from command_line import attnconf
 
+from attnconf.adapters import wiring
 from attnconf.conformance import inference
 from attnconf.conformance.sources import read
 
@@ -245,6 +246,12 @@ def test_weights_come_back_for_every_sequence():
     found = inferred(HERE / "right" / "att_tokens_heads_map.py")
     assert "returned-weights" not in found.draft.declares
     assert re.search(r"return \(out, result\[1\]\[None\]\) if need_weights else out", found.draft.body)
+
+
+def test_nobody_who_takes_one_sequence_is_asked_for_none():
+    singly = wiring.singly(lambda query, key, value: query)
+    with pytest.raises(NotImplementedError, match="a batch without samples"):
+        singly(*(torch.empty(0, 3, 4),) * 3)
 
 
 # -- layers

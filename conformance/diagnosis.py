@@ -38,14 +38,15 @@ class Diagnosis:
 
 def explain(
     roots: Sequence[Judged], consequences: Iterable[Judged] = (), passed: Iterable[Judged] = (),
-    declares: Mapping[str, str] | None = None, beneath: Iterable[Mutant] = (),
+    declares: Mapping[str, str] | None = None, beneath: Iterable[Mutant] = (), supposed: str = "",
 ) -> list[Diagnosis | None]:  # fmt: skip
     """Return for each failure at the root the mistake that reproduces it, or None if none does or too many do.
 
     ``consequences``: the other failures. ``passed``: what holds; a mistake that would break one of them was not made.
     A mistake of another chapter breaks nothing that is judged here, so it has to reproduce what holds as well.
     ``declares``: the conventions in which the mutants are to answer. ``beneath``: the mistakes that were named in
-    components that this one may be made of, which are tried first.
+    components that this one may be made of, which are tried first. ``supposed``: the one with which a file was bound,
+    which is tried where no other one explains a failure, though all that it breaks elsewhere holds here.
     """
     asked = [root for root in roots if root.log]
     if not asked:
@@ -57,7 +58,7 @@ def explain(
     found: dict[int, Diagnosis] = {}
     unexplained = []
     for root in sorted(asked, key=lambda judged: judged.requirement.strength != "MUST"):
-        fitting = search.again(root) or search.singles(root)
+        fitting = search.again(root) or search.singles(root) or search.of(supposed, root)
         diagnosis = search.named(root, fitting) if fitting else search.fixed(root)
         if not fitting and not diagnosis:
             diagnosis = _undeclared(root, declares or {}, search.shared)
@@ -132,6 +133,11 @@ class _Search:
         """Return what has been found for another failure, where it reproduces this one too."""
         compare = self.comparison(ROUNDING)
         return self._fitting(self.known, failed, compare)
+
+    def of(self, name: str, failed: Judged) -> list[Mutant]:
+        """Return one mistake in all its variants, as far as it reproduces a failure."""
+        there = name in all_mutants() and reaches(self.component, all_mutants()[name])
+        return self._fitting(with_variants(name), failed, self.comparison(ROUNDING)) if there else []
 
     def singles(self, failed: Judged) -> list[Mutant]:
         """Return the mutants that reproduce a failure, and of those the ones that reproduce most of the others."""

@@ -43,6 +43,7 @@ class Implementation:
     written: str = ""  # the file in which an inferred binding's text stands
     inside: str = ""  # the class or function that is judged, where one is
     doubt: str = ""  # why it is not established
+    mistake: str = ""  # the known mistake that certified an inferred binding
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""

@@ -243,7 +243,8 @@ class Session:
             passed = [j for _, j in group if j.outcome == "pass"]
             seen = {convention: choice for _, j in group for convention, choice in j.convention.items()}
             declares = {**seen, **planned.implementation.declared(planned.entry.component)}
-            found = explain([j for _, j in roots], others, passed, declares, self._beneath(planned))
+            beneath, supposed = self._beneath(planned), planned.implementation.mistake
+            found = explain([j for _, j in roots], others, passed, declares, beneath, supposed)
             explained |= known
             self.diagnoses |= {p.id: d for (p, _), d in zip(roots, found, strict=True) if d}
 

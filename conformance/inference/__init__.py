@@ -224,6 +224,7 @@ def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, st
         INFERRED,
         b.place.name,
         b.doubt,
+        b.certified if b.certified and b.certified != "reference" else "",
     )
 
 

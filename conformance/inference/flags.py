@@ -15,7 +15,7 @@ from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, parameters, says_nothing, telling
-from attnconf.conformance.inference.masking import Declared, Requests
+from attnconf.conformance.inference.returned import Declared, Requests
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, gap
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 

@@ -1,7 +1,7 @@
 """How an argument takes a mask: its shape, its dtype and what True or 1 means in it, found by trial."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from attnconf.conformance.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import parameters, says_nothing
+from attnconf.conformance.inference.returned import Declared, Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, gap
 
 STRANGE = 3  # arguments whose names say nothing that are tried
@@ -43,8 +44,6 @@ KINDS = (
     ("1-drops", "(~{m}).to(query.dtype)"),
     ("additive", ""),
 )
-Requests = Callable[..., Any]
-Declared = Callable[[AttentionText], dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def with_masks(
             text = found
     for name in strange[:STRANGE]:
         text = _with_strange(search, text, name)
-    return _with_weights(place, text, sizes, request, declared)
+    return with_weights(place, text, sizes, request, declared, search.mistake)
 
 
 def _opposed(search: Search, text: AttentionText, name: str, held: AttentionText) -> AttentionText:
@@ -277,51 +276,3 @@ def _biased(search: Search, text: AttentionText, name: str, form: MaskForm) -> M
     B, L, S = 2, 6, 6
     asked = [search.request(text, search.sizes[0], B, L, S, {"attn_bias": drawn("bias", 1, 1, L, S)})]
     return wide if search.tried(text, name, wide, asked).distance <= ROUNDING else form
-
-
-# -- returned weights
-
-WEIGHTS = ("{r}", "{r}.transpose(0, 1)", "{r}.unflatten(0, (-1, config.num_heads))", "torch.stack(tuple({r}), dim=1)",
-           "{r}[:, None]", "{r}.permute(2, 3, 0, 1)", "{r}.permute(0, 3, 1, 2)")  # fmt: skip
-
-
-def _with_weights(
-    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared
-) -> AttentionText:
-    """Return the text with where the attention weights are in what comes back, where they are there."""
-    if text.out == "result" and not text.form.of("want_weights"):
-        return text
-    B, L, S = 2, 3, 7
-    one = request(text, sizes[0], B, L, S, {})
-    rows = (B, sizes[0][1], L, L if text.self_only else S)
-    wanting = Certificate(text.component, [_asking(one, rows)])
-    out = text.out if text.out != "result" else "result[0] if need_weights else result"
-    others = [f"result[{i}]" for i in range(3) if f"result[{i}]" != text.out] if "result['" not in text.out else []
-    others = [f"{place_of}[None]" for place_of in others] if text.single else others
-    for place_of in others:
-        for pattern in WEIGHTS:
-            candidate = text.but(out=out, weights=pattern.format(r=place_of))
-            draft = Draft(text.component, candidate.body(), declared(candidate))
-            given = wanting.replies(draft.implementation(place.module))
-            if wanting.distance(given, draft.declares) <= ROUNDING:
-                return candidate
-    return _averaged(place, text, out, others, one, rows, declared)
-
-
-def _asking(one: Any, rows: tuple[int, ...]) -> Any:
-    return replace(one, weights_shape=rows, averaged_shape=(rows[0], *rows[2:]))
-
-
-def _averaged(
-    place: Place, text: AttentionText, out: str, others: list[str], one: Any, rows: tuple[int, ...], declared: Declared
-) -> AttentionText:
-    """Return the text for weights that are averaged over the heads, or wrong; without weights where none come back."""
-    asked = Certificate(text.component, [_asking(one, rows)])
-    for place_of in others:
-        for averaged in (True, False):
-            candidate = text.but(out=out, weights=place_of, averaged=averaged)
-            draft = Draft(text.component, candidate.body(), declared(candidate))
-            given = asked.replies(draft.implementation(place.module))
-            if given and not isinstance(given[0], Failure) and given[0].weights is not None:
-                return candidate
-    return text

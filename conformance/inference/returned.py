@@ -1,0 +1,60 @@
+"""Where the attention weights are in what something returns, and how they lie there, found by trial."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from attnconf.conformance.evidence import Failure
+from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft
+
+Requests = Callable[..., Any]  # makes up calls
+Declared = Callable[[AttentionText], dict[str, str]]
+WEIGHTS = ("{r}", "{r}.transpose(0, 1)", "{r}.unflatten(0, (-1, config.num_heads))", "torch.stack(tuple({r}), dim=1)",
+           "{r}[:, None]", "{r}.permute(2, 3, 0, 1)", "{r}.permute(0, 3, 1, 2)")  # fmt: skip
+
+
+def with_weights(
+    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, mistake: str
+) -> AttentionText:
+    """Return the text with where the attention weights are in what comes back, where they are there.
+
+    ``mistake``: the known mistake, if it is one, with which they are compared.
+    """
+    if text.out == "result" and not text.form.of("want_weights"):
+        return text
+    B, L, S = 2, 3, 7
+    one = request(text, sizes[0], B, L, S, {})
+    rows = (B, sizes[0][1], L, L if text.self_only else S)
+    wanting = Certificate(text.component, [_asking(one, rows)])
+    out = text.out if text.out != "result" else "result[0] if need_weights else result"
+    others = [f"result[{i}]" for i in range(3) if f"result[{i}]" != text.out] if "result['" not in text.out else []
+    others = [f"{place_of}[None]" for place_of in others] if text.single else others
+    for place_of in others:
+        for pattern in WEIGHTS:
+            candidate = text.but(out=out, weights=pattern.format(r=place_of))
+            draft = Draft(text.component, candidate.body(), declared(candidate))
+            given = wanting.replies(draft.implementation(place.module))
+            if wanting.distance(given, draft.declares, mistake) <= ROUNDING:
+                return candidate
+    return _averaged(place, text, out, others, one, rows, declared)
+
+
+def _asking(one: Any, rows: tuple[int, ...]) -> Any:
+    return replace(one, weights_shape=rows, averaged_shape=(rows[0], *rows[2:]))
+
+
+def _averaged(
+    place: Place, text: AttentionText, out: str, others: list[str], one: Any, rows: tuple[int, ...], declared: Declared
+) -> AttentionText:
+    """Return the text for weights that are averaged over the heads, or wrong; without weights where none come back."""
+    asked = Certificate(text.component, [_asking(one, rows)])
+    for place_of in others:
+        for averaged in (True, False):
+            candidate = text.but(out=out, weights=place_of, averaged=averaged)
+            draft = Draft(text.component, candidate.body(), declared(candidate))
+            given = asked.replies(draft.implementation(place.module))
+            if given and not isinstance(given[0], Failure) and given[0].weights is not None:
+                return candidate
+    return text

@@ -4,16 +4,13 @@ Compiling takes seconds and a conformance run has hundreds of shapes, so inputs 
 written. What is compiled is compared with the reference before it is timed.
 """
 
-import os
-import shutil
-
 import torch
 
 from attnconf.adapters import reference
+from attnconf.adapters.compiling import WORTH, demand_compiler
 
 __version__ = torch.__version__
 declares = reference.declares
-WORTH = 2**16  # numbers in the largest input
 
 
 def compiled(make):
@@ -31,12 +28,6 @@ def compiled(make):
         return call
 
     return component
-
-
-def demand_compiler(device):
-    known = (os.environ.get("CXX", "c++"), "g++", "clang++")
-    if device.type == "cpu" and not any(shutil.which(name) for name in known):
-        raise NotImplementedError("not run: torch.compile needs a C++ compiler on the CPU, and there is none")
 
 
 attention = compiled(reference.attention)

@@ -10,7 +10,8 @@ import attnconf.adapters
 from attnconf.spec import registry
 
 NOT_ADAPTERS = {
-    "__init__", "contract", "binding", "functional", "handing", "hugging_face", "jax_bridge", "layout", "wiring",
+    "__init__", "arrays", "binding", "compiling", "contract", "functional", "handing", "hugging_face", "jax_bridge",
+    "layered", "layout", "wiring",
 }  # fmt: skip
 
 

@@ -26,14 +26,21 @@ MAY = {
         "adapters.contract",
         "adapters.binding",
         "adapters.bind",
+        "adapters.compiling",
         "adapters.hugging_face",
         "adapters.jax_bridge",
         "adapters.layout",
     },
     # a user's file is read as --impl reads it
-    "adapters/wiring": {"adapters.functional", "adapters.handing", "adapters.layout", "conformance.sources"},
+    "adapters/wiring": {
+        "adapters.functional",
+        "adapters.handing",
+        "adapters.layered",
+        "adapters.layout",
+        "conformance.sources",
+    },
     "adapters/reference": {"adapters.contract", "reference"},  # the library that it adapts
-    "adapters/torch_compile": {"adapters.reference"},  # likewise
+    "adapters/torch_compile": {"adapters.compiling", "adapters.reference"},  # likewise
     "adapters/torch_nn_slow_path": {"adapters.torch_nn"},  # another way through it
     "conformance": {"spec", "reference", "adapters.contract", "conformance", "reports", "__version__"},
     "conformance/inference": {
@@ -42,6 +49,7 @@ MAY = {
         "adapters.contract",
         "adapters.binding",
         "adapters.handing",
+        "adapters.layered",
         "adapters.wiring",
         "conformance",
     },

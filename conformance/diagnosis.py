@@ -136,6 +136,7 @@ class _Search:
 
     def of(self, name: str, failed: Judged) -> list[Mutant]:
         """Return one mistake in all its variants, as far as it reproduces a failure."""
+        name = name.partition("~")[0]
         there = name in all_mutants() and reaches(self.component, all_mutants()[name])
         return self._fitting(with_variants(name), failed, self.comparison(ROUNDING)) if there else []
 

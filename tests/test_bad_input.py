@@ -104,6 +104,7 @@ def folder(tmp_path_factory):
     for name, content in files.items():
         (path / f"{name}.py").write_text(content, encoding="utf-8")
     (path / "notes.txt").write_text("no Python", encoding="utf-8")
+    (path / "homeworks").mkdir()
     (path / "package").mkdir()
     (path / "package" / "__init__.py").write_text("raise SystemExit(4)\n", encoding="utf-8")
     return path
@@ -186,6 +187,7 @@ def refuse(folder, capfd, monkeypatch):
         ("rigth.py", "no file 'rigth.py'; nearest: right.py"),
         ("nowhere/x.py", f"no file '{os.path.join('nowhere', 'x.py')}'"),
         ("./", "is a folder, want a .py or .ipynb file or a dotted module"),
+        ("homeworks", "'homeworks' is a folder, want a .py or .ipynb file or a dotted module"),
         ("notes.txt", "'notes.txt' is not a Python file: its name must end in .py or .ipynb"),
         ("right.py:flash", "right.py has no variant 'flash' (variants: none)"),
         ("no.such.module", "no implementation 'no.such.module'"),

@@ -98,6 +98,8 @@ def bind(place: Place) -> Bound | Refusal:
     for text, _, given, certificate in ran:
         if mistake := certificate.mistake(given, declared(text)):
             return finish(place, text, sizes_of(text), mistake.id)
+    if "functional(" in ran[0][0].made.text and hasattr(place.module, "__wrapped__"):
+        return Refusal("which of its arrays is which weight was not found: NumPy has no derivatives to tell it by")
     if wide_heads(place, ran[0][0]):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
@@ -117,6 +119,8 @@ def _called_alike(one: AttentionText, other: AttentionText) -> bool:
 def wide_heads(place: Place, text: AttentionText) -> bool:
     """Return whether a projection makes as many features for each head as the model has."""
     config = config_of(sizes_of(text)[0])
+    if config.num_heads == 1:
+        return False
     space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
     try:
         module = attempt(partial(run, text.made, space))

@@ -64,10 +64,23 @@ A_PART = 20  # what it costs more for each module that it goes through
 
 
 def attempt(what: Callable[[], T]) -> T:
-    """Return what a call of foreign code returns. Raises Failed."""
+    """Return what a call of foreign code returns: in float64, or as it is where it asks for float32. Raises Failed."""
+    try:
+        return _attempt(what, torch.float64)
+    except Failed as failed:
+        words = str(failed).lower()
+        if not ("double" in words and "float" in words):
+            raise
+        try:
+            return _attempt(what, torch.float32)
+        except Failed:
+            raise failed from None
+
+
+def _attempt(what: Callable[[], T], dtype: torch.dtype) -> T:
     search.spend(A_CALL)
     default, fast = torch.get_default_dtype(), torch.backends.mha.get_fastpath_enabled()
-    torch.set_default_dtype(torch.float64)
+    torch.set_default_dtype(dtype)
     torch.backends.mha.set_fastpath_enabled(False)  # it hides what a layer is made of
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), \

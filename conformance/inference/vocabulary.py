@@ -39,7 +39,7 @@ SIZES: Mapping[str, str] = {
     r"attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",
     "causal": r"causal|is_?causal|masked|autoregressive|use_?causal_?mask|causal_?mask|is_?decoder|unidirectional|"
-    r"mask_?future|decoder",
+    r"mask_?future|decoder|((use|apply|with)_?)?mask(ing)?",
     "device": r"device",
     "dtype": r"dtype",
     "hidden": r"d_?ff|dff|ff_?dim|dim_?feed_?forward|ffn_?dim|mlp_?dim|inner_?dim|d_?hidden|ffn_?hidden|hidden_?dim|"

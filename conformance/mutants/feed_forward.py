@@ -738,7 +738,7 @@ def dropping_behind(x, weights, activation, dropout):
 
 dropout_behind = Mutant(
     "FF-dropout-behind",
-    story="the output is dropped instead of the hidden features",
+    story="the output is dropped, with the hidden features or instead of them",
     breaks={"FF-DROP-3"},
     hint="between activation and second layer; the layer around drops what it adds to the residual",
     replace={feed_forward.feed_forward: dropping_behind},

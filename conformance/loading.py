@@ -206,11 +206,11 @@ def _find(name: Name) -> tuple[Name, Source | Unjudgeable]:
     if path.suffix in _READ or "/" in target or "\\" in target or (path.suffix and path.is_file()):
         return name, _from_path(path, name.chosen)
     if _known(target):
-        here, origin = Path(f"{target}.py"), getattr(importlib.util.find_spec(target), "origin", None)
-        if here.is_file() and origin == str(here.absolute()):
+        here = Path(f"{target}.py")
+        if here.is_file() and getattr(importlib.util.find_spec(target), "origin", None) == str(here.absolute()):
             return name, _from_path(here, name.chosen)
-        if path.is_dir() and origin is None:  # Python takes any folder for a package
-            return name, _from_path(path, name.chosen)
+        if path.is_dir() and getattr(importlib.util.find_spec(target), "origin", None) is None:
+            return name, _from_path(path, name.chosen)  # Python takes any folder for a package
         return name, _import(target)
     head, dot, tail = target.rpartition(".")
     if dot and name.chosen is None and _known(head):

@@ -1,6 +1,8 @@
 """What is said of a file that cannot be judged: the error, its line, and what was tried."""
 
 import re
+import signal
+import threading
 
 import pytest
 import torch
@@ -228,3 +230,31 @@ def test_a_component_that_there_is_not_is_the_callers_mistake(tmp_path):
     path.write_text("def price(x): return 2 * x\n", encoding="utf-8")
     with pytest.raises(LoadError, match=r"no component 'layer-normm': there are attention, .*; nearest: layer_norm$"):
         load(f"{path}@layer-normm")
+
+
+ENDLESS = """
+import time
+import torch.nn as nn
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.proj = nn.Linear(d_model, d_model)
+    def forward(self, x):
+        while True:
+            time.sleep(0.01)
+"""
+
+
+def test_what_never_ends_is_named_after_a_while_and_when_it_is_interrupted(tmp_path, monkeypatch, capfd):
+    path = tmp_path / "it.py"
+    path.write_text(ENDLESS, encoding="utf-8")
+    monkeypatch.setattr("attnconf.conformance.inference.waiting.PATIENCE", 0.1)
+    threading.Timer(2.0, signal.raise_signal, (signal.SIGINT,)).start()
+    with pytest.raises(KeyboardInterrupt):
+        load(str(path))
+    said = capfd.readouterr().err.splitlines()
+    assert said == [
+        f"attnconf: still trying MultiHeadAttention of {path}; it may never end, Ctrl-C ends it",
+        f"attnconf: interrupted while trying MultiHeadAttention of {path}",
+    ]

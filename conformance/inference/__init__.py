@@ -17,6 +17,7 @@ from attnconf.conformance.inference.helpers import far_fetched, helps, is_part, 
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import search
+from attnconf.conformance.inference.waiting import patiently
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.locating import locate
 from attnconf.conformance.prescribed import of_masks
@@ -137,7 +138,7 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) ->
     outcomes = []
     for module in modules:
         thing = vars(module).get(candidate.name, candidate.thing)
-        with search.limited(*most):
+        with search.limited(*most), patiently(f"{candidate.name} of {source.called}"):
             outcomes.append(_bind(replace(candidate, thing=thing), module, prescribed))
         if _certified(outcomes[-1]):
             return outcomes[-1]

@@ -144,6 +144,13 @@ def test_a_telling_name_is_not_tried(tmp_path, options):
     assert len(found.told) == 3
 
 
+def test_a_bias_is_handed_to_one_argument(tmp_path):
+    scores = "s = sum((b for b in (attn_bias, earlier) if b is not None), s)"
+    found = inferred_of(tmp_path, function(scores, ", attn_bias=None, earlier=None"))
+    assert "earlier=" not in found.draft.body
+    assert "left alone   earlier=None: another bias" in found.told
+
+
 def test_a_mask_is_told_once(tmp_path):
     found = inferred_of(
         tmp_path, multi_head("s = s if mask is None else s.masked_fill(mask, -math.inf)", ", mask=None")

@@ -148,12 +148,14 @@ def _with_strange(search: Search, text: AttentionText, name: str) -> AttentionTe
     required = any(slot.name == name and slot.required for slot in text.form.slots)
     asked = text.but(form=text.form.giving(name, "mask"))
     found, standing = _with_argument(search, asked, name, search.place.prescribed.get("mask", ""), True)
-    if standing in ("right", "mistake"):
+    second = standing == "right" and found.masks[name].additive and any(m.additive for m in text.masks.values())
+    if standing in ("right", "mistake") and not second:  # a bias is added once
         return found
     if standing == "other":
         return text.but(doubt=text.doubt or UNLIKE_A_MASK.format(name))
     shown = name if required else f"{name}=None"
-    return text.but(left_alone=(*text.left_alone, f"{shown}: no mask that we know"))
+    what = "another bias" if second else "no mask that we know"
+    return text.but(left_alone=(*text.left_alone, f"{shown}: {what}"))
 
 
 def _with_argument(

@@ -12,9 +12,10 @@ import time
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 FOLDER = Path(__file__).parent / "submissions"
 REPORT = Path(__file__).parents[1] / "reports" / "submissions.md"
@@ -87,9 +88,14 @@ def judge(path: str) -> Judged:
     from attnconf.conformance.inference import writing
 
     torch.set_num_threads(1)
-    inference.bindings = writing.bindings = _once(inference.bindings)  # it takes seconds, and is used twice
+    once = _once(inference.bindings)  # it takes seconds, and is used twice
     start = time.process_time()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with (
+        mock.patch.object(inference, "bindings", once),
+        mock.patch.object(writing, "bindings", once),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
         session = _session(loading.load(path))
         session.explain()
         record = results.record(session)
@@ -134,11 +140,8 @@ def _outcomes_of_written(path: str) -> list[tuple[str, ...]]:
 
 def _once(function: Any) -> Any:
     """Return a function that remembers what it found last, and where."""
-    if hasattr(function, "__wrapped__"):
-        return function
     last: dict[Path, Any] = {}
 
-    @wraps(function)
     def remembering(source: Any, *args: Any) -> Any:
         if source.path not in last:
             last.clear()

@@ -14,7 +14,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import PlainText, Trial
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.reference import feed_forward as reference
 
 # Activations that networks have on purpose and that the contract does not know, and how code calls them.
@@ -49,17 +49,13 @@ def outside_the_contract(thing: Any, ran: Sequence[Trial]) -> str:
 
     It is judged by what the contract has, and fails: nobody is to learn from a verdict that it was not looked at.
     """
-    words = [_plain(name) for name in {*names_read(thing), getattr(thing, "__name__", "")}]
+    words = [snake(name) for name in {*names_read(thing), getattr(thing, "__name__", "")}]
     words += [word.replace("_", "") for word in words]
     for name, (pattern, function) in OTHERS.items():
         named = any(re.fullmatch(rf"(.*_)?{pattern}(_.*)?", word) for word in words)
         if named and any(_is_with(trial, function) for trial in ran):
             return f"its activation is {name}, none of relu, gelu, gelu-tanh, silu and sigmoid"
     return ""
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
 
 
 def _is_with(trial: Trial, function: Callable[[Tensor], Tensor]) -> bool:

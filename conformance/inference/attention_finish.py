@@ -15,6 +15,7 @@ from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, drawn, reply
+from attnconf.conformance.inference.vocabulary import snake
 
 CAUSAL = r"causal|autoregressive|masked"
 
@@ -37,7 +38,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
 
 def _says_causal(place: Place, text: AttentionText) -> bool:
     """Return whether something has nothing to make it causal, but a name that says it is: it has to be."""
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", place.name).lower()
+    plain = snake(place.name)
     told = {"mask", "lengths", "causal"} & set(text.form.roles) or "causal" in text.made.given
     return text.self_only and not told and re.search(CAUSAL, plain) is not None
 

@@ -26,6 +26,11 @@ class Place:
     def name_in_text(self) -> str:
         return f"theirs.{self.name}"
 
+    @property
+    def in_arrays(self) -> bool:
+        """Whether it is handed NumPy's arrays."""
+        return hasattr(self.module, "__wrapped__")
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -44,15 +49,10 @@ class Bound:
         return self.certified is not None and not self.doubt
 
     @property
-    def in_arrays(self) -> bool:
-        """Whether it is handed NumPy's arrays."""
-        return hasattr(self.place.module, "__wrapped__")
-
-    @property
     def calling(self) -> tuple[str, ...]:
         """What is said of how it is called, besides how."""
         words = "in NumPy     arrays go in and come out, in float64; gradients are not asked for"
-        return (words,) if self.in_arrays else ()
+        return (words,) if self.place.in_arrays else ()
 
     @property
     def standing(self) -> str:

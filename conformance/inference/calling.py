@@ -8,7 +8,7 @@ from itertools import permutations
 from types import FunctionType
 from typing import Any
 
-from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 
 ABOUT_CAUSALITY = {"causal", "bidirectional"}
 THREE = ("query", "key", "value")
@@ -95,7 +95,7 @@ def says_nothing(name: str) -> bool:
 
 def telling(name: str) -> bool:
     """Return whether the name of an option says that it is neither a mask nor about causality."""
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+    plain = snake(name)
     return bool(TELLING & set(re.split(r"[_\d]+", plain)))
 
 

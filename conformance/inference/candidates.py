@@ -11,7 +11,7 @@ from attnconf.conformance.inference.functional import takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
 from attnconf.conformance.inference.layer_kinds import blocks, sizes_of
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.vocabulary import INPUTS, meanings
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 
 # A norm that does not say which: no other that is known by a name, and none that is put around a layer.
 NORM = (
@@ -89,7 +89,7 @@ UNNAMED = ("multi_head_attention", "feed_forward", "token_embedding", "layer_nor
 
 def says_nothing(name: str) -> bool:
     """Return whether the name of a class or function is none of a component."""
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+    plain = snake(name)
     return not named(name) and not any(re.search(pattern, plain) for _, pattern in NAMES)
 
 
@@ -115,7 +115,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     """Yield the components that a class or function may be."""
     if not _does_something(thing):
         return
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+    plain = snake(name)
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]
     by_call = list(_by_call(thing))
     encodings = positional(name, thing)

@@ -9,6 +9,8 @@ from typing import Any
 
 from torch import nn
 
+from attnconf.conformance.inference.vocabulary import snake
+
 AT_MOST = 40  # ways to call one thing
 BASE = 10000  # a default that says what it is, whatever its name
 
@@ -58,7 +60,7 @@ def fillings(parameters: Sequence[inspect.Parameter], inputs: Mapping[str, Input
 
 def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[str, str]]:
     """Return (expression, input) for a parameter; ("", "") leaves it at its default, or out."""
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", p.name).lower().strip("_")
+    plain = snake(p.name).strip("_")
     said = [name for name, i in inputs.items() if i.names and re.fullmatch(i.names, plain)]
     if "positions" in said:
         said = [name for name in said if name != "length"]

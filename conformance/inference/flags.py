@@ -17,7 +17,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, parameters, says_nothing, telling
 from attnconf.conformance.inference.returned import Declared, Requests
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, gap
-from attnconf.conformance.inference.vocabulary import SIZES, meanings
+from attnconf.conformance.inference.vocabulary import SIZES, meanings, snake
 
 AT_MOST = 8  # flags that are tried
 ON, OFF = "config.causal", "not config.causal"
@@ -103,7 +103,7 @@ def _of_entries(entries: dict[str, Any], made: str, within: str) -> Iterator[Fla
 
 def either(name: str) -> bool:
     """Return whether a flag of that name is for causality, but may be on where attention is causal or where not."""
-    return re.fullmatch(EITHER, re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().strip("_")) is not None
+    return re.fullmatch(EITHER, snake(name).strip("_")) is not None
 
 
 @dataclass(frozen=True)

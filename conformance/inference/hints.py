@@ -9,7 +9,7 @@ from torch import nn
 
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 
 ROTARY = r"rope|rotary|rotat"
 ALIBI = r"alibi|slopes?$|^slopes?|linear_?bias"
@@ -51,7 +51,7 @@ def named(name: str) -> bool:
 
 def forms(name: str) -> tuple[str, str]:
     """Return a name in small letters, with its words apart and together: RoPE is rope, PosEnc is pos_enc."""
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower(), name.lower()
+    return snake(name), name.lower()
 
 
 def _says(pattern: str, names: tuple[str, str]) -> bool:

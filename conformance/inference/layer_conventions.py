@@ -8,6 +8,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.layer_state import State
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace, activations
+from attnconf.conformance.inference.vocabulary import snake
 
 AT_MOST = 30  # sets of conventions tried for one text
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
@@ -65,6 +66,6 @@ def _seen(trace: Trace) -> list[str]:
 
 
 def _says_causal(place: Place, text: LayerText) -> bool:
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", place.name).lower()
+    plain = snake(place.name)
     masked = any(slot.role in ("mask", "lengths", "causal") for slot in text.form.slots)
     return not text.decodes and not masked and re.search(CAUSAL_NAME, plain) is not None

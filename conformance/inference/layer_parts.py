@@ -14,7 +14,7 @@ from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.construction import Part, constructions
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import meanings, snake
 
 # What a parameter may want, by its name: the pattern of the name, and that of the user's classes that may be it.
 _WANTS = (
@@ -36,7 +36,7 @@ def layer_parts(place: Place, table: Mapping[str, Sequence[str]]) -> Part:
     seen: set[Any] = {place.thing}
 
     def part(name: str, parameter: inspect.Parameter) -> Sequence[str]:
-        plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().strip("_")
+        plain = snake(name).strip("_")
         if parameter.default is not parameter.empty or parameter.annotation in (int, float, bool):
             return ()
         if "activation" in meanings(name):
@@ -66,7 +66,7 @@ def _built(
     """Return expressions that build the user's own classes of some kinds; those of the wanted side first."""
     found = []
     for name, thing in list(vars(place.module).items()):
-        plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+        plain = snake(name)
         own = isinstance(thing, type) and issubclass(thing, nn.Module) and (
             thing.__module__ == place.module.__name__ or place.module.__name__.startswith("torch")
         )  # fmt: skip

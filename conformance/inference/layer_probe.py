@@ -17,7 +17,7 @@ from attnconf.conformance.inference.layer_trace import Trace, traced
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.models import ids_of, vocabulary
 
 MISSING = object()
@@ -73,7 +73,7 @@ def _option(p: inspect.Parameter) -> str | None:
 
 def _ordered(names: list[str], wanted: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Return which of two inputs is which: as the names say where they do, else in both orders."""
-    first, second = (_plain(n) for n in names)
+    first, second = (snake(n) for n in names)
     if wanted == ("source", "target"):
         if re.fullmatch(_TARGET, first) and re.fullmatch(_SOURCE, second):
             return [("target", "source")]
@@ -83,10 +83,6 @@ def _ordered(names: list[str], wanted: tuple[str, ...]) -> list[tuple[str, ...]]
     if re.fullmatch(_MEMORY, first) and not re.fullmatch(_MEMORY, second):
         return [wanted[::-1]]
     return [wanted, wanted[::-1]]
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
 
 
 @dataclass
@@ -277,4 +273,4 @@ class Probe:
 
 
 def _about_memory(name: str, inputs: Mapping[str, Tensor]) -> bool:
-    return len(inputs) > 1 and re.fullmatch(_MEMORY, _plain(name)) is not None
+    return len(inputs) > 1 and re.fullmatch(_MEMORY, snake(name)) is not None

@@ -20,6 +20,7 @@ from attnconf.conformance.inference.building import Construction, Meanings, run,
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.mutation import Mutant
 
 AT_MOST = 160  # ways to call one function
@@ -218,7 +219,7 @@ def arguments_of(thing: Any, choices: Callable[[inspect.Parameter, int], Sequenc
 
 def matches(name: str, patterns: Mapping[str, str]) -> list[str]:
     """Return the roles whose pattern a name fits."""
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().strip("_")
+    plain = snake(name).strip("_")
     return [role for role, pattern in patterns.items() if re.fullmatch(pattern, plain)]
 
 

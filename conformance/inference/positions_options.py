@@ -15,6 +15,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.drafts import Text
 from attnconf.conformance.inference.filling import arguments_of
 from attnconf.conformance.inference.trial import reply
+from attnconf.conformance.inference.vocabulary import snake
 
 LONG = 5000  # tokens, more than any check has
 GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices"
@@ -74,7 +75,7 @@ def _argument(place: Place, text: Text) -> str | None:
     if not text.call.startswith(("call(", place.name_in_text)):
         return None
     for p in parameters_of(place):
-        plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", p.name).lower().strip("_")
+        plain = snake(p.name).strip("_")
         if p.default is None and re.fullmatch(GIVEN, plain):
             return p.name
     return None

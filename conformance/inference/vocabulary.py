@@ -124,7 +124,12 @@ INPUTS: Mapping[str, str] = {
 }
 
 
+def snake(name: str) -> str:
+    """Return a name in small letters, its words apart: "numHeads" as "num_heads"."""
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+
+
 def meanings(name: str, table: Mapping[str, str] = SIZES) -> list[str]:
     """Return what a name may mean, in the table's order."""
-    plain = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().strip("_")
+    plain = snake(name).strip("_")
     return [meaning for meaning, pattern in table.items() if re.fullmatch(pattern, plain)]

@@ -26,7 +26,7 @@ def adapter_text(bound: Sequence[Bound], source: Source) -> str:
     bodies = [_alone(bound[0])] if len(bound) == 1 else [_variant(b) for b in bound]
     body = "\n\n".join(bodies)
     head = [_docstring(bound, source), "", *_imports(body, source), "", _theirs(source)]
-    head += ["arrays = in_arrays(theirs)"] if any(b.in_arrays for b in bound) else []
+    head += ["arrays = in_arrays(theirs)"] if any(b.place.in_arrays for b in bound) else []
     head += ['binding = "inferred"']
     if len(bound) > 1:
         head.append("variants = {}")
@@ -76,7 +76,7 @@ def _theirs(source: Source) -> str:
 
 def _body(b: Bound) -> str:
     """Return the function, over the user's definitions as they are, or as they take and give tensors."""
-    return re.sub(r"\btheirs\.", "arrays.", b.draft.body) if b.in_arrays else b.draft.body
+    return re.sub(r"\btheirs\.", "arrays.", b.draft.body) if b.place.in_arrays else b.draft.body
 
 
 def _alone(b: Bound) -> str:

@@ -70,7 +70,7 @@ def causes(record: Record) -> list[list[Result]]:
 def _of_cause(record: Record, same: list[Result]) -> list[str]:
     """Return the block of the first of several failures that have one cause."""
     follow = dict.fromkeys(name for r in same for name in consequences(record, r))
-    return block(same[0], list(follow), _options(record), [r["requirement"] for r in same[1:]])
+    return block(same[0], list(follow), _options(record, same[0]), [r["requirement"] for r in same[1:]])
 
 
 def roots(record: Record) -> list[Result]:
@@ -99,10 +99,12 @@ def consequences(record: Record, root: Result) -> list[str]:
     ]
 
 
-def _options(record: Record) -> str:
+def _options(record: Record, result: Result) -> str:
     """Return the options that a rerun needs besides the implementation and the selection."""
     suite = record["suite"]
-    given = [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
+    profile = "throughput" if result["spec"].startswith("spec/throughput.md") else suite["profile"]
+    given = [] if profile.startswith("core") else [f"--profile={profile}"]  # core: where none is asked for
+    given += [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
     given += [f"--seed={suite['seed']}"] if suite["seed"] else []
     given += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
     return "".join(f" {option}" for option in given)

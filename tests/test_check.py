@@ -113,6 +113,21 @@ def test_a_dict_of_functions_and_a_selection(capsys):
     assert f'  rerun     attnconf.check(functions, select="ATT-SCALE-1 and {case}", seed=3)' in str(report)
 
 
+def test_a_rerun_has_the_device_and_the_profile_in_quotes():
+    def slow(config, weights):
+        def forward(query, key, value, **options):
+            rows = [
+                reference.attention(config, weights)(query[..., i : i + 1, :], key, value)
+                for i in range(query.shape[-2])
+            ]
+            return torch.cat(rows, dim=-2)
+
+        return forward
+
+    report = attnconf.check({"attention": slow}, profile="throughput", select="PERF-OPS-1")
+    assert 'select="PERF-OPS-1 and throughput-1", profile="throughput")' in str(report)
+
+
 def test_a_selection_that_passes_is_ok():
     report = attnconf.check({"attention": reference.attention, "declares": reference.declares}, select=SELECTED)
     assert report.verdict == "incomplete"

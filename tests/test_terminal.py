@@ -46,6 +46,19 @@ def test_failures_without_a_name_or_with_different_ones_are_apart():
     assert not any("the same mistake" in line for line in page(content))
 
 
+def test_a_rerun_is_of_the_profile_that_was_asked_for():
+    content = {**WRONG, "suite": {**WRONG["suite"], "profile": "full"}}
+    assert any("attnconf run --impl=wrong --profile=full -k " in line for line in page(content))
+    assert not any("--profile" in line for line in page(WRONG))
+
+
+def test_a_rerun_of_what_a_call_costs_asks_for_that():
+    costs = [{**result, "spec": "spec/throughput.md#perf-ops-1"} for result in WRONG["results"]]
+    assert any(
+        "attnconf run --impl=wrong --profile=throughput -k " in line for line in page({**WRONG, "results": costs})
+    )
+
+
 def test_a_rerun_is_held_to_what_was_prescribed():
     content = {**WRONG, "suite": {**WRONG["suite"], "prescribed": {"mask": "true-keeps"}}}
     assert any("attnconf run --impl=wrong --convention=mask=true-keeps -k " in line for line in page(content))

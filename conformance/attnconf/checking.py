@@ -109,7 +109,7 @@ class Report:
             return line
         found = re.search(r"--impl=(.+?)((?: --\w+=\S+)*) -k (\".*\")", line)
         options = "".join(f", {o.replace('--', '')}" for o in found[2].split()) if found else ""
-        options = re.sub(r"device=(\S+)", r'device="\1"', options)
+        options = re.sub(r"(device|profile)=([^\s,]+)", r'\1="\2"', options)
         return f"  rerun     attnconf.check({found[1]}, select={found[3]}{options})" if found else line
 
 

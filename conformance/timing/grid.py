@@ -111,8 +111,7 @@ _WORK = {
 # -- CPU: float32, one thread
 
 _CPU = (
-    Case("attention-256", "attention", B=2, H=8, L=256, E=64),
-    Case("attention-512", "attention", B=2, H=8, L=512, E=64),
+    *(Case(f"attention-{length}", "attention", B=2, H=8, L=length, E=64) for length in (128, 256, 512, 1024)),
     Case("attention-causal-512", "attention", B=2, H=8, L=512, E=64, causal=True),
     Case("module-16", "multi_head_attention", B=2, H=4, L=16, E=16),
     Case("module-128", "multi_head_attention", B=4, H=4, L=128, E=64),

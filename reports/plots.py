@@ -87,7 +87,7 @@ def _lengths(group: str, kinds: dict[str, list[Record]]) -> str:
                 if known:
                     panel.loglog(*zip(*known, strict=True), marker=".", color=f"C{number}", label=name)
             panel.set(xlabel="length (keys)", ylabel=label, title=kind)
-            panel.grid(visible=True, which="both", alpha=0.3)
+            _ticks(panel, sorted({case["sizes"]["S"] for case in cases}))
         axes[0].legend(fontsize=6)
     figure.suptitle(group)
     return _svg(figure)
@@ -105,9 +105,23 @@ def _roofline(found: Record, cases: Sequence[Record]) -> str:
         panel.loglog(*zip(*work, strict=True), ".", color=f"C{number}", label=name)
     _roofs(panel, found["peaks"], [c["work"]["flops"] / c["work"]["bytes"] for c in those])
     panel.set(xlabel="operations for each byte", ylabel="TFLOP/s", title=f"Roofline, {found['device']}")
-    panel.grid(visible=True, which="both", alpha=0.3)
+    _ticks(panel)
     panel.legend(fontsize=6)
     return _svg(figure)
+
+
+def _ticks(panel: Any, lengths: Sequence[int] = ()) -> None:
+    """Have a mark at each length, and at 1, 2 and 5 times powers of ten, in words that do not run into each other."""
+    from matplotlib import ticker
+
+    if lengths:
+        panel.set_xticks(lengths, [str(length) for length in lengths])
+        panel.xaxis.set_minor_locator(ticker.NullLocator())
+    panel.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    plain = panel.get_ylabel() == "TFLOP/s"  # its prefix is there already
+    panel.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}") if plain else ticker.EngFormatter())
+    panel.yaxis.set_minor_formatter(ticker.NullFormatter())
+    panel.grid(visible=True, which="both", alpha=0.3)
 
 
 def _roofs(panel: Any, peaks: dict[str, float], intensities: Sequence[float]) -> None:

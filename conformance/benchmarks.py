@@ -80,16 +80,21 @@ def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str],
     races: Any = run.session.races
 
     def race_one(name: str, contender: str) -> None:
-        case, entry = races.run(name, contender)
+        try:
+            case, entry = races.run(name, contender)
+        except KeyboardInterrupt:  # pytest would write out every tensor on its way, for half a minute
+            benchmark.has_error = True  # else it warns that it was not used
+            raise KeyboardInterrupt from None
         run.save_now_and_then()
-        if entry["status"] == "timed":
+        suspect = entry.get("verdict") == "SUSPECT"
+        if entry["status"] == "timed" and not suspect:
             keep(case, entry)
         if request.config.getoption("--strict-perf") and decides_against(entry):
             words = entry["reason"] or f"{entry['verdict']}, {entry['ratio']:.3g} times {case['anchor']['name']}"
             run.too_slow.append(f"--strict-perf: {contender} in {name}: {words}")
             pytest.fail(words, pytrace=False)
-        if entry["status"] != "timed":
-            pytest.skip(entry["reason"])
+        if entry["status"] != "timed" or suspect:  # a time that means nothing is to win no comparison
+            pytest.skip(entry["reason"] or f"SUSPECT: {', '.join(flag['code'] for flag in entry['flags'])}")
 
     def keep(case: dict[str, Any], entry: dict[str, Any]) -> None:
         request.config.stash.get(EARLIER, Earlier()).bring_to(case)

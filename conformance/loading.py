@@ -115,13 +115,32 @@ def _of_source(name: Name, found: Source, prescribed: Mapping[str, str]) -> list
         return [Unjudgeable(name.typed, _source(found.module), _no_such(found, name.chosen))]
     from attnconf.conformance.inference import infer  # it needs this module
 
-    inferred = infer(found, name.typed, name.chosen, name.component, prescribed)
+    declared, problem = _declared_beside(found.module)
+    if problem:
+        return [Unjudgeable(name.typed, _source(found.module), problem)]
+    inferred = infer(found, name.typed, name.chosen, name.component, {**declared, **prescribed})
+    inferred = [i if isinstance(i, Unjudgeable) else _declaring(i, declared) for i in inferred]
     judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
     if name.chosen is None and found.lost:  # what is lost is not forgotten because others can be judged
         source, names = _source(found.module), found.lost if judged else found.lost[:1]
         lost = [Unjudgeable(f"{name.typed}:{n}" if judged else name.typed, source, found.absent[n]) for n in names]
         return [*judged, *lost]
     return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
+
+
+def _declared_beside(module: ModuleType) -> tuple[dict[str, str], str | None]:
+    """Return the conventions that a file with no adapter functions declares all the same, and what is wrong with it."""
+    declares = vars(module).get("declares")
+    problem = _wrong_declaration(declares) if isinstance(declares, dict) else None
+    if not isinstance(declares, dict) or problem:
+        return {}, problem
+    parts = [value if isinstance(value, dict) else {name: value} for name, value in declares.items()]
+    return {name: choice for part in parts for name, choice in part.items()}, None
+
+
+def _declaring(implementation: Implementation, declared: Mapping[str, str]) -> Implementation:
+    said = tuple(f"declared     {name}={choice}" for name, choice in declared.items())
+    return held_to(replace(implementation, told=(*implementation.told, *said)), declared)
 
 
 def source_of(typed: str) -> tuple[Name, Source]:

@@ -1,5 +1,6 @@
 """The pytest front end: ``pytest conformance --impl NAME``. Options, items, and what is printed at the end."""
 
+import difflib
 import os
 import time
 from pathlib import Path
@@ -238,9 +239,13 @@ def _select(run: Run, config: pytest.Config) -> None:
         keep, race = by_expression(config.option.keyword)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
+    cases = sorted({entrant.case.name for entrant in run.session.entrants})
     run.session.select(keep, race)
     if not run.session.plan and not run.session.entrants and not run.unjudgeable:
-        raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing")
+        near = [name for name in cases if config.option.keyword in name]
+        near = near or difflib.get_close_matches(config.option.keyword, cases)
+        hint = f"; cases with such names: {', '.join(near)}" if near else ""
+        raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing{hint}")
     config.option.keyword = ""
 
 

@@ -52,6 +52,8 @@ def _add_reference(results: list[dict[str, Any]]) -> None:
     roots = [r for r in results if r["outcome"] == "fail" and not r["follows_from"] and not r["deviation"]]
     roots.sort(key=lambda r: r["strength"] != "MUST")
     for r in {r["implementation"]: r for r in reversed(roots)}.values():
+        if registry.get(r["requirement"]).chapter == "throughput":
+            continue  # it has no reference: the textbook is not what is fast
         functions = texts.references(registry.get(r["requirement"]))
         r["reference"] = [f"reference/{f.chapter}.py:{f.line} {f.name}" for f in functions[:2]]
 

@@ -157,7 +157,12 @@ class Session:
             and not self.follows_from(p)
         ]  # fmt: skip
         known = [p.entry.requirement for p in failed if self.deviation(p)]
-        return Standing([p.entry.requirement for p in failed if p.entry.requirement not in known], known)
+        left_out = any(
+            p.implementation is implementation and p.entry.component == component and p.id not in self.outcomes
+            and p.checked.requirement.strength == "MUST"
+            for p in self.whole
+        )  # fmt: skip
+        return Standing([p.entry.requirement for p in failed if p.entry.requirement not in known], known, left_out)
 
     def cases(self, planned: Planned) -> list[str]:
         """Return the names of the cases of a planned check."""
@@ -317,7 +322,8 @@ class Session:
 
     @property
     def complete(self) -> bool:
-        return all(p.id in self.outcomes for p in self.plan)
+        timed = self.races.cases if self.races else {}
+        return all(p.id in self.outcomes for p in self.plan) and all(e.case.name in timed for e in self.entrants)
 
 
 def _blind(judged: Judged) -> bool:

@@ -12,6 +12,7 @@ from attnconf.conformance.workloads import ATTENDING, count, workload
 
 Evidence = Iterator[Measure]
 SLACK = {1: 1.15, 2: 2.1}  # the largest exponent that passes for growth in proportion, and with the square
+GROWTH = {1: "in proportion", 2: "with the square"}
 RECOMPUTED = 3  # of forward's FLOPs: a gradient for each factor of every product, and forward once more
 NUMBERS = 8  # in float32, alive at one time for each score
 CLAIMED = 16  # times as long, where linear memory is claimed: what works in blocks has more than one
@@ -131,7 +132,7 @@ def grows(name: str, peaks: list[tuple[int, int]], wanted: int) -> Measure:
     if slope <= SLACK[wanted]:
         return Measure(slope, SLACK[wanted])
     message = f"{name}: {kilobytes(few)} alive for {short} tokens, {kilobytes(many)} for {long}: "
-    message += f"grows with length^{slope:.2f}, want at most {wanted}"
+    message += f"grows with length^{slope:.2f}, want at most {SLACK[wanted]} ({GROWTH[wanted]})"
     raise Failure("property", message, error=slope, bound=SLACK[wanted], source="growth of memory with length")
 
 

@@ -25,7 +25,10 @@ def lines(record: Record) -> list[str]:
     if not found:
         return []
     if not found["planned"]:
-        return ["", "THROUGHPUT: there is no case for any component of what was given"]
+        return [
+            "",
+            "THROUGHPUT: nothing is timed: there is no case for any component of what was given, or none that -k keeps",
+        ]
     from tabulate import tabulate
 
     text = str(tabulate(list(_rows(found)), headers=HEAD, tablefmt="simple", disable_numparse=True))
@@ -174,7 +177,11 @@ def comparison(found: Sequence[tuple[str, Record]]) -> list[str]:
     if not rows:
         return []
     head = ("case", "contender", "anchor", *(file for file, _ in found), "last by first")
-    words = "Compared are ratios to the anchor of the same run: the milliseconds of two runs are not comparable."
+    words = (
+        "Compared are ratios to the anchor of the same run: the milliseconds of two runs are not comparable. "
+        "An interval is that of its run: on a machine whose cores or caches are shared, what works otherwise than the "
+        "anchor moves by several per cent more from run to run."
+    )
     if len({(run["machine"].get("gpu"), run["machine"].get("cpu")) for _, run in found}) > 1:
         words += " The runs are of different machines, on which the anchor itself may be better or worse."
     return ["", "### Run against run", "", *table(head, rows), "", words]

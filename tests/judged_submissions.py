@@ -5,6 +5,7 @@
 
 import contextlib
 import io
+import json
 import multiprocessing
 import sys
 import tempfile
@@ -86,6 +87,8 @@ def judge(path: str) -> Judged:
 
     from attnconf.conformance import inference, loading, results
     from attnconf.conformance.inference import writing
+    from attnconf.reports import record as records
+    from attnconf.reports.form import problem
 
     torch.set_num_threads(1)
     once = _once(inference.bindings)  # it takes seconds, and is used twice
@@ -100,6 +103,7 @@ def judge(path: str) -> Judged:
         session.explain()
         record = results.record(session)
         took = time.process_time() - start
+        assert not (wrong := problem(record, json.loads(records.PAGE.read_text(encoding="utf-8")))), wrong
         written = not session.plan or _outcomes(session) == _outcomes_of_written(path)
     verdicts = tuple((v["component"] or "", v["verdict"]) for v in record["verdicts"])
     roots = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]

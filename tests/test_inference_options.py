@@ -8,7 +8,7 @@ import torch
 from command_line import attnconf
 
 from attnconf.adapters import wiring
-from attnconf.conformance import inference
+from attnconf.conformance import inference, loading
 from attnconf.conformance.sources import read
 
 torch.set_num_threads(1)
@@ -292,3 +292,27 @@ def test_options_of_a_layer(tmp_path, case):
     assert said in "\n".join(found.told)
     assert found.established is established
     assert "past" not in found.draft.body
+
+
+@pytest.mark.parametrize(
+    ("declares", "found"),
+    [
+        ('{"memory": "linear"}', {"memory": "linear"}),
+        ('{"attention": {"memory": "linear"}}', {"memory": "linear"}),
+        ('["whatever"]', None),
+    ],
+)
+def test_what_a_file_without_adapter_functions_declares_is_heard(tmp_path, declares, found):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import math\n"
+        f"declares = {declares}\n"
+        "def attention(q, k, v):\n    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v\n",
+        encoding="utf-8",
+    )
+    (implementation,) = loading.load(str(path))
+    assert implementation.declared("attention").get("memory") == (found or {}).get("memory")
+    assert ("declared     memory=linear" in implementation.told) == (found is not None)
+    path.write_text(path.read_text(encoding="utf-8").replace("linear", "nothing"), encoding="utf-8")
+    if found:
+        assert "want one of quadratic, linear" in loading.load(str(path))[0].reason

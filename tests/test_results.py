@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from command_line import attnconf
 
+from attnconf import check
 from attnconf.reports import record as records
 from attnconf.reports.form import problem
 from attnconf.spec import profiles
@@ -234,3 +235,15 @@ def test_a_spoilt_record_is_refused_and_the_place_named(full, tmp_path, spoil, m
     (tmp_path / "spoilt.json").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(message)):
         records.read(tmp_path / "spoilt.json")
+
+
+def test_what_has_no_options_gives_a_file_that_can_be_read(tmp_path):
+    path = tmp_path / "fused.py"
+    path.write_text(
+        "import torch.nn.functional as F\n"
+        "def attention(q, k, v):\n    return F.scaled_dot_product_attention(q, k, v)\n",
+        encoding="utf-8",
+    )
+    content = check(path, component="attention").record
+    assert "not-applicable" in {case["outcome"] for result in content["results"] for case in result["cases"]}
+    validate(content)

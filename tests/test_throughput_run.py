@@ -13,6 +13,7 @@ from fake_time import FixedClock
 
 from attnconf import cli
 from attnconf.conformance.loading import load
+from attnconf.conformance.session import Session, Settings
 from attnconf.conformance.timing.grid import Case
 from attnconf.conformance.timing.racing import Races, Standing
 from attnconf.conformance.timing.rounds import Rules
@@ -93,7 +94,9 @@ def test_what_was_judged_nonconformant_in_this_run_is_not_timed(whole):
     done, record = whole
     entry = of(record, "small-forward", "wrong.py")
     assert entry["status"] == "not-timed"
-    assert re.fullmatch(r"not timed: it violates [A-Z0-9-]+(, [A-Z0-9-]+)*", entry["reason"])
+    assert re.fullmatch(
+        r"not timed: it violates [A-Z0-9-]+(, [A-Z0-9-]+)*; --throughput times what .*", entry["reason"]
+    )
     assert f"wrong.py: {entry['reason']} (small-forward, longer-forward)" in done.stdout
 
 
@@ -179,6 +182,28 @@ def test_bad_options(folder, arguments, words):
 def test_a_folder_after_the_option_is_no_choice(folder):
     done = run(folder, "--impl=mine.py", "-k", "throughput", "--throughput", str(ROOT / "conformance"))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_was_not_judged_is_flagged(folder):
+    done = run(folder, "--impl=wrong.py", "-k", "small-forward", "--throughput", "--results=selected.json")
+    assert "wrong.py: not all that it must follow was judged in this run (-k)" in done.stdout
+    entry = of(records.read(folder / "selected.json"), "small-forward", "wrong.py")
+    assert [flag["code"] for flag in entry["flags"] if flag["code"] == "not-judged"] == ["not-judged"]
+
+
+def test_a_case_is_proposed_where_a_selection_has_none(folder):
+    done = run(folder, "--impl=mine.py", "-k", "small", "--throughput")
+    assert done.returncode == 4
+    assert "-k 'small' selects nothing; cases with such names: small-forward" in done.stdout + done.stderr
+
+
+def test_a_record_is_complete_where_all_is_timed_alone(tmp_path):
+    session = Session(load("reference"), Settings(throughput="smoke"))
+    session.make_plan()
+    session.plan.clear()
+    assert not session.complete
+    session.races.plan.clear()
+    assert session.complete
 
 
 def test_the_default_run_imports_none_of_it(folder):

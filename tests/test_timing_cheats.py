@@ -2,12 +2,15 @@
 
 import importlib
 import json
+import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
 from fake_time import FixedClock
 
 from attnconf.conformance.loading import load
@@ -109,6 +112,34 @@ def test_settings_for_all_are_put_back_and_told():
     assert codes(entry) == {"changed-setting"}
     assert entry["verdict"] == "SAME"
     assert (torch.get_num_threads(), torch.get_float32_matmul_precision()) == before
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="there is one processor")
+def test_threads_of_ones_own_are_suspect_and_in_nobody_elses_time():
+    long = Case("long", "attention", B=2, H=8, L=256, E=64)
+    contenders = [load(str(CHEATS / "own_threads.py"))[0], replace(load("torch_sdpa:flash")[0], name="one thread")]
+    record = time_case(long, contenders, Rules(min_rounds=12, max_seconds=4.0, looked_at=0.0))
+    cheat, honest = record["contenders"]
+    assert cheat["verdict"] == "SUSPECT"
+    assert "several-threads" in codes(cheat)
+    assert "several-threads" not in codes(honest)
+
+
+def test_what_is_compiled_is_timed_as_such_whatever_was_judged_before():
+    eager = []
+
+    @torch.compile(backend="eager")
+    def compiled(query, key, value):
+        if not torch.compiler.is_compiling():
+            eager.append(query.shape)
+        return F.scaled_dot_product_attention(query, key, value)
+
+    for n in range(1, 20):  # more kinds of input than the compiler takes
+        compiled(*torch.randn(3, *[1] * n, 2, 3).double() if n % 2 else torch.randn(3, *[1] * n, 2, 3))
+    eager.clear()
+    mine = replace(load("reference")[0], name="mine", components={"attention": lambda config, weights: compiled})
+    assert time_case(CASE, [mine], RULES, clock=FixedClock(), seed=0)["contenders"][0]["status"] == "timed"
+    assert not eager
 
 
 def test_what_raises_is_withdrawn_in_its_words():

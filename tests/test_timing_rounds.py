@@ -3,10 +3,11 @@
 import random
 
 import pytest
-from fake_time import FakeTime
+from fake_time import FakeTime, FixedClock
 
 from attnconf.conformance.evidence import Failure
 from attnconf.conformance.timing import intervals
+from attnconf.conformance.timing.clock import Sample
 from attnconf.conformance.timing.rounds import Rules, Stop, Timed, estimate, measure, warm_up
 
 RULES = Rules(min_seconds=0.0)
@@ -54,6 +55,15 @@ def test_enough_seconds_are_measured():
 def test_what_does_not_get_narrower_stops():
     found, _ = compared(FakeTime(0.3), anchor=1e-3, other=9e-3)
     assert found.stopped == "stalled"
+
+
+def test_threads_that_go_on_are_waited_for_before_the_next_one_is_timed():
+    computing = iter([5e-4, 4e-4, 0.0])
+    clock = FixedClock()
+    clock.sample = lambda job: Sample(2e-3, wall=1e-3)
+    clock.idle = lambda seconds: next(computing, 0.0)
+    measure([Timed("anchor", lambda i: None)], "anchor", clock, Rules(max_rounds=5), random.Random(0))
+    assert list(computing) == []
 
 
 def test_a_case_ends_in_time():

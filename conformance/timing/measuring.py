@@ -87,6 +87,7 @@ class Measuring:
     def of(self, contenders: Sequence[Implementation]) -> dict[str, Any]:
         """Return what was measured. Raises Failure or Unsupported where no anchor can do it."""
         start = self.clock.now()
+        memory.forget_compiled()
         anchor, implementation = self._anchor()
         racing = [anchor, self._enter(implementation, anchor.name + AGAIN)]
         self.watches = {c.name: self._watch(c) for c in contenders}
@@ -264,11 +265,14 @@ class Measuring:
 
     def _look_again(self, timed: Timed, watch: Watch) -> None:
         """What is faster than the anchor by so much computes several fresh inputs under the eye of all checks."""
-        words = f"faster than the anchor by more than {self.rules.too_fast:.0%}: its results were looked at again"
-        watch.flag("looked-at-again", words, suspect=False)
         try:
             with timed.guard():
                 for i in range(LOOKS):
                     self.clock.sample(timed.job(i, look=True))
         except (Failure, Unsupported) as error:
             watch.flag("wrong-when-timed", f"looked at again, it {error}")
+        came = "wrong" if "wrong-when-timed" in watch.flags else "right"
+        words = (
+            f"faster than the anchor by more than {self.rules.too_fast:.0%}: its results, looked at again, were {came}"
+        )
+        watch.flag("looked-at-again", words, suspect=False)

@@ -44,6 +44,16 @@ def _compiled_frames() -> int:
     return int(dynamo.counters["frames"]["total"]) if dynamo else 0
 
 
+def forget_compiled() -> None:
+    """Let torch.compile compile anew.
+
+    It gives up, silently, on a function that was called in more shapes than its limit, as all that was judged is.
+    """
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None:
+        dynamo.reset()
+
+
 def counted(implementation: Implementation, problem: Problem) -> int | None:
     """Return the most bytes that one call has alive at one time, or None where that cannot be seen.
 

@@ -30,10 +30,14 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a run has found of a component before it is timed: the MUSTs that it violates, unknown and known ones."""
+    """What a run has found of a component before it is timed: the MUSTs that it violates, unknown and known ones.
+
+    ``left_out``: MUSTs were not judged, by a selection.
+    """
 
     violated: Sequence[str] = ()
     known: Sequence[str] = ()
+    left_out: bool = False
 
 
 @dataclass
@@ -105,13 +109,17 @@ class Races:
 
 
 def _refused(name: str, standing: Standing) -> Entry:
-    reason = f"not timed: it violates {', '.join(standing.violated)}"
+    reason = f"not timed: it violates {', '.join(standing.violated)}; --throughput times what follows every MUST"
     return {"name": name, "status": "not-timed", "reason": reason, "flags": []}
 
 
 def _known(entry: Entry, standing: Standing) -> Entry:
-    """Return the entry with a flag for what is known not to hold, and does not concern these numbers."""
-    if not standing.known:
-        return entry
-    text = f"known not to follow {', '.join(standing.known)}"
-    return {**entry, "flags": [*entry["flags"], {"code": "known-deviation", "text": text, "suspect": False}]}
+    """Return the entry with flags for what is known not to hold, or not known at all, besides these numbers."""
+    flags = list(entry["flags"])
+    if standing.known:
+        text = f"known not to follow {', '.join(standing.known)}"
+        flags.append({"code": "known-deviation", "text": text, "suspect": False})
+    if standing.left_out:
+        text = "not all that it must follow was judged in this run (-k): it may be wrong where it is not timed"
+        flags.append({"code": "not-judged", "text": text, "suspect": False})
+    return {**entry, "flags": flags}

@@ -175,7 +175,7 @@ def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag
         words = f"{1 - 1 / host:.0%} of the wall's time it waits, and is not computing"
         flags.append(Flag("waits", words, suspect=seconds < 2 * slow))
     if host is not None and host < 0.8:
-        flags.append(Flag("several-threads", f"computes in about {1 / host:.1f} threads; all their time counts", False))
+        flags.append(Flag("several-threads", f"computes in about {1 / host:.1f} threads, while everybody has one"))
     late = statistics.median(s.late for s in samples)
     if late > 0.1 * seconds + 20e-6:
         flags.append(Flag("other-stream", f"the device went on for {late * 1e6:.0f} µs after the call's own stream"))

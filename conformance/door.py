@@ -301,7 +301,8 @@ def _first_line(error: BaseException) -> str:
         lines = str(error).strip().splitlines()
     except Exception:  # its own __str__ raises
         lines = []
-    return lines[0][:300] if lines else ""
+    line = lines[0] if lines else ""
+    return line if len(line) <= 300 else (line[:300].rpartition(" ")[0] or line[:300]) + " …"
 
 
 def _not_implemented(implementation: Implementation, error: NotImplementedError) -> NoReturn:

@@ -197,8 +197,8 @@ def test_the_anchor_races_twice():
     assert AGAIN not in record["anchor"]["name"]
 
 
-def samples(seconds, wall=math.nan, waits=0.0, late=0.0, mhz=math.nan):
-    return [Sample(seconds, wall, waits, late, mhz)] * 9
+def samples(seconds, wall=math.nan, waits=0.0, late=0.0, mhz=math.nan, others=0.0):
+    return [Sample(seconds, wall, waits, late, mhz, others)] * 9
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,8 @@ def samples(seconds, wall=math.nan, waits=0.0, late=0.0, mhz=math.nan):
         (samples(1e-3, 1e-3), []),
         (samples(1e-3, 4e-3, waits=0), []),  # a neighbour took the processor away
         (samples(1e-3, 4e-3, waits=1), ["waits"]),  # it gave the processor up
-        (samples(2e-3, 1e-3), ["several-threads"]),
+        (samples(2e-3, 1e-3, others=1e-3), ["several-threads"]),
+        (samples(2e-3, 1e-3, others=1e-4), []),
         (samples(1e-3, late=1e-5), []),
         (samples(1e-3, late=1e-3), ["other-stream"]),
     ],

@@ -60,7 +60,7 @@ def test_what_does_not_get_narrower_stops():
 def test_threads_that_go_on_are_waited_for_before_the_next_one_is_timed():
     computing = iter([5e-4, 4e-4, 0.0])
     clock = FixedClock()
-    clock.sample = lambda job: Sample(2e-3, wall=1e-3)
+    clock.sample = lambda job: Sample(2e-3, others=1e-3)
     clock.idle = lambda seconds: next(computing, 0.0)
     measure([Timed("anchor", lambda i: None)], "anchor", clock, Rules(max_rounds=5), random.Random(0))
     assert list(computing) == []

@@ -83,6 +83,7 @@ class Sample:
     waits: float = 0.0  # times that the process gave the processor up to wait for something
     late: float = 0.0  # how long the device went on after the call's own stream had ended
     mhz: float = math.nan  # the processor's clock; NaN where it cannot be seen
+    others: float = 0.0  # of the seconds, those that other threads than the caller's computed
 
 
 class Clock(Protocol):
@@ -110,20 +111,22 @@ class ProcessClock:
     now: Callable[[], float] = now
     waits: Callable[[], int] = _waits
     sleep: Callable[[float], None] = _time.sleep
+    own: Callable[[], float] = _time.thread_time  # computing time of the calling thread
 
     def sample(self, job: Job) -> Sample:
         if job.before:
             job.before()
         run, sets = job.run, range(job.first, job.first + job.inner)
         returned = None
-        waited, wall, start = self.waits(), self.now(), self.computing()
+        waited, wall, own, start = self.waits(), self.now(), self.own(), self.computing()
         for i in sets:
             returned = run(i)
-        seconds, wall = self.computing() - start, self.now() - wall
+        seconds, own, wall = self.computing() - start, self.own() - own, self.now() - wall
         waited = self.waits() - waited
         if job.after:
             job.after(returned)
-        return Sample(seconds / job.total, wall / job.total, waited / job.total)
+        others = max(0.0, seconds - own)
+        return Sample(seconds / job.total, wall / job.total, waited / job.total, others=others / job.total)
 
     def idle(self, seconds: float) -> float:
         start = self.computing()

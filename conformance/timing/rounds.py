@@ -14,7 +14,7 @@ from attnconf.conformance.timing.intervals import Interval, paired, verdict
 
 CHECK_EVERY = 4  # rounds
 FEWEST = 5  # rounds, however long they take
-SEVERAL = 0.8  # of the computing time: a wall's time below it says that several threads computed
+SEVERAL = 0.1  # of the computing time: what others than the calling thread may take
 REST, RESTS = 2e-3, 100  # seconds between two looks at whether they still do, and how many looks
 
 
@@ -181,7 +181,7 @@ def _round(racing: list[Timed], anchor: str, clock: Clock, chance: random.Random
         with _withdrawing(found, timed.name, anchor), timed.guard():
             sample = clock.sample(timed.job(chance.randrange(1 << 16), look))
             found.samples[timed.name].append(sample)
-            if sample.wall < SEVERAL * sample.seconds:
+            if sample.others > SEVERAL * sample.seconds:
                 _let_rest(clock)
             taken[timed.name] = sample.seconds * timed.total
     return sum(taken.values())

@@ -19,6 +19,7 @@ from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.clock import Clock, Sample
 from attnconf.conformance.timing.problem import Numbers, Problem, plainly
 
+OTHERS = 0.1  # of a contender's time: what other threads than the calling one may compute
 REST = 2e-3  # seconds that the harness sleeps to see whether something goes on
 _TIMERS: dict[str, tuple[Any, str]] = {
     **{
@@ -174,8 +175,10 @@ def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag
         # what seems no faster gains nothing by it: its own threads may be kept waiting by neighbours
         words = f"{1 - 1 / host:.0%} of the wall's time it waits, and is not computing"
         flags.append(Flag("waits", words, suspect=seconds < 2 * slow))
-    if host is not None and host < 0.8:
-        flags.append(Flag("several-threads", f"computes in about {1 / host:.1f} threads, while everybody has one"))
+    others = statistics.median(s.others / s.seconds for s in samples)
+    if others > OTHERS:
+        words = f"{others:.0%} of its time is computed in threads of its own, while everybody has one"
+        flags.append(Flag("several-threads", words))
     late = statistics.median(s.late for s in samples)
     if late > 0.1 * seconds + 20e-6:
         flags.append(Flag("other-stream", f"the device went on for {late * 1e6:.0f} µs after the call's own stream"))

@@ -115,11 +115,12 @@ def _of_source(name: Name, found: Source, prescribed: Mapping[str, str]) -> list
         return [Unjudgeable(name.typed, _source(found.module), _no_such(found, name.chosen))]
     from attnconf.conformance.inference import infer  # it needs this module
 
-    declared, problem = _declared_beside(found.module)
-    if problem:
+    declares = vars(found.module).get("declares")
+    declares = declares if isinstance(declares, dict) else {}  # else the name is used for something else
+    if problem := _wrong_declaration(declares):
         return [Unjudgeable(name.typed, _source(found.module), problem)]
-    inferred = infer(found, name.typed, name.chosen, name.component, {**declared, **prescribed})
-    inferred = [i if isinstance(i, Unjudgeable) else _declaring(i, declared) for i in inferred]
+    inferred = infer(found, name.typed, name.chosen, name.component, {**_everywhere(declares), **prescribed})
+    inferred = [i if isinstance(i, Unjudgeable) else _declaring(i, declares) for i in inferred]
     judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
     if name.chosen is None and found.lost:  # what is lost is not forgotten because others can be judged
         source, names = _source(found.module), found.lost if judged else found.lost[:1]
@@ -128,17 +129,16 @@ def _of_source(name: Name, found: Source, prescribed: Mapping[str, str]) -> list
     return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
 
 
-def _declared_beside(module: ModuleType) -> tuple[dict[str, str], str | None]:
-    """Return the conventions that a file with no adapter functions declares all the same, and what is wrong with it."""
-    declares = vars(module).get("declares")
-    problem = _wrong_declaration(declares) if isinstance(declares, dict) else None
-    if not isinstance(declares, dict) or problem:
-        return {}, problem
+def _everywhere(declares: Mapping[str, Any]) -> dict[str, str]:
+    """Return the conventions of a declaration, those of single components too."""
     parts = [value if isinstance(value, dict) else {name: value} for name, value in declares.items()]
-    return {name: choice for part in parts for name, choice in part.items()}, None
+    return {name: choice for part in parts for name, choice in part.items()}
 
 
-def _declaring(implementation: Implementation, declared: Mapping[str, str]) -> Implementation:
+def _declaring(implementation: Implementation, declares: Mapping[str, Any]) -> Implementation:
+    """Return an implementation of one component with what its file declares of that."""
+    (component,) = implementation.components
+    declared = replace(implementation, declares=declares).declared(component)
     said = tuple(f"declared     {name}={choice}" for name, choice in declared.items())
     return held_to(replace(implementation, told=(*implementation.told, *said)), declared)
 

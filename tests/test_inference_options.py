@@ -299,6 +299,7 @@ def test_options_of_a_layer(tmp_path, case):
     [
         ('{"memory": "linear"}', {"memory": "linear"}),
         ('{"attention": {"memory": "linear"}}', {"memory": "linear"}),
+        ('{"attention": {"memory": "linear"}, "encoder": {"memory": "quadratic"}}', {"memory": "linear"}),
         ('["whatever"]', None),
     ],
 )

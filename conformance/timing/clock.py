@@ -18,6 +18,8 @@ from typing import Any, Protocol
 import torch
 
 Run = Callable[[int], Any]  # computes on the i-th set of inputs
+SEVERAL = 0.1  # of a contender's computing time: what other threads than the calling one may take
+REST = 2e-3  # seconds that the caller sleeps to see whether something is computed meanwhile
 
 
 def pristine(name: str) -> ModuleType:

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnconf.conformance.evidence import Failure, Unsupported
-from attnconf.conformance.timing.clock import Clock, Job, Run, Sample
+from attnconf.conformance.timing.clock import REST, SEVERAL, Clock, Job, Run, Sample
 from attnconf.conformance.timing.intervals import Interval, paired, verdict
 
 CHECK_EVERY = 4  # rounds
 FEWEST = 5  # rounds, however long they take
-SEVERAL = 0.1  # of the computing time: what others than the calling thread may take
-REST, RESTS = 2e-3, 100  # seconds between two looks at whether they still do, and how many looks
+RESTS = 100  # looks at whether the threads of a contender go on
 
 
 @dataclass(frozen=True)

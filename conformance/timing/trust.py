@@ -16,11 +16,9 @@ from torch import Tensor
 
 from attnconf.conformance.evidence import Failure, Measure, same_values
 from attnconf.conformance.timing.accuracy import Tier
-from attnconf.conformance.timing.clock import Clock, Sample
+from attnconf.conformance.timing.clock import REST, SEVERAL, Clock, Sample
 from attnconf.conformance.timing.problem import Numbers, Problem, plainly
 
-OTHERS = 0.1  # of a contender's time: what other threads than the calling one may compute
-REST = 2e-3  # seconds that the harness sleeps to see whether something goes on
 _TIMERS: dict[str, tuple[Any, str]] = {
     **{
         f"time.{name}": (time, name)
@@ -176,7 +174,7 @@ def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag
         words = f"{1 - 1 / host:.0%} of the wall's time it waits, and is not computing"
         flags.append(Flag("waits", words, suspect=seconds < 2 * slow))
     others = statistics.median(s.others / s.seconds for s in samples)
-    if others > OTHERS:
+    if others > SEVERAL:
         words = f"{others:.0%} of its time is computed in threads of its own, while everybody has one"
         flags.append(Flag("several-threads", words))
     late = statistics.median(s.late for s in samples)

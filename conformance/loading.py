@@ -136,9 +136,9 @@ def _everywhere(declares: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _declaring(implementation: Implementation, declares: Mapping[str, Any]) -> Implementation:
-    """Return an implementation of one component with what its file declares of that."""
-    (component,) = implementation.components
-    declared = replace(implementation, declares=declares).declared(component)
+    """Return an implementation with what its file declares of its components."""
+    stated = replace(implementation, declares=declares)
+    declared = {n: choice for component in stated.components for n, choice in stated.declared(component).items()}
     said = tuple(f"declared     {name}={choice}" for name, choice in declared.items())
     return held_to(replace(implementation, told=(*implementation.told, *said)), declared)
 

@@ -25,8 +25,8 @@ class Rules:
     min_seconds: float = 0.3  # of all samples together
     max_seconds: float = 10.0  # for a case, by the wall
     max_rounds: int = 2000
-    width: float = 0.01  # of the interval of a ratio, as a fraction of it
-    stall: int = 32  # rounds in which the width has to shrink …
+    width: float = 0.007  # of the interval of a ratio, as a fraction of it
+    stall: int = 96  # rounds in which the width has to shrink …
     shrink: float = 0.05  # … by this fraction, or it is as narrow as it gets
     sample: float = 1e-3  # seconds that a sample takes at least
     warm_up: float = 0.1  # seconds of the real mix, before anything counts

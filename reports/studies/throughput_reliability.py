@@ -1,6 +1,6 @@
 """Can the ratios of conformance/timing be believed? Measures its goals on the CPU at hand and prints them as Markdown.
 
-    python reports/studies/throughput_reliability.py            everything: about 40 minutes on a quiet machine
+    python reports/studies/throughput_reliability.py            everything: about an hour on a quiet machine
     python reports/studies/throughput_reliability.py --quick    a few repeats, to see that it runs
 
 Every repeat is a process of its own, as a user's is. The neighbours are processes that multiply matrices in bursts. Run

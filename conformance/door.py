@@ -47,8 +47,13 @@ class Implementation:
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""
-        common = {key: value for key, value in self.declares.items() if not isinstance(value, Mapping)}
-        return {**common, **self.declares.get(component, {})}
+        return of_component(self.declares, component)
+
+
+def of_component(declares: Mapping[str, Any], component: str) -> dict[str, str]:
+    """Return the conventions that hold for one component: those for all, and those under its name."""
+    common = {key: value for key, value in declares.items() if not isinstance(value, Mapping)}
+    return {**common, **declares.get(component, {})}
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.definitions import configured
-from attnconf.conformance.door import GUESS, Implementation
+from attnconf.conformance.door import GUESS, Implementation, of_component
 from attnconf.conformance.names import adapter_names
-from attnconf.conformance.prescribed import held_to
+from attnconf.conformance.prescribed import held_to, instead
 from attnconf.conformance.sources import NotLoaded, NotThere, Source, describe, of_module, quiet, read, read_module
 
 _READ = (".py", ".ipynb")  # the files that can be read
@@ -119,7 +119,7 @@ def _of_source(name: Name, found: Source, prescribed: Mapping[str, str]) -> list
     declares = declares if isinstance(declares, dict) else {}  # else the name is used for something else
     if problem := _wrong_declaration(declares):
         return [Unjudgeable(name.typed, _source(found.module), problem)]
-    inferred = infer(found, name.typed, name.chosen, name.component, {**_everywhere(declares), **prescribed})
+    inferred = infer(found, name.typed, name.chosen, name.component, instead(declares, prescribed))
     inferred = [i if isinstance(i, Unjudgeable) else _declaring(i, declares) for i in inferred]
     judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
     if name.chosen is None and found.lost:  # what is lost is not forgotten because others can be judged
@@ -129,16 +129,9 @@ def _of_source(name: Name, found: Source, prescribed: Mapping[str, str]) -> list
     return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
 
 
-def _everywhere(declares: Mapping[str, Any]) -> dict[str, str]:
-    """Return the conventions of a declaration, those of single components too."""
-    parts = [value if isinstance(value, dict) else {name: value} for name, value in declares.items()]
-    return {name: choice for part in parts for name, choice in part.items()}
-
-
 def _declaring(implementation: Implementation, declares: Mapping[str, Any]) -> Implementation:
     """Return an implementation with what its file declares of its components."""
-    stated = replace(implementation, declares=declares)
-    declared = {n: choice for component in stated.components for n, choice in stated.declared(component).items()}
+    declared = {n: choice for c in implementation.components for n, choice in of_component(declares, c).items()}
     said = tuple(f"declared     {name}={choice}" for name, choice in declared.items())
     return held_to(replace(implementation, told=(*implementation.told, *said)), declared)
 

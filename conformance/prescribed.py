@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.door import Implementation
@@ -76,5 +76,10 @@ def held_to(implementation: T, choices: Mapping[str, str]) -> T:
     implementation = replace(implementation, told=(*implementation.told, *said))
     if not any("mask" in implementation.declared(component) for component in implementation.components):
         choices = {name: choice for name, choice in choices.items() if name != "mask"}
-    own = {k: {**v, **choices} if isinstance(v, Mapping) else v for k, v in implementation.declares.items()}
-    return replace(implementation, declares={**own, **choices})
+    return replace(implementation, declares=instead(implementation.declares, choices))
+
+
+def instead(declares: Mapping[str, Any], choices: Mapping[str, str]) -> dict[str, Any]:
+    """Return what is declared, with choices instead of it, under the names of components too."""
+    own = {k: {**v, **choices} if isinstance(v, Mapping) else v for k, v in declares.items()}
+    return {**own, **choices}

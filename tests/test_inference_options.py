@@ -317,3 +317,21 @@ def test_what_a_file_without_adapter_functions_declares_is_heard(tmp_path, decla
     path.write_text(path.read_text(encoding="utf-8").replace("linear", "nothing"), encoding="utf-8")
     if found:
         assert "want one of quadratic, linear" in loading.load(str(path))[0].reason
+
+
+def test_a_mask_is_what_its_own_component_declares(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import math, torch\n"
+        'declares = {"attention": {"mask": "true-keeps"}, "multi_head_attention": {"mask": "true-drops"}}\n'
+        "def attention(q, k, v, mask=None):\n"
+        "    s = q @ k.mT / math.sqrt(q.shape[-1])\n"
+        "    s = s if mask is None else s.masked_fill(~mask, -math.inf)\n"
+        "    return torch.nan_to_num(s.softmax(-1)) @ v\n",
+        encoding="utf-8",
+    )
+    (implementation,) = loading.load(str(path))
+    assert implementation.declared("attention")["mask"] == "true-keeps"
+    assert not any(line.startswith("prescribed") for line in implementation.told)
+    (held,) = loading.load(str(path), {"mask": "true-drops"})
+    assert any(line.startswith("prescribed   mask=true-drops: mask does the opposite") for line in held.told)

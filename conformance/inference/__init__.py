@@ -10,7 +10,7 @@ from typing import Any
 
 from attnconf.adapters.contract import FORWARD
 from attnconf.conformance import at_hand
-from attnconf.conformance.door import INFERRED, Implementation
+from attnconf.conformance.door import INFERRED, Implementation, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
 from attnconf.conformance.inference.helpers import far_fetched, helps, is_part, without_helpers
@@ -51,19 +51,17 @@ BINDERS: Mapping[str, str] = {
 
 
 def infer(
-    source: Source, label: str, chosen: str | None, component: str | None, prescribed: Mapping[str, str] | None = None
+    source: Source, label: str, chosen: str | None, component: str | None, prescribed: Mapping[str, Any] | None = None
 ) -> list[Implementation | Unjudgeable]:
     """Return an implementation for what ``source`` holds, or why there is none; ``label`` is what the user typed.
 
     ``chosen`` is the class or function that was asked for, ``component`` the chapter to judge it by, ``prescribed``
-    the conventions that a course wants.
+    the conventions that a course, or its file, wants: under a component's name, of that one.
     """
     where = source.called
     bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
-    implementations = [
-        _implementation(b, f"{label}:{b.place.name}" if several else label, where, prescribed or {}) for b in bound
-    ]
+    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
     if implementations:
         strong = [(c, reason) for c, reason in refused if not c.weak]
         return [*implementations[:-1], _with_refused(implementations[-1], told_refusals(source, strong))]
@@ -94,7 +92,7 @@ def told_refusals(source: Source, refused: Sequence[tuple[Candidate, str]]) -> l
 
 
 def bindings(
-    source: Source, chosen: str | None, component: str | None, prescribed: Mapping[str, str] | None = None
+    source: Source, chosen: str | None, component: str | None, prescribed: Mapping[str, Any] | None = None
 ) -> tuple[list[Bound], list[tuple[Candidate, str]]]:
     """Return the bindings of what is to be judged, and what looked like a component but cannot be bound, and why."""
     found = candidates(source.module, chosen, component)
@@ -128,7 +126,7 @@ def bindings(
     return bound, [(c, reason) for c, reason in refused if c.name not in used]
 
 
-def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | Refusal:
+def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
     most = (FEW, SHORT) if candidate.components == UNNAMED else (AT_MOST, SECONDS)
     modules = [source.module]
@@ -159,7 +157,7 @@ def computes_in_arrays(thing: Any, module: ModuleType) -> bool:
     return "numpy" in libraries and "torch" not in libraries
 
 
-def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, str]) -> Bound | Refusal:
+def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any]) -> Bound | Refusal:
     outcomes: list[Bound | Refusal] = []
     unlike: list[Any] = []  # what ran, and may be a known mistake: only if it is no other textbook
     for component in candidate.components:
@@ -167,7 +165,9 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, str
             outcomes.append(Refusal(f"{component} cannot be bound without an adapter"))
             continue
         binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
-        place = Place(candidate.name, candidate.thing, module, part_of(module), component, prescribed)
+        place = Place(
+            candidate.name, candidate.thing, module, part_of(module), component, of_component(prescribed, component)
+        )
         outcome: Any = getattr(binder, "begin", binder.bind)(place)
         if not isinstance(outcome, Bound | Refusal):
             unlike.append(outcome)
@@ -186,12 +186,12 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, str
     return by_rank[0] if by_rank else Refusal("it looks like no component")
 
 
-def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, str]) -> Bound | None:
+def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | None:
     """Return the binding of something with the parameters that it has, as what it most likely is, or None."""
     binder: Any = import_module("attnconf.conformance.inference.own_parameters")
     part, component = part_of(source.module), candidate.components[0]
     found: Bound | None = binder.bind(
-        Place(candidate.name, candidate.thing, source.module, part, component, prescribed)
+        Place(candidate.name, candidate.thing, source.module, part, component, of_component(prescribed, component))
     )
     return found
 
@@ -210,7 +210,7 @@ def _certified(outcome: Bound | Refusal) -> str | None:
     return outcome.certified if isinstance(outcome, Bound) else None
 
 
-def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, str]) -> Implementation:
+def _implementation(b: Bound, name: str, where: str) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     return Implementation(
         name,
@@ -220,7 +220,7 @@ def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, st
         where,
         None,
         "inferred",
-        (*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where, prescribed)),
+        (*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where)),
         b.established,
         INFERRED,
         b.place.name,
@@ -229,14 +229,14 @@ def _implementation(b: Bound, name: str, where: str, prescribed: Mapping[str, st
     )
 
 
-def _prescribed(b: Bound, where: str, prescribed: Mapping[str, str]) -> list[str]:
+def _prescribed(b: Bound, where: str) -> list[str]:
     """Return how the arguments for masks stand to what is prescribed of masks."""
-    if "mask" not in prescribed or "mask" not in FORWARD[b.draft.component]:
+    if "mask" not in b.place.prescribed or "mask" not in FORWARD[b.draft.component]:
         return []
     text = at_hand.text_of(where)
     line = locate(text.text, ["MASK-inverted"], b.place.name) if text else None
     hides = f"{text.place(line)}  {text.text.splitlines()[line - 1].strip()}" if text and line else ""
-    return of_masks(prescribed["mask"], b.masks, hides)
+    return of_masks(b.place.prescribed["mask"], b.masks, hides)
 
 
 def nothing_in(source: Source) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import attnconf
 
-from attnconf import adapters, cli, doctor
+from attnconf import __version__, adapters, cli, doctor
 from attnconf.adapters import contract
 from attnconf.conformance import names, texts
 from attnconf.conformance.mutation import all_mutants
@@ -38,7 +38,7 @@ def test_help_names_every_verb_and_the_exit_codes(ask):
 
 
 def test_version(ask):
-    assert ask("--version") == (0, "attnconf 0.1.0\n", "")
+    assert ask("--version") == (0, f"attnconf {__version__}\n", "")
 
 
 def test_list_has_everything_under_headings(ask):

@@ -1,6 +1,8 @@
 """The wheel: what is in it, that only one name is installed, and that it works from an empty folder."""
 
+import email
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
+import attnconf
+
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+DIST_INFO = f"attention_conformance-{attnconf.__version__}.dist-info"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 
@@ -44,7 +49,7 @@ def installed(wheel, tmp_path_factory):
     scripts, site = Path(paths["scripts"]), Path(paths["purelib"])
     python = scripts / ("python.exe" if os.name == "nt" else "python")
     run(*PIP, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel), cwd=prefix)
-    assert sorted(p.name for p in site.iterdir()) == ["attention_conformance-0.1.0.dist-info", "attnconf"]
+    assert sorted(p.name for p in site.iterdir()) == [DIST_INFO, "attnconf"]
     # Not .pth files of the other environment: among them is the editable install of what is tested here.
     seen = [p for p in sys.path if p.endswith("site-packages")]
     (site / "libraries.pth").write_text("\n".join(seen), encoding="utf-8")
@@ -63,7 +68,19 @@ def test_the_wheel_holds_all_that_is_read_at_run_time(wheel):
 
 def test_nothing_but_the_package_is_in_the_wheel(wheel):
     inside = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0] for name in inside} == {"attnconf", "attention_conformance-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in inside} == {"attnconf", DIST_INFO}
+
+
+def test_the_wheel_says_its_version_and_licence(wheel):
+    inside = zipfile.ZipFile(wheel)
+    told = email.message_from_bytes(inside.read(f"{DIST_INFO}/METADATA"))
+    assert (told["Version"], told["License-Expression"]) == (attnconf.__version__, "Apache-2.0")
+    assert inside.read(f"{DIST_INFO}/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_change_log_begins_with_this_version():
+    versions = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert next(version for version in versions if version != "Unreleased") == attnconf.__version__
 
 
 def test_it_works_from_an_empty_folder(installed, tmp_path):

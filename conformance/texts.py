@@ -130,13 +130,13 @@ class ConventionText:
 
     name: str
     choices: tuple[str, ...]  # the first is taken where nothing is declared
-    rows: tuple[tuple[str, str], ...]  # (page, row of its table), spec/README.md first
+    rows: tuple[tuple[str, str], ...]  # (page, row of its table), spec/choices.md first
 
 
 @cache
 def convention_texts() -> dict[str, ConventionText]:
     """Return the conventions by name, with what the tables of the pages say of them."""
-    pages = ["README", *registry.CHAPTERS.values()]
+    pages = ["choices", *registry.CHAPTERS.values()]
     rows = [
         (page, line)
         for page in pages

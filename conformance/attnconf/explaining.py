@@ -150,7 +150,7 @@ def _declared_by(component: str) -> Iterator[texts.ConventionText]:
     """Yield the conventions that the pages speak of by which a component is judged."""
     chapters = _judged_by(component)
     links = [f"({chapter}.md)" for chapter in chapters]
-    links += ["profiles, below"] if "self-attention-1" in " ".join(_counted_profiles(component)) else []
+    links += ["(README.md#profiles)"] if "self-attention-1" in " ".join(_counted_profiles(component)) else []
     for convention in texts.convention_texts().values():
         if any(page in chapters or any(link in row for link in links) for page, row in convention.rows):
             yield convention

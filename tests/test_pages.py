@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
+from _pytest.mark.expression import Expression
 
-from attnconf.spec import registry
+from attnconf.adapters.contract import CONVENTIONS
+from attnconf.spec import profiles, registry
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -14,6 +16,8 @@ PAGES = [
     *sorted(ROOT.glob("reports/*.md")),
     *sorted(ROOT.glob("conformance/mutants/*.md")),
 ]
+FOR_NEWCOMERS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "adapters/README.md")]
+JUDGES = re.compile(r"^Judges (.+); this page alone: `attnconf run --impl X(?: --profile (.+?))? -k (.+?)`", re.M)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -55,19 +59,19 @@ def anchors(path):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=shown)
+@pytest.mark.parametrize("path", [*PAGES, *FOR_NEWCOMERS], ids=shown)
 def test_links_lead_somewhere(path):
     for link in LINK.findall(path.read_text(encoding="utf-8")):
         if not link.startswith(("http://", "https://")):
             place, _, anchor = link.partition("#")
             target = (path.parent / place).resolve() if place else path
-            assert target.is_file(), f"{shown(path)} links to {link}"
+            assert target.exists(), f"{shown(path)} links to {link}"
             assert not anchor or anchor in anchors(target), f"{shown(path)} links to {link}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=shown)
+@pytest.mark.parametrize("path", [*PAGES, *FOR_NEWCOMERS], ids=shown)
 def test_every_id_in_the_text_exists(path):
-    """In prose and tables; README.md shows the form of an id by one that exists, too."""
+    """In prose and tables; spec/README.md shows the form of an id by one that exists, too."""
     prefixes = "|".join(registry.CHAPTERS)
     ids = set(re.findall(rf"\b(?:{prefixes})-[A-Z0-9]+-\d+\b", path.read_text(encoding="utf-8")))
     assert ids <= set(registry.requirements())
@@ -79,3 +83,23 @@ def test_an_anchor_is_that_of_a_requirement():
         assert anchor in anchors(ROOT / page)
         lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
         assert lines[requirement.line - 1] == f"#### {requirement.id}"
+
+
+def test_the_page_of_choices_has_what_may_be_declared():
+    page = (ROOT / "spec/choices.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")]
+    told = {name.strip("`"): tuple(re.findall(r"`([^`]+)`", choices)) for name, choices, _, _ in rows}
+    assert told == CONVENTIONS
+    assert all(suggested.strip("`") in ("", *CONVENTIONS[name.strip("`")]) for name, _, suggested, _ in rows)
+
+
+@pytest.mark.parametrize("chapter", registry.CHAPTERS.values())
+def test_the_top_of_a_page_says_what_it_judges_and_how(chapter):
+    top = (ROOT / f"spec/{chapter}.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    components, profile, expression = JUDGES.search(top).groups()
+    entries = [e for e in profiles.load(profile or "full").entries if registry.get(e.requirement).chapter == chapter]
+    assert set(re.findall(r"`(\w+)`", components)) == {entry.component for entry in entries}
+    wanted = Expression.compile(expression.strip('"'))
+    assert {name for name in registry.requirements() if wanted.evaluate(lambda word, name=name: word in name)} == {
+        entry.requirement for entry in entries
+    }

@@ -1,4 +1,4 @@
-"""The README says nothing that does not happen."""
+"""The pages for newcomers say nothing that does not happen: README.md, and adapters/README.md."""
 
 import re
 import subprocess
@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from attnconf.adapters.contract import FORWARD
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+OF_ADAPTERS = (ROOT / "adapters" / "README.md").read_text(encoding="utf-8")
 
 
 def run(folder, *arguments):
@@ -18,19 +21,26 @@ def run(folder, *arguments):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Return a folder with the README's adapter and the homework whose failure it shows."""
+    """Return a folder with the adapters of adapters/README.md and the homework whose failure README.md shows."""
     folder = tmp_path_factory.mktemp("readme")
-    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    (folder / "examples.py").write_text(example, encoding="utf-8")
+    by_hand, bound = re.findall(r"```python\n(.*?)```", OF_ADAPTERS, flags=re.DOTALL)
+    (folder / "examples.py").write_text(by_hand, encoding="utf-8")
+    (folder / "bound.py").write_text(bound, encoding="utf-8")
     homework = ROOT / "tests" / "miniatures" / "homework.py"
     (folder / "homework.py").write_text(homework.read_text(encoding="utf-8"), encoding="utf-8")
     return folder
 
 
-def test_the_adapter_that_is_shown_is_right(folder):
-    ran = run(folder, "--impl=examples.py")
+def test_the_adapters_that_are_shown_are_right(folder):
+    ran = run(folder, "--impl=examples.py", "--impl=bound.py")
     assert ran.returncode == 0, ran.stdout
     assert "examples.py attention: INCOMPLETE" in ran.stdout  # it says itself that it lacks dropout and causality
+    assert "bound.py layer_norm: CONFORMANT" in ran.stdout
+
+
+def test_the_table_of_components_is_the_contract():
+    rows = [line.split(" | ") for line in OF_ADAPTERS.splitlines() if line.startswith("| `")]
+    assert {row[0].strip("| `"): row[1].strip("`()") for row in rows} == FORWARD
 
 
 def test_the_failure_that_is_shown_is_what_is_printed(folder):

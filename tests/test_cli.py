@@ -2,6 +2,8 @@
 
 import ast
 import json
+import re
+import shlex
 import subprocess
 import sys
 from dataclasses import fields
@@ -35,6 +37,13 @@ def test_help_names_every_verb_and_the_exit_codes(ask):
     assert all(verb in out for verb in ("run", "list", "explain", "doctor", "report", "demo", "exit codes"))
     for verb in ("run", "list", "explain", "doctor", "report", "demo"):
         assert ask(verb, "--help")[0] == 0
+
+
+def test_the_commands_that_help_shows_are_commands(ask):
+    shown = re.findall(r"^  (attnconf .+?)(?:  |$| a comparison)", ask("--help")[1], flags=re.MULTILINE)
+    assert len(shown) == 10
+    for command in shown:
+        assert cli.parser().parse_args(shlex.split(command)[1:]).act
 
 
 def test_version(ask):

@@ -22,6 +22,21 @@ SHOWN = ("sinusoidal", "sinusoidal_2d", "learned", "rotary", "alibi", "relative_
 
 DESCRIPTION = "Judge implementations of attention, requirement by requirement."
 EXIT_CODES = "exit codes: 0 all is well, 1 a MUST does not hold, 2 bad input, 3 fault of the suite, 130 interrupted"
+EVERYDAY = """\
+every day:
+  attnconf run --impl homework.py              a file, as it is; also a notebook
+  attnconf run --impl homework.py:MyAttention  one class or function in it; also @encoder_layer, judged as that
+  attnconf run --impl torch.nn.LayerNorm       a class of an installed library
+  attnconf run --impl torch_nn --impl keras_layers    several side by side
+  attnconf run --impl mine.py -k ATT-SCALE-1   one requirement; also -k "ATT-SCALE-1 and small-1", one case
+  attnconf run --impl mine.py --throughput     also what a call costs, and how fast it is
+  attnconf explain ATT-SCALE-1                 a requirement, the reference, its check and its mutants
+  attnconf bind homework.py -o mine.py         how a file is called and given weights, to be edited
+  attnconf run --impl mine.py --results mine.json     everything, as data
+  attnconf report mine.json -o table.md        a comparison to publish, of any number of results
+
+in Python: report = attnconf.check("mine.py"), also of a class, a function or a module
+"""
 
 
 class UsageError(Exception):
@@ -64,7 +79,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> Parser:
     """Return the parser of all verbs; each sets ``act``, a function of the parsed arguments."""
-    top = Parser(prog="attnconf", description=DESCRIPTION, epilog=EXIT_CODES, allow_abbrev=False)
+    top = Parser(
+        prog="attnconf", description=DESCRIPTION, epilog=f"{EVERYDAY}\n{EXIT_CODES}", allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     top.add_argument("--version", action="version", version=f"attnconf {attnconf.__version__}")
     verbs = top.add_subparsers(metavar="verb", required=True, parser_class=Parser)
     _add_run(verbs.add_parser("run", help="judge implementations", epilog=EXIT_CODES, allow_abbrev=False))

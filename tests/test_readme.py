@@ -1,5 +1,6 @@
 """The pages for newcomers say nothing that does not happen: README.md, and adapters/README.md."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -7,11 +8,19 @@ from pathlib import Path
 
 import pytest
 
+import attnconf
 from attnconf.adapters.contract import FORWARD
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OF_ADAPTERS = (ROOT / "adapters" / "README.md").read_text(encoding="utf-8")
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def run(folder, *arguments):
@@ -50,6 +59,29 @@ def test_the_failure_that_is_shown_is_what_is_printed(folder):
     assert "\n".join(lines) in printed
 
 
-def test_there_are_two_commands():
+def test_the_first_of_two_commands_judges_the_homework_that_is_shown():
     commands = re.search(r"<!-- commands -->(.*?)<!-- end -->", README, flags=re.DOTALL).group(1)
-    assert len(re.findall(r"^    \S.*$", commands, flags=re.MULTILINE)) == 2
+    first, second = re.findall(r"^    (\S.*)$", commands, flags=re.MULTILINE)
+    assert second.endswith("/pytest")
+    arguments = first.rpartition("/attnconf run ")[2].split()
+    shown, test = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert (ROOT / arguments[-1]).read_text(encoding="utf-8").endswith(shown)
+    ran = run(ROOT, *arguments)
+    assert ran.returncode == 0, ran.stdout
+    assert ": CONFORMANT" in ran.stdout
+    assert " violated by " not in ran.stdout
+    assert " not followed by " not in ran.stdout
+    space = {"attnconf": attnconf, **vars(load(ROOT / arguments[-1]))}
+    exec(test, space)
+    space["test_attention_is_right"]()
+
+
+def test_the_class_of_a_library_is_judged_as_is_said(tmp_path):
+    command, verdict = re.search(r"attnconf run (--impl torch\S+) +(\S+ \w+: \w+)\n", README).groups()
+    ran = run(tmp_path, *command.split())
+    assert ran.returncode == 0, ran.stdout
+    assert verdict in ran.stdout
+
+
+def test_it_can_be_read_in_a_few_minutes():
+    assert len(README.split()) <= 1500

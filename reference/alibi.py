@@ -31,7 +31,7 @@ def slopes(heads: int) -> Tensor:
     Source: Press et al. 2021, the published code (fairseq/models/transformer.py, get_slopes).
     """
     below = 1 << (heads.bit_length() - 1)
-    return torch.cat([geometric(below), geometric(2 * below)[0::2][: heads - below]])
+    return torch.cat([geometric(below), geometric(2 * below)[0::2][: heads - below]])  # (H,)
 
 
 def distances(queries: int, keys: int) -> Tensor:
@@ -44,7 +44,7 @@ def distances(queries: int, keys: int) -> Tensor:
     Source: Press et al. 2021, section 3, for L = S and earlier keys.
     """
     i, j = torch.arange(queries, dtype=torch.float64), torch.arange(keys, dtype=torch.float64)
-    return (i[:, None] + (keys - queries) - j).abs()
+    return (i[:, None] + (keys - queries) - j).abs()  # (L, S)
 
 
 def bias(heads: int, queries: int, keys: int) -> Tensor:
@@ -55,7 +55,7 @@ def bias(heads: int, queries: int, keys: int) -> Tensor:
 
     Requirements: ALIBI-SHAPE-1, ALIBI-SIGN-1, ALIBI-LONG-1, ALIBI-HALF-1, ALIBI-REPEAT-1.
     """
-    return -einsum("h,ls->hls", slopes(heads), distances(queries, keys))
+    return -einsum("h,ls->hls", slopes(heads), distances(queries, keys))  # (H, L, S)
 
 
 def alibi_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Tensor:

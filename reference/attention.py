@@ -51,7 +51,7 @@ def score(q: Tensor, k: Tensor, scale: float) -> Tensor:
 
     Requirements: ATT-SCORE-1, ATT-SCALE-2, ATT-SCALE-3.
     """
-    return einsum("...le,...se->...ls", q * scale, k)
+    return einsum("...le,...se->...ls", q * scale, k)  # (..., L, S)
 
 
 def weigh(scores: Tensor) -> Tensor:
@@ -67,9 +67,9 @@ def weigh(scores: Tensor) -> Tensor:
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.1; ONNX Attention operator, opset 24
     (rows without allowed keys).
     """
-    empty = torch.isneginf(scores).all(dim=-1, keepdim=True)
-    peak = scores.masked_fill(empty, 0.0).amax(dim=-1, keepdim=True)
-    e = torch.exp(scores - peak)
+    empty = torch.isneginf(scores).all(dim=-1, keepdim=True)  # (..., L, 1)
+    peak = scores.masked_fill(empty, 0.0).amax(dim=-1, keepdim=True)  # (..., L, 1)
+    e = torch.exp(scores - peak)  # (..., L, S)
     return e / e.sum(dim=-1, keepdim=True).masked_fill(empty, 1.0)
 
 
@@ -99,7 +99,7 @@ def mix(weights: Tensor, v: Tensor) -> Tensor:
 
     Requirements: ATT-LINEAR-1, ATT-SHAPE-1.
     """
-    return einsum("...ls,...sf->...lf", weights, v)
+    return einsum("...ls,...sf->...lf", weights, v)  # (..., L, F)
 
 
 def attend(
@@ -130,6 +130,6 @@ def attend(
     """
     refuse_misfits(q, k, v)
     k, v = blank(k, mask), blank(v, mask)
-    scores = score(q, k, default_scale(q) if scale is None else scale)
-    weights = drop(weigh(hide(add_bias(scores, bias), mask)), dropout)
-    return mix(weights, v), weights
+    scores = score(q, k, default_scale(q) if scale is None else scale)  # (..., L, S)
+    weights = drop(weigh(hide(add_bias(scores, bias), mask)), dropout)  # (..., L, S)
+    return mix(weights, v), weights  # (..., L, F), (..., L, S)

@@ -17,7 +17,7 @@ from attnconf.reference.fourier import fourier
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Return x Wᵀ + b: x (N, I), weight (O, I), bias (O,), out (N, O)."""
-    return einsum("ni,oi->no", x, weight) + bias
+    return einsum("ni,oi->no", x, weight) + bias  # (N, O)
 
 
 def activate(x: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ def grid(height: int, width: int) -> Tensor:
     """Return the centres (x, y) of the pixels, row by row: (height·width, 2), each coordinate within 0 … 1."""
     y = (torch.arange(height, dtype=torch.float32) + 0.5) / height
     x = (torch.arange(width, dtype=torch.float32) + 0.5) / width
-    return torch.stack([x.repeat(height), y.repeat_interleave(width)], dim=-1)
+    return torch.stack([x.repeat(height), y.repeat_interleave(width)], dim=-1)  # (height·width, 2)
 
 
 def rose(points: Tensor) -> Tensor:
@@ -69,7 +69,7 @@ def rose(points: Tensor) -> Tensor:
         points  (N, d)  d = 2, x and y within 0 … 1
         out     (N, C)  C = 3,  red, green, blue within 0 … 1
     """
-    x, y = (2.2 * points - 1.1).unbind(-1)
+    x, y = (2.2 * points - 1.1).unbind(-1)  # (N,) each
     r, phi = torch.hypot(x, y), torch.atan2(y, x)
     petals = torch.sigmoid(40 * (0.95 * torch.cos(3.5 * phi).abs() - r))  # 1 within a petal, 0 outside, edge of 0.1
     veins = 0.5 + 0.5 * torch.cos(40 * r + 2 * torch.cos(7 * phi))
@@ -77,7 +77,7 @@ def rose(points: Tensor) -> Tensor:
     flower = torch.stack([0.95 - 0.35 * veins * r, 0.15 + 0.45 * veins * (1 - r), 0.35 + 0.35 * r], dim=-1)
     ground = torch.stack([0.08 + 0.1 * y, 0.16 + 0.12 * x, 0.2 + 0.1 * (x + y)], dim=-1)
     yellow = torch.tensor([1.0, 0.85, 0.2]).to(points)
-    petals, heart = petals[:, None], heart[:, None]
+    petals, heart = petals[:, None], heart[:, None]  # (N, 1) each
     return (heart * yellow + (1 - heart) * (petals * flower + (1 - petals) * ground)).clamp(0, 1)
 
 

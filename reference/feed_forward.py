@@ -77,7 +77,7 @@ def activate(x: Tensor, activation: str) -> Tensor:
 
 def linear(x: Tensor, weights: Mapping[str, Tensor], name: str) -> Tensor:
     """Return x Wᵀ + b for the layer of that name, weight (O, I); without a bias of its name, x Wᵀ."""
-    y = x @ weights[f"{name}.weight"].T
+    y = x @ weights[f"{name}.weight"].T  # (..., I) (I, O) -> (..., O)
     return y + weights[f"{name}.bias"] if f"{name}.bias" in weights else y
 
 
@@ -111,7 +111,7 @@ def hidden(x: Tensor, weights: Mapping[str, Tensor], activation: str) -> Tensor:
 
     Source: Vaswani et al. 2017, eq. (2); Shazeer 2020, arXiv:2002.05202v1, eq. (5) and (6), for the gate.
     """
-    up = widen(x, weights)
+    up = widen(x, weights)  # (B, L, F)
     if "gate.weight" not in weights:
         return activate(up, activation)
     return let_through(open_gate(x, weights), up, activation)

@@ -28,7 +28,7 @@ def angles(x: Tensor, frequencies: Sequence[float]) -> Tensor:
     Requirements: FOUR-FACTOR-1, FOUR-FREQ-1, FOUR-HIGH-1.
     """
     wide = widen(x)
-    return einsum("...d,k->...dk", wide, torch.tensor(frequencies, dtype=wide.dtype, device=x.device))
+    return einsum("...d,k->...dk", wide, torch.tensor(frequencies, dtype=wide.dtype, device=x.device))  # (..., d, K)
 
 
 def join(sines: Tensor, cosines: Tensor) -> Tensor:
@@ -40,7 +40,7 @@ def join(sines: Tensor, cosines: Tensor) -> Tensor:
 
     Requirements: FOUR-WIDTH-1, FOUR-ORDER-1 (declares: coordinate).
     """
-    return torch.cat([sines, cosines], dim=-1).flatten(-2)
+    return torch.cat([sines, cosines], dim=-1).flatten(-2)  # (..., d, 2K) -> (..., d·2K)
 
 
 def fourier(x: Tensor, frequencies: Sequence[float]) -> Tensor:
@@ -52,7 +52,7 @@ def fourier(x: Tensor, frequencies: Sequence[float]) -> Tensor:
 
     Source: Mildenhall et al. 2020, arXiv:2003.08934v2, section 5.1, eq. (4), for frequencies π·2^k.
     """
-    theta = angles(x, frequencies)
+    theta = angles(x, frequencies)  # (..., d, K)
     return join(theta.sin(), theta.cos()).to(x.dtype)
 
 
@@ -66,7 +66,7 @@ def random_angles(x: Tensor, projection: Tensor) -> Tensor:
 
     Requirements: FOUR-RANGLE-1, FOUR-RFIXED-1.
     """
-    return 2 * math.pi * einsum("...d,md->...m", widen(x), widen(projection))
+    return 2 * math.pi * einsum("...d,md->...m", widen(x), widen(projection))  # (..., M)
 
 
 def random_fourier(x: Tensor, projection: Tensor) -> Tensor:
@@ -80,5 +80,5 @@ def random_fourier(x: Tensor, projection: Tensor) -> Tensor:
     Requirements: FOUR-RORDER-1 (declares: cos-first).
     Source: Tancik et al. 2020, arXiv:2006.10739v1, section 5, eq. (5) without amplitudes.
     """
-    theta = random_angles(x, projection)
-    return torch.cat([theta.cos(), theta.sin()], dim=-1).to(x.dtype)
+    theta = random_angles(x, projection)  # (..., M)
+    return torch.cat([theta.cos(), theta.sin()], dim=-1).to(x.dtype)  # (..., 2M)

@@ -45,7 +45,7 @@ def look_up(table: Tensor, positions: Tensor) -> Tensor:
 
     Requirements: LRN-ROW-1, LRN-GRAD-1, LRN-GRAD-2, LRN-GRAD-3.
     """
-    return table[positions]
+    return table[positions]  # (..., D)
 
 
 def add(x: Tensor, encoded: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ def key_padding(key_mask: Tensor) -> Tensor:
 
     Requirements: MASK-PADDING-1.
     """
-    return key_mask[:, None, None, :]
+    return key_mask[:, None, None, :]  # (B, S) -> (B, 1, 1, S)
 
 
 def causal(queries: int, keys: int, offset: int = 0) -> Tensor:
@@ -31,9 +31,9 @@ def causal(queries: int, keys: int, offset: int = 0) -> Tensor:
     Requirements: MASK-CAUSAL-1, MASK-CAUSAL-2.
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.3; ONNX Attention operator, opset 24.
     """
-    i = torch.arange(queries)[:, None]
-    j = torch.arange(keys)[None, :]
-    return j <= i + offset
+    i = torch.arange(queries)[:, None]  # (L, 1)
+    j = torch.arange(keys)[None, :]  # (1, S)
+    return j <= i + offset  # (L, S)
 
 
 def intersect(first: Tensor | None, second: Tensor | None) -> Tensor | None:

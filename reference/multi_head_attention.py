@@ -20,7 +20,7 @@ def project(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         bias    (O,) or None
         out     (B, T, O)
     """
-    y = x @ weight.T
+    y = x @ weight.T  # (B, T, I) (I, O) -> (B, T, O)
     return y if bias is None else y + bias
 
 
@@ -56,7 +56,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """
     if x.shape[-1] % num_heads:
         raise ValueError(f"a width of {x.shape[-1]} cannot be split into {num_heads} equal heads")
-    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)  # (B, T, H·D) -> (B, T, H, D) -> (B, H, T, D)
 
 
 def merge_heads(x: Tensor) -> Tensor:
@@ -68,7 +68,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.2, Concat(head_1, …, head_h).
     """
-    return x.transpose(1, 2).flatten(2)
+    return x.transpose(1, 2).flatten(2)  # (B, H, T, D) -> (B, T, H, D) -> (B, T, H·D)
 
 
 def multi_head_attention(
@@ -100,8 +100,8 @@ def multi_head_attention(
     Requirements: the whole chapter (MHA-ORACLE-1).
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.2.
     """
-    q = split_heads(project_query(query, weights), num_heads)
-    k = split_heads(project_key(key, weights), num_heads)
-    v = split_heads(project_value(value, weights), num_heads)
-    context, attention = attend(q, k, v, mask=mask, bias=bias, dropout=dropout)
-    return project_out(merge_heads(context), weights), attention
+    q = split_heads(project_query(query, weights), num_heads)  # (B, H, L, D)
+    k = split_heads(project_key(key, weights), num_heads)  # (B, H, S, D)
+    v = split_heads(project_value(value, weights), num_heads)  # (B, H, S, D)
+    context, attention = attend(q, k, v, mask=mask, bias=bias, dropout=dropout)  # (B, H, L, D), (B, H, L, S)
+    return project_out(merge_heads(context), weights), attention  # (B, L, O), (B, H, L, S)

@@ -20,7 +20,7 @@ def relative(queries: int, keys: int) -> Tensor:
 
     Requirements: REL-RELATIVE-1, REL-ALIGN-1.
     """
-    return torch.arange(keys) - torch.arange(queries)[:, None]
+    return torch.arange(keys) - torch.arange(queries)[:, None]  # (S,) - (L, 1) -> (L, S)
 
 
 def bucket_of_distance(distance: Tensor, buckets: int, max_distance: int) -> Tensor:
@@ -69,7 +69,7 @@ def look_up(table: Tensor, buckets: Tensor) -> Tensor:
 
     Requirements: REL-ENTRY-1, REL-HEAD-1, REL-GRAD-1, REL-DTYPE-1, REL-SHAPE-1.
     """
-    return table[buckets.to(table.device)].permute(2, 0, 1)
+    return table[buckets.to(table.device)].permute(2, 0, 1)  # (L, S, H) -> (H, L, S)
 
 
 def bias(table: Tensor, queries: int, keys: int, max_distance: int = 128, bidirectional: bool = True) -> Tensor:

@@ -144,7 +144,7 @@ def count(x: Tensor) -> Tensor:
 
 def spread(positions: Tensor) -> Tensor:
     """Return positions (L,) or (B, L) so that they meet x (B, H, L, E): (L,) or (B, 1, L)."""
-    return positions if positions.ndim == 1 else positions[:, None]
+    return positions if positions.ndim == 1 else positions[:, None]  # (L,), or (B, L) -> (B, 1, L)
 
 
 def refuse_positions(x: Tensor, positions: Tensor) -> None:
@@ -162,7 +162,7 @@ def angles(positions: Tensor, omega: Tensor) -> Tensor:
 
     Requirements: ROPE-LONG-1, ROPE-HALF-1.
     """
-    return einsum("...,i->...i", positions.double(), omega.to(positions.device))
+    return einsum("...,i->...i", positions.double(), omega.to(positions.device))  # (..., I)
 
 
 # -- rotation
@@ -179,9 +179,9 @@ def turn(x: Tensor, theta: Tensor) -> Tensor:
     Requirements: ROPE-PAIR-1, ROPE-NORM-1, ROPE-DIR-1, ROPE-DTYPE-1.
     Source: Su et al. 2021, arXiv:2104.09864v5, section 3.4.2, eq. (34).
     """
-    cos, sin = theta.cos().to(x.dtype), theta.sin().to(x.dtype)
-    first, second = x[..., 0::2], x[..., 1::2]
-    return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+    cos, sin = theta.cos().to(x.dtype), theta.sin().to(x.dtype)  # (..., L, R/2)
+    first, second = x[..., 0::2], x[..., 1::2]  # (..., L, R/2) each
+    return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  # (..., L, R)
 
 
 def rotate(x: Tensor, positions: Tensor | None, omega: Tensor, rotary_dim: int, size: float = 1.0) -> Tensor:
@@ -201,8 +201,8 @@ def rotate(x: Tensor, positions: Tensor | None, omega: Tensor, rotary_dim: int, 
     refuse_width(x.shape[-1], rotary_dim)
     positions = count(x) if positions is None else positions
     refuse_positions(x, positions)
-    turned = turn(x[..., :rotary_dim], angles(spread(positions), omega))
-    return torch.cat([size * turned, x[..., rotary_dim:]], dim=-1)
+    turned = turn(x[..., :rotary_dim], angles(spread(positions), omega))  # (B, H, L, R)
+    return torch.cat([size * turned, x[..., rotary_dim:]], dim=-1)  # (B, H, L, E)
 
 
 def to_half(x: Tensor) -> Tensor:
@@ -210,7 +210,7 @@ def to_half(x: Tensor) -> Tensor:
 
     ``to_half(rotate(x, …))`` is what an implementation that pairs (x_i, x_i+R/2) makes of ``to_half(x)``.
     """
-    return torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1)
+    return torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1)  # (..., R)
 
 
 # -- attention
@@ -233,5 +233,5 @@ def rotary_attention(
     Source: Su et al. 2021, arXiv:2104.09864v5, section 3.2.2, eq. (16).
     """
     R = 2 * len(omega)
-    mask = causal_mask(q.shape[-2], k.shape[-2]).to(q.device) if causal else None
+    mask = causal_mask(q.shape[-2], k.shape[-2]).to(q.device) if causal else None  # (L, L)
     return attend(rotate(q, positions, omega, R), rotate(k, positions, omega, R), v, mask)[0]

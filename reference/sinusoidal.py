@@ -27,7 +27,7 @@ def angles(positions: Tensor, omega: Tensor) -> Tensor:
 
     Requirements: SIN-SHIFT-1, SIN-LONG-1, SIN-HALF-1.
     """
-    return einsum("...,i->...i", positions.double(), omega.to(positions.device))
+    return einsum("...,i->...i", positions.double(), omega.to(positions.device))  # (..., I)
 
 
 def interleave(theta: Tensor, dim: int) -> Tensor:
@@ -39,7 +39,7 @@ def interleave(theta: Tensor, dim: int) -> Tensor:
 
     Requirements: SIN-PAIR-1, SIN-ODD-1 (declares: interleaved).
     """
-    return torch.stack([theta.sin(), theta.cos()], dim=-1).flatten(-2)[..., :dim]
+    return torch.stack([theta.sin(), theta.cos()], dim=-1).flatten(-2)[..., :dim]  # (..., I, 2) -> (..., dim)
 
 
 def encode(positions: Tensor, dim: int, base: float = 10000.0) -> Tensor:
@@ -136,8 +136,8 @@ def grid(height: int, width: int, dim: int, base: float = 10000.0) -> Tensor:
     Source: He et al. 2021, arXiv:2111.06377v3, appendix A.1, and its published code.
     """
     refuse_width(dim)
-    columns = halves(torch.arange(width), dim // 2, base)
-    rows = halves(torch.arange(height), dim // 2, base)
+    columns = halves(torch.arange(width), dim // 2, base)  # (width, dim/2)
+    rows = halves(torch.arange(height), dim // 2, base)  # (height, dim/2)
     return lay_out(columns, rows)
 
 
@@ -146,8 +146,8 @@ def halves(positions: Tensor, dim: int, base: float) -> Tensor:
 
     Requirements: SIN-GRID-4, SIN-GRID-7, SIN-GRID-8 (declares: halves).
     """
-    theta = angles(positions, frequencies(dim, base))
-    return torch.cat([theta.sin(), theta.cos()], dim=-1)
+    theta = angles(positions, frequencies(dim, base))  # (L, dim/2)
+    return torch.cat([theta.sin(), theta.cos()], dim=-1)  # (L, dim)
 
 
 def lay_out(columns: Tensor, rows: Tensor) -> Tensor:
@@ -156,4 +156,4 @@ def lay_out(columns: Tensor, rows: Tensor) -> Tensor:
     Requirements: SIN-GRID-1, SIN-GRID-3 (declares: width-first).
     """
     height, width = len(rows), len(columns)
-    return torch.cat([columns.expand(height, -1, -1), rows[:, None].expand(-1, width, -1)], dim=-1)
+    return torch.cat([columns.expand(height, -1, -1), rows[:, None].expand(-1, width, -1)], dim=-1)  # (Y, X, 2D)

@@ -38,7 +38,7 @@ def rows(ids: Tensor, table: Tensor) -> Tensor:
 
     Requirements: EMB-ROW-1, EMB-GRAD-1, EMB-GRAD-2, EMB-GRAD-3.
     """
-    return table[ids.long()]
+    return table[ids.long()]  # (B, L, D)
 
 
 def keep_from_training(table: Tensor, padding_id: int | None) -> Tensor:
@@ -48,7 +48,7 @@ def keep_from_training(table: Tensor, padding_id: int | None) -> Tensor:
     """
     if padding_id is None:
         return table
-    frozen = torch.arange(len(table), device=table.device) == padding_id
+    frozen = torch.arange(len(table), device=table.device) == padding_id  # (V,)
     return torch.where(frozen[:, None], table.detach(), table)
 
 

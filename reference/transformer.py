@@ -33,8 +33,8 @@ def earlier(target: Tensor, mask: Tensor | None) -> Tensor:
     Requirements: TRF-CAUSAL-1, TRF-CAUSAL-2, TRF-PAD-3.
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.3.
     """
-    before = causal(target.shape[1], target.shape[1]).to(target.device)
-    return before if mask is None else before & key_padding(mask)
+    before = causal(target.shape[1], target.shape[1]).to(target.device)  # (L, L)
+    return before if mask is None else before & key_padding(mask)  # (L, L) & (B, 1, 1, L) -> (B, 1, L, L)
 
 
 def encode(source: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:
@@ -72,7 +72,7 @@ def encoder_decoder(
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.1 and figure 1.
     """
     hidden = padding(source_mask)
-    memory = encode(source, weights, style, hidden)
+    memory = encode(source, weights, style, hidden)  # (B, S, E)
     return decode(target, memory, weights, style, earlier(target, target_mask), hidden)
 
 
@@ -107,7 +107,7 @@ def logits(x: Tensor, table: Tensor) -> Tensor:
 
     Requirements: TRF-HEAD-1.
     """
-    return x @ table.T
+    return x @ table.T  # (B, L, E) (E, V) -> (B, L, V)
 
 
 def transformer(

@@ -49,6 +49,13 @@ def test_some_lens_offers_what_is_needed():
     assert {need for r in REQUIREMENTS.values() for need in r.needs} <= offered
 
 
+def test_the_page_explains_what_requirements_need():
+    page = (registry.PAGES / "README.md").read_text(encoding="utf-8")
+    table = page.partition("## What a requirement may need")[2].partition("\n## ")[0]
+    told = {need for row in re.findall(r"^\| (`.+?) \|", table, re.MULTILINE) for need in re.findall(r"`(.+?)`", row)}
+    assert told == {need for r in REQUIREMENTS.values() for need in r.needs}
+
+
 def test_names_read_off_the_files_are_those_of_the_mutants():
     texts = mutant_texts()
     assert list(texts) == list(all_mutants())

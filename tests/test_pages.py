@@ -16,7 +16,8 @@ PAGES = [
     *sorted(ROOT.glob("reports/*.md")),
     *sorted(ROOT.glob("conformance/mutants/*.md")),
 ]
-FOR_NEWCOMERS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "adapters/README.md")]
+NEWCOMERS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "adapters/README.md", ".typing/README.md")
+FOR_NEWCOMERS = [ROOT / name for name in NEWCOMERS]
 JUDGES = re.compile(r"^Judges (.+); this page alone: `attnconf run --impl X(?: --profile (.+?))? -k (.+?)`", re.M)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 

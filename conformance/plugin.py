@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnconf.conformance import progress
+from attnconf.conformance.engine import progress
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:
-    from attnconf.conformance.loading import Unjudgeable
-    from attnconf.conformance.session import Planned, Session
+    from attnconf.conformance.engine.request import Unjudgeable
+    from attnconf.conformance.run.session import Planned, Session
 
 SESSION: pytest.StashKey["Run"] = pytest.StashKey()
 TIMING = Path(__file__).with_name("test_throughput.py")
@@ -68,7 +68,7 @@ class Run:
 
     @property
     def unjudgeable(self) -> "list[Unjudgeable]":
-        from attnconf.conformance.loading import Unjudgeable
+        from attnconf.conformance.engine.request import Unjudgeable
 
         return [i for i in self.session.implementations if isinstance(i, Unjudgeable)]
 
@@ -82,7 +82,7 @@ class Run:
             self.save()
 
     def save(self) -> None:
-        from attnconf.conformance.results import record
+        from attnconf.conformance.run.record import record
         from attnconf.reports.record import write
 
         if not self.results:
@@ -144,20 +144,22 @@ def _session(config: pytest.Config) -> "Session":
 
     import torch
 
-    from attnconf.conformance import blind_spots, deviations, loading, prescribed
-    from attnconf.conformance.session import Session, Settings
+    from attnconf.conformance.engine import coverage
+    from attnconf.conformance.loading import deviations, required_conventions, resolve
+    from attnconf.conformance.run import implementations
+    from attnconf.conformance.run.session import Session, Settings
 
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     gc.freeze()  # a collection would walk all of torch
     device = config.getoption("--device")
     _check_device(device)
-    if config.getoption("--blind-spots") and not blind_spots.available():
-        raise pytest.UsageError(f"--blind-spots: {blind_spots.MISSING}")
+    if config.getoption("--blind-spots") and not coverage.available():
+        raise pytest.UsageError(f"--blind-spots: {coverage.MISSING}")
     throughput = _throughput(config, device)
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
-        choices = prescribed.parse(config.getoption("--convention"))
-        found = [i for name in config.getoption("--impl") for i in loading.load(name, choices)]
+        choices = required_conventions.parse(config.getoption("--convention"))
+        found = [i for name in config.getoption("--impl") for i in implementations.load(name, choices)]
         torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
         settings = Settings(
             config.getoption("--profile"), config.getoption("--seed"), device,
@@ -166,7 +168,12 @@ def _session(config: pytest.Config) -> "Session":
         )  # fmt: skip
         session = Session(list({i.name: i for i in found}.values()), settings)
         session.make_plan()
-    except (loading.LoadError, registry.SpecError, deviations.DeviationError, prescribed.PrescriptionError) as error:
+    except (
+        resolve.LoadError,
+        registry.SpecError,
+        deviations.DeviationError,
+        required_conventions.PrescriptionError,
+    ) as error:
         raise pytest.UsageError(str(error)) from None
     return session
 
@@ -200,7 +207,7 @@ def pytest_report_header(config: pytest.Config) -> list[str] | None:
     run = config.stash.get(SESSION, None)
     if run is None:
         return None
-    from attnconf.conformance.results import record
+    from attnconf.conformance.run.record import record
     from attnconf.reports.terminal import header
 
     return [*header(record(run.session)), *run.session.remarks]
@@ -233,7 +240,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 
 def _select(run: Run, config: pytest.Config) -> None:
     """Let ``-k`` choose by requirement and by case: an item runs with those of its cases that fit."""
-    from attnconf.conformance.selecting import by_expression
+    from attnconf.conformance.run.selection import by_expression
 
     try:
         keep, race = by_expression(config.option.keyword)
@@ -290,7 +297,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     run = config.stash.get(SESSION, None)
     if run is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
-    from attnconf.conformance.results import record
+    from attnconf.conformance.run.record import record
     from attnconf.reports.terminal import page
 
     for line in [*page(record(run.session)), *run.too_slow, *run.findings]:

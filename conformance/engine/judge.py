@@ -49,7 +49,7 @@ class Judged:
         return next((case for case in self.cases if case.outcome == "fail"), None)
 
 
-def judge(
+def judge_requirement(
     subject: Subject, checked: Checked, seed: int = 0, device: str = "cpu", select: Callable[[str], bool] | None = None
 ) -> Judged:
     """Return what came of one requirement. ``select`` keeps cases by name.

@@ -27,7 +27,7 @@ def check(
     Raises ValueError, in one line, for what is not there: a path, a component, a profile, a device.
     """
     from attnconf import api
-    from attnconf.conformance.run.session import Settings
+    from attnconf.conformance.run.plan import Settings
 
     settings = Settings(profile, seed, device, strict, thorough, blind_spots)
     return api.check(target, component, select, settings)

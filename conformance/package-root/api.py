@@ -19,8 +19,10 @@ from attnconf.conformance.engine import coverage
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.loading import deviations, resolve
 from attnconf.conformance.run import implementations, selection
+from attnconf.conformance.run.explain import explain_failures
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Plan, Settings, make_plan, select
 from attnconf.conformance.run.record import record
-from attnconf.conformance.run.session import Session, Settings
 from attnconf.conformance.source import source_text
 from attnconf.reports import notebook, terminal
 from attnconf.reports import record as files
@@ -115,21 +117,17 @@ class Report:
         return f"  rerun     attnconf.check({found[1]}, select={found[3]}{options})" if found else line
 
 
-def check(target: Any, component: str | None, select: str | None, settings: Settings) -> Report:
+def check(target: Any, component: str | None, expression: str | None, settings: Settings) -> Report:
     """Return what the suite finds in ``target``; see ``attnconf.check``."""
     try:
         if settings.blind_spots and not coverage.available():
             raise CheckError(coverage.MISSING)
         _check_names(component, settings)
         with _kept_as_it_is():
-            session = Session(_find(target, component), settings)
-            session.make_plan()
-            if select:
-                _select(session, select)
-            for planned in session.plan:
-                session.run(planned)
-            session.explain()
-            return Report(record(session), not isinstance(target, str | Path))
+            plan = make_plan(_find(target, component), settings)
+            run = judge_all(_selected(plan, expression) if expression else plan)
+            explain_failures(run)
+            return Report(record(run), not isinstance(target, str | Path))
     except (resolve.LoadError, registry.SpecError, deviations.DeviationError) as error:
         raise CheckError(str(error)) from None
 
@@ -192,10 +190,11 @@ def _refusal(target: Any) -> str:
     )
 
 
-def _select(session: Session, select: str) -> None:
+def _selected(plan: Plan, expression: str) -> Plan:
     try:
-        session.select(*selection.by_expression(select))
+        chosen = select(plan, selection.by_expression(expression)[0])
     except ValueError as error:
         raise CheckError(str(error)) from None
-    if not session.plan:
-        raise CheckError(f"-k {select!r} selects nothing")
+    if not chosen.planned:
+        raise CheckError(f"-k {expression!r} selects nothing")
+    return chosen

@@ -8,7 +8,7 @@ import torch
 
 import attnconf
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
@@ -76,4 +76,4 @@ def smoke_test() -> list[str]:
 
 
 def _outcome(implementation: Implementation, requirement: str) -> str:
-    return judge(Subject(implementation, "attention", "direct"), all_checks()[requirement]).outcome
+    return judge_requirement(Subject(implementation, "attention", "direct"), all_checks()[requirement]).outcome

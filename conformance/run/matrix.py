@@ -25,7 +25,8 @@ from attnconf.conformance.chapters.equivalent_mutants import equivalents
 from attnconf.conformance.engine.evidence import SEMANTIC_SOURCE
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant, apply, reaches
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Run, Settings, make_plan, only
 from attnconf.reports import kill_matrix
 from attnconf.spec import profiles, registry
 
@@ -124,12 +125,9 @@ def judge_one(name: str, component: str) -> Row:
     mutant = known().get(name)
     whole = apply([mutant] if mutant else [])
     settings = Settings(profile=PROFILE, throughput="smoke")
-    session = Session([replace(whole, components={component: whole.components[component]})], settings)
-    session.make_plan()
-    session.plan = [p for p in session.plan if mutant is None or judged_by(mutant, p.entry.requirement)]
-    for planned in session.plan:
-        session.run(planned)
-    return _row(session, name, component)
+    plan = make_plan([replace(whole, components={component: whole.components[component]})], settings)
+    mine = only(plan, lambda planned: mutant is None or judged_by(mutant, planned.entry.requirement))
+    return _row(judge_all(mine), name, component)
 
 
 def judged_by(mutant: Mutant, requirement: str) -> bool:
@@ -147,8 +145,8 @@ def touches(mutant: Mutant, requirement: str) -> bool:
     return requirement in mutant.breaks or requirement in mutant.follows
 
 
-def _row(session: Session, name: str, component: str) -> Row:
-    outcomes = {p.entry.requirement: session.outcomes[p.id] for p in session.plan}
+def _row(run: Run, name: str, component: str) -> Row:
+    outcomes = {p.entry.requirement: run.outcomes[p.id] for p in run.plan.planned}
     failed = {r: judged for r, judged in outcomes.items() if judged.outcome == "fail"}
     roots = tuple(r for r in failed if not registry.ancestors(r) & failed.keys())
     return Row(

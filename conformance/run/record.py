@@ -3,7 +3,6 @@
 import math
 import os
 import platform
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,19 @@ from attnconf.conformance.diagnosis.locate import place
 from attnconf.conformance.engine import catalogue
 from attnconf.conformance.engine.judge import CaseResult
 from attnconf.conformance.engine.mutant import Mutant
-from attnconf.conformance.engine.request import GUESS, Implementation, Unjudgeable
-from attnconf.conformance.run.session import Planned, Session
+from attnconf.conformance.engine.request import Implementation, Unjudgeable
+from attnconf.conformance.run.plan import Planned, Run
+from attnconf.conformance.run.relate import Relations, relate
+from attnconf.conformance.run.verdict import verdicts
 from attnconf.reports.record import SCHEMA
 from attnconf.spec import profiles, registry
 
 
-def record(session: Session) -> dict[str, Any]:
+def record(run: Run) -> dict[str, Any]:
     """Return everything there is to say of a run, as plain data without NaN or infinity."""
-    results = [_result(session, planned) for planned in session.plan if planned.id in session.outcomes]
-    if session.complete:
+    plan, settings, relations = run.plan, run.settings, relate(run)
+    results = [_result(run, relations, planned) for planned in plan.planned if planned.id in run.outcomes]
+    if run.complete:
         _add_reference(results)
     return {
         "schema": SCHEMA,
@@ -30,19 +32,19 @@ def record(session: Session) -> dict[str, Any]:
             "version": attnconf.__version__,
             "spec": attnconf.__version__,
             "commit": _commit(),
-            "profile": session.settings.profile or profiles.DEFAULT,
-            "seed": session.settings.seed,
-            "strict": session.settings.strict,
-            "selected": session.selected,
-            "prescribed": dict(session.settings.prescribed),
+            "profile": settings.profile or profiles.DEFAULT,
+            "seed": settings.seed,
+            "strict": settings.strict,
+            "selected": plan.selected,
+            "prescribed": dict(settings.prescribed),
         },
-        "environment": environment(session.settings.device),
-        "implementations": [_implementation(session, i) for i in session.implementations],
-        "planned": len(session.plan),
+        "environment": environment(settings.device),
+        "implementations": [_implementation(run, i) for i in plan.implementations],
+        "planned": len(plan.planned),
         "results": results,
-        "verdicts": [v for i in session.implementations for v in _verdicts(session, i, results)],
-        "complete": session.complete,
-        "throughput": session.races.record() if session.races else None,
+        "verdicts": verdicts(plan, results),
+        "complete": run.complete,
+        "throughput": run.races.record() if run.races else None,
     }
 
 
@@ -88,7 +90,7 @@ def _commit() -> str | None:
         return None
 
 
-def _implementation(session: Session, i: Implementation | Unjudgeable) -> dict[str, Any]:
+def _implementation(run: Run, i: Implementation | Unjudgeable) -> dict[str, Any]:
     if isinstance(i, Unjudgeable):
         return {
             "name": i.name, "source": i.source, "version": None, "binding": "adapter", "components": [],
@@ -96,18 +98,18 @@ def _implementation(session: Session, i: Implementation | Unjudgeable) -> dict[s
         }  # fmt: skip
     return {
         "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
-        "components": list(i.components), "conventions": _conventions(session, i),
-        "profile": session.profile_of(i).name, "isolation": [], "bound": list(i.told),
-        "blind_spots": session.watch.spots(i.source) if session.watch and session.complete else None,
+        "components": list(i.components), "conventions": _conventions(run, i),
+        "profile": run.plan.profiles[i.name].name, "isolation": [], "bound": list(i.told),
+        "blind_spots": run.watch.spots(i.source) if run.watch and run.complete else None,
     }  # fmt: skip
 
 
-def _conventions(session: Session, i: Implementation) -> dict[str, str]:
+def _conventions(run: Run, i: Implementation) -> dict[str, str]:
     """Return what is declared, and what was observed where nothing is; with the component where two differ."""
     by_component = {component: dict(i.declared(component)) for component in i.components}
-    for planned in session.plan:
-        if planned.implementation is i and planned.id in session.outcomes:
-            for convention, choice in session.outcomes[planned.id].convention.items():
+    for planned in run.plan.planned:
+        if planned.implementation is i and planned.id in run.outcomes:
+            for convention, choice in run.outcomes[planned.id].convention.items():
                 by_component[planned.entry.component].setdefault(convention, choice)
     found: dict[str, dict[str, str]] = {}
     for component, conventions in by_component.items():
@@ -120,10 +122,9 @@ def _conventions(session: Session, i: Implementation) -> dict[str, str]:
     return flat
 
 
-def _result(session: Session, planned: Planned) -> dict[str, Any]:
-    judged = session.outcomes[planned.id]
-    failed = judged.outcome == "fail"
-    deviation = session.deviation(planned) if failed else None
+def _result(run: Run, relations: Relations, planned: Planned) -> dict[str, Any]:
+    judged = run.outcomes[planned.id]
+    deviation = relations.deviations.get(planned.id)
     requirement = judged.requirement
     return {
         "implementation": planned.implementation.name,
@@ -141,12 +142,12 @@ def _result(session: Session, planned: Planned) -> dict[str, Any]:
         "reason": judged.reason,
         "message": judged.message,
         "convention": judged.convention,
-        "follows_from": session.follows_from(planned) if failed else [],
+        "follows_from": relations.follows_from.get(planned.id, []),
         "deviation": {"reason": deviation.reason, "link": deviation.link} if deviation else None,
         "cases": [_case(case) for case in judged.cases],
         "explored": _case(judged.explored) if judged.explored else None,
-        "diagnosis": _diagnosis(session, planned),
-        **_pictures(session, planned),
+        "diagnosis": _diagnosis(run, planned),
+        **_pictures(run, planned),
         "seconds": round(judged.seconds, 6),
     }
 
@@ -164,8 +165,8 @@ def _finite(x: Any) -> float | None:
     return float(x) if isinstance(x, int | float) and math.isfinite(x) else None
 
 
-def _diagnosis(session: Session, planned: Planned) -> list[dict[str, Any]]:
-    found = session.diagnoses.get(planned.id)
+def _diagnosis(run: Run, planned: Planned) -> list[dict[str, Any]]:
+    found = run.diagnoses.get(planned.id)
     if found is None:
         return []
     return [_mistake(planned, mistake, found.cases) for mistake in found.mistakes]
@@ -186,53 +187,6 @@ def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[st
     }
 
 
-def _pictures(session: Session, planned: Planned) -> dict[str, Any]:
-    drawn = session.pictures.get(planned.id)
+def _pictures(run: Run, planned: Planned) -> dict[str, Any]:
+    drawn = run.pictures.get(planned.id)
     return {"example": drawn and drawn.example, "leaks": drawn and drawn.leaks}
-
-
-def _verdicts(session: Session, i: Implementation | Unjudgeable, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    if isinstance(i, Unjudgeable):
-        return [
-            {"implementation": i.name, "component": None, "verdict": "not-gradable", "reason": i.reason, "counts": {}}
-        ]
-    verdicts = []
-    for component in i.components:
-        mine = [r for r in results if (r["implementation"], r["component"]) == (i.name, component)]
-        planned = [p for p in session.plan if p.implementation is i and p.entry.component == component]
-        if planned:
-            verdict, reason = judge_component(mine, len(planned), session.selected, session.settings.strict)
-            if verdict == "conformant" and not i.established:
-                doubt = i.doubt or f"the binding is {GUESS}"
-                verdict, reason = "incomplete", f"equivalence not established: {doubt}"
-            counts = dict(sorted(Counter(r["outcome"] for r in mine).items()))
-            verdicts.append(
-                {
-                    "implementation": i.name,
-                    "component": component,
-                    "verdict": verdict,
-                    "reason": reason,
-                    "counts": counts,
-                }
-            )
-    return verdicts
-
-
-def judge_component(results: list[dict[str, Any]], planned: int, selected: bool, strict: bool) -> tuple[str, str]:
-    """Return (verdict, reason) from the outcomes of one component."""
-    by = {o: [r for r in results if r["outcome"] == o] for o in ("error", "fail", "unsupported", "not-run")}
-    violated = [r["requirement"] for r in by["fail"] if strict or r["strength"] == "MUST"]
-    lacking = sorted({r["requirement"] for o in ("unsupported", "not-run") for r in by[o] if not r["optional"]})
-    if by["error"]:
-        return "not-gradable", f"the suite itself failed on {', '.join(r['requirement'] for r in by['error'])}"
-    if violated:
-        roots = [r["requirement"] for r in by["fail"] if r["requirement"] in violated and not r["follows_from"]]
-        return "nonconformant", f"violates {', '.join(roots or violated)}"
-    if len(results) < planned:
-        return "incomplete", f"{planned - len(results)} of {planned} planned checks were not judged"
-    if selected:
-        return "incomplete", "only a selection was judged"
-    if lacking:
-        words = sorted({r["message"] or "" for o in ("unsupported", "not-run") for r in by[o] if not r["optional"]})
-        return "incomplete", f"{len(lacking)} required not supported ({'; '.join(words)})"
-    return "conformant", ""

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attnconf.conformance.run.session import Planned, Select
+from attnconf.conformance.run.plan import Planned
 
 if TYPE_CHECKING:
     from attnconf.conformance.timing.run import Entrant
 
 
-def by_expression(text: str) -> "tuple[Select, Callable[[Entrant], bool]]":
+def by_expression(text: str) -> "tuple[Callable[[Planned, str], bool], Callable[[Entrant], bool]]":
     """Return what chooses checks, by requirement, implementation, component, lens and case, and what chooses timings.
 
     Raises ValueError with a message.

@@ -9,8 +9,10 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.conformance.engine.request import Unjudgeable
 from attnconf.conformance.run.implementations import load
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.conformance.run.record import record
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run.relate import stale
 
 torch.set_num_threads(1)
 
@@ -137,18 +139,15 @@ NOT_ALWAYS_THERE = {"timm_layers", "torchtune_rotary", "flash_attn"}  # want mor
 
 @pytest.fixture(scope="module")
 def verdicts():
-    """Return the session and the record of a run over all shipped adapters, each by the profile it claims."""
-    session = Session([i for name in adapter_names() for i in load(name)], Settings())
-    session.make_plan()
-    for planned in session.plan:
-        session.run(planned)
-    return session, record(session)
+    """Return the run and the record of a run over all shipped adapters, each by the profile it claims."""
+    run = judge_all(make_plan([i for name in adapter_names() for i in load(name)], Settings()))
+    return run, record(run)
 
 
 def test_every_adapter_gets_the_verdict_that_is_expected(verdicts):
-    session, content = verdicts
-    missing = {i.name for i in session.implementations if isinstance(i, Unjudgeable)}
-    assert missing <= NOT_ALWAYS_THERE, [i for i in session.implementations if isinstance(i, Unjudgeable)]
+    run, content = verdicts
+    missing = {i.name for i in run.plan.implementations if isinstance(i, Unjudgeable)}
+    assert missing <= NOT_ALWAYS_THERE, [i for i in run.plan.implementations if isinstance(i, Unjudgeable)]
     expected = {key: value for key, value in EXPECTED.items() if key[0].partition(":")[0] not in missing}
     got = {(v["implementation"], v["component"]): v["verdict"] for v in content["verdicts"] if v["component"]}
     assert got == {key: verdict for key, (verdict, _, _) in expected.items()}
@@ -157,7 +156,7 @@ def test_every_adapter_gets_the_verdict_that_is_expected(verdicts):
         if r["outcome"] == "fail" and r["strength"] == "MUST" and not r["follows_from"]:
             roots[r["implementation"], r["component"]].add(r["requirement"])
     assert roots == {key: musts for key, (_, musts, _) in expected.items()}
-    assert session.stale() == []
+    assert stale(run) == []
 
 
 def test_every_violation_by_a_shipped_adapter_is_known_with_reason_and_link(verdicts):
@@ -181,9 +180,7 @@ def test_the_cases_enter_the_fast_path_of_torch(monkeypatch):
         return fast(*arguments, **options)
 
     monkeypatch.setattr(torch, "_native_multi_head_attention", counting)
-    session = Session(load("torch_nn"), Settings())
-    session.make_plan()
-    for planned in session.plan:
-        if planned.entry.requirement == "MHA-MODE-1":
-            assert session.run(planned).outcome == "pass"
+    plan = make_plan(load("torch_nn"), Settings())
+    run = judge_all(only(plan, lambda planned: planned.entry.requirement == "MHA-MODE-1"))
+    assert {judged.outcome for judged in run.outcomes.values()} == {"pass"}
     assert calls["fast"] >= 8  # evaluation × (no_grad, inference_mode) × two dtypes × (no mask, key mask)

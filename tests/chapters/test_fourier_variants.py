@@ -8,7 +8,7 @@ import torch
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 from attnconf.spec import profiles
@@ -63,7 +63,9 @@ def failures(made, component, leave_out=(), seed=0):
     """Return what does not pass, by requirement."""
     entries = [e.requirement for e in profiles.load("full").entries if e.component == component]
     judged = {
-        r: judge(Subject(made, component, "direct"), all_checks()[r], seed) for r in entries if r not in leave_out
+        r: judge_requirement(Subject(made, component, "direct"), all_checks()[r], seed)
+        for r in entries
+        if r not in leave_out
     }
     assert judged
     return {name: (j.outcome, j.message) for name, j in judged.items() if j.outcome != "pass"}
@@ -90,7 +92,7 @@ def test_other_numbers_change_no_verdict(seed):
 def test_the_features_of_another_convention_are_learned_from_as_well(seed):
     check = all_checks()["FOUR-LEARN-1"]
     subject = Subject(implementation("2pi", "kept", "frequency"), "fourier", "direct")
-    assert judge(subject, check, seed).outcome == "pass"
+    assert judge_requirement(subject, check, seed).outcome == "pass"
 
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v != ("1", "dropped", "coordinate")], ids="-".join)

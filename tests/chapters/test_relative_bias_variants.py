@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 from attnconf.spec import profiles
@@ -110,19 +110,19 @@ VARIANTS = {
 def test_a_right_implementation_is_judged_right(variant, component):
     subject = Subject(VARIANTS[variant], component, "direct")
     wanted = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
-    outcomes = {name: judge(subject, all_checks()[name]) for name in wanted}
+    outcomes = {name: judge_requirement(subject, all_checks()[name]) for name in wanted}
     assert {name: (j.outcome, j.message) for name, j in outcomes.items() if j.outcome != "pass"} == {}
 
 
 @pytest.mark.parametrize("scale", ["none", "sqrt"])
 def test_an_undeclared_scale_is_observed(scale):
     subject = Subject(implementation(in_place, {}, scale), "relative_bias_attention", "direct")
-    found = judge(subject, all_checks()["REL-SCALE-1"])
+    found = judge_requirement(subject, all_checks()["REL-SCALE-1"])
     assert (found.outcome, found.convention) == ("pass", {"t5-scale": scale})
 
 
 @pytest.mark.parametrize("alignment", ["top-left", "bottom-right"])
 def test_an_undeclared_alignment_is_observed(alignment):
     subject = Subject(implementation(in_place, {}, alignment=alignment), "relative_bias", "direct")
-    found = judge(subject, all_checks()["REL-ALIGN-1"])
+    found = judge_requirement(subject, all_checks()["REL-ALIGN-1"])
     assert (found.outcome, found.convention) == ("pass", {"t5-alignment": alignment})

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 from attnconf.spec import profiles, registry
@@ -171,7 +171,8 @@ UNSUPPORTED = {"half": set(), "complex": PARTIAL | POSITIONS | SCALINGS | {"ROPE
 def outcomes(implementation, component):
     entries = [e for e in profiles.load("core").entries if e.component == component]
     return {
-        e.requirement: judge(Subject(implementation, component, e.lens), all_checks()[e.requirement]) for e in entries
+        e.requirement: judge_requirement(Subject(implementation, component, e.lens), all_checks()[e.requirement])
+        for e in entries
     }
 
 

@@ -87,7 +87,7 @@ def judge(path: str) -> Judged:
 
     from attnconf.conformance import inference
     from attnconf.conformance.inference import writing
-    from attnconf.conformance.run import implementations
+    from attnconf.conformance.run import implementations, judge
     from attnconf.conformance.run import record as results
     from attnconf.reports import record as records
     from attnconf.reports.form import problem
@@ -101,12 +101,11 @@ def judge(path: str) -> Judged:
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
     ):
-        session = _session(implementations.load(path))
-        session.explain()
-        record = results.record(session)
+        run = judge(implementations.load(path))
+        record = results.record(run)
         took = time.process_time() - start
         assert not (wrong := problem(record, json.loads(records.PAGE.read_text(encoding="utf-8")))), wrong
-        written = not session.plan or _outcomes(session) == _outcomes_of_written(path)
+        written = not run.plan.planned or _outcomes(run) == _outcomes_of_written(path)
     verdicts = tuple((v["component"] or "", v["verdict"]) for v in record["verdicts"])
     roots = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
     named, deviations = (
@@ -117,19 +116,9 @@ def judge(path: str) -> Judged:
     return Judged(verdicts, reason, named, took, written, deviations)
 
 
-def _session(implementations: list[Any]) -> Any:
-    from attnconf.conformance.run.session import Session, Settings
-
-    session = Session(implementations, Settings())
-    session.make_plan()
-    for planned in session.plan:
-        session.run(planned)
-    return session
-
-
-def _outcomes(session: Any) -> list[tuple[str, ...]]:
+def _outcomes(run: Any) -> list[tuple[str, ...]]:
     return sorted(
-        (p.entry.component, p.entry.lens, p.entry.requirement, session.outcomes[p.id].outcome) for p in session.plan
+        (p.entry.component, p.entry.lens, p.entry.requirement, run.outcomes[p.id].outcome) for p in run.plan.planned
     )
 
 
@@ -137,11 +126,13 @@ def _outcomes_of_written(path: str) -> list[tuple[str, ...]]:
     """Return what comes of the adapter that ``attnconf bind`` writes."""
     from attnconf.conformance.inference.writing import adapter
     from attnconf.conformance.run import implementations
+    from attnconf.conformance.run.judging import judge_all
+    from attnconf.conformance.run.plan import Settings, make_plan
 
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "written_adapter.py"
         written.write_text(adapter(path), encoding="utf-8")
-        return _outcomes(_session(implementations.load(str(written))))
+        return _outcomes(judge_all(make_plan(implementations.load(str(written)), Settings())))
 
 
 def _once(function: Any) -> Any:

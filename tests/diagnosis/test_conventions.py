@@ -7,12 +7,15 @@ import torch
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import in_conventions
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run import judge
+from attnconf.conformance.run.explain import explain_failures
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.spec import profiles
 
 torch.set_num_threads(1)
@@ -49,7 +52,7 @@ VARIANTS = [
 def test_the_reference_is_right_in_every_convention(component, declares):
     subject = Subject(in_conventions(apply([]), declares), component, "direct")
     names = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
-    found = {name: judge(subject, all_checks()[name]) for name in names}
+    found = {name: judge_requirement(subject, all_checks()[name]) for name in names}
     passed = ("pass", "not-applicable")
     assert not {name: judged.message for name, judged in found.items() if judged.outcome not in passed}
 
@@ -79,33 +82,21 @@ def test_the_reference_is_right_in_every_convention(component, declares):
 )
 def test_a_mistake_is_known_in_other_conventions(name, component, declares):
     wrong = in_conventions(apply([all_mutants()[name]]), declares)
-    session = Session([wrong], Settings())
-    session.make_plan()
-    session.plan = [planned for planned in session.plan if planned.entry.component == component]
-    for planned in session.plan:
-        session.run(planned)
-    session.explain()
-    assert name in {mutant.id for diagnosis in session.diagnoses.values() for mutant in diagnosis.mutants}
+    run = judge_all(only(make_plan([wrong], Settings()), lambda planned: planned.entry.component == component))
+    explain_failures(run)
+    assert name in {mutant.id for diagnosis in run.diagnoses.values() for mutant in diagnosis.mutants}
 
 
 def test_what_is_right_in_undeclared_conventions_is_told_which():
     right = in_conventions(apply([]), {"fourier-factor": "pi", "fourier-order": "frequency"})
-    session = Session([Implementation("nerf", {"fourier": right.components["fourier"]})], Settings())
-    session.make_plan()
-    for planned in session.plan:
-        session.run(planned)
-    session.explain()
-    (diagnosis,) = session.diagnoses.values()
+    run = judge([Implementation("nerf", {"fourier": right.components["fourier"]})])
+    (diagnosis,) = run.diagnoses.values()
     assert diagnosis.mutants[0].hint == 'declares = {"fourier-factor": "pi", "fourier-order": "frequency"}'
 
 
 def test_conventions_without_effect_are_not_named():
     """There is no gate, whose activated half could be told, and no RMS norm."""
     right = in_conventions(apply([]), {"attention-scale": "none"})
-    session = Session([Implementation("unscaled", {"encoder_layer": right.components["encoder_layer"]})], Settings())
-    session.make_plan()
-    for planned in session.plan:
-        session.run(planned)
-    session.explain()
-    (diagnosis,) = session.diagnoses.values()  # as a mistake of attention's, which has no such convention
+    run = judge([Implementation("unscaled", {"encoder_layer": right.components["encoder_layer"]})])
+    (diagnosis,) = run.diagnoses.values()  # as a mistake of attention's, which has no such convention
     assert [m.id for m in diagnosis.mutants] == ["ATT-unscaled"]

@@ -10,7 +10,10 @@ from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.engine.case import FAMILIES, family
 from attnconf.conformance.engine.mutant import Mutant, apply, reaches
 from attnconf.conformance.engine.request import Implementation
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run.explain import explain_failures
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan, only
+from attnconf.conformance.run.relate import relate
 from attnconf.reference import attention, feed_forward
 from attnconf.spec import profiles
 
@@ -38,30 +41,26 @@ ENCODINGS = [
 
 
 def explained(implementation, component="attention"):
-    """Return the session in which a component of an implementation was judged and explained."""
-    session = Session([implementation], Settings())
-    session.make_plan()
-    session.plan = [planned for planned in session.plan if planned.entry.component == component]
-    for planned in session.plan:
-        session.run(planned)
-    session.explain()
-    return session
+    """Return the run in which a component of an implementation was judged and explained."""
+    run = judge_all(only(make_plan([implementation], Settings()), lambda planned: planned.entry.component == component))
+    explain_failures(run)
+    return run
 
 
-def roots(session):
+def roots(run):
     """Return the planned checks that failed and follow from no other failure."""
-    return [p for p in session.plan if session.outcomes[p.id].outcome == "fail" and not session.follows_from(p)]
+    return [p for p in run.plan.planned if relate(run).follows_from.get(p.id) == []]
 
 
-def named(session):
+def named(run):
     """Return the ids of the mutants named for each root, by requirement."""
-    found = {p.entry.requirement: session.diagnoses.get(p.id) for p in roots(session)}
+    found = {p.entry.requirement: run.diagnoses.get(p.id) for p in roots(run)}
     return {requirement: {m.id for m in d.mutants} if d else set() for requirement, d in found.items()}
 
 
 @cache
 def explained_mutant(name):
-    """Return the session of a mutant, on attention."""
+    """Return the run of a mutant, on attention."""
     return explained(apply([all_mutants()[name]]))
 
 
@@ -74,9 +73,9 @@ def alike(one, other):
 
 @pytest.mark.parametrize("mutant", ATTENTION, ids=lambda mutant: mutant.id)
 def test_a_mutant_is_named_by_its_own_id(mutant):
-    session = explained_mutant(mutant.id)
-    assert roots(session)
-    for requirement, names in named(session).items():
+    run = explained_mutant(mutant.id)
+    assert roots(run)
+    for requirement, names in named(run).items():
         want = set() if mutant.id in BELOW_ROUNDING else {mutant.id}
         assert want <= names, requirement
         assert all(alike(mutant.id, other) for other in names - want), (requirement, names)
@@ -84,10 +83,10 @@ def test_a_mutant_is_named_by_its_own_id(mutant):
 
 @pytest.mark.parametrize(("mutant", "component"), ENCODINGS, ids=lambda one: getattr(one, "id", one))
 def test_a_mutant_of_an_encoding_is_named(mutant, component):
-    session = explained(apply([mutant]), component)
-    assert roots(session)
-    for planned in roots(session):
-        found = session.diagnoses.get(planned.id)
+    run = explained(apply([mutant]), component)
+    assert roots(run)
+    for planned in roots(run):
+        found = run.diagnoses.get(planned.id)
         names = {one.id for one in found.mutants} if found else set()
         assert mutant.id in names, planned.id
 
@@ -118,9 +117,9 @@ def disturbed(size):
 
 def test_rounding_is_not_named():
     """Noise as large as float32's rounding fails at most what asks for every bit, and no mutant is blamed."""
-    session = explained(disturbed(1e-8))
-    assert {p.entry.requirement for p in roots(session)} <= {"ATT-SINGLE-1", "ATT-PREC-2", "MASK-ZERO-1"}
-    assert not session.diagnoses
+    run = explained(disturbed(1e-8))
+    assert {p.entry.requirement for p in roots(run)} <= {"ATT-SINGLE-1", "ATT-PREC-2", "MASK-ZERO-1"}
+    assert not run.diagnoses
 
 
 def test_a_mutant_with_rounding_of_its_own_is_still_named():
@@ -154,21 +153,21 @@ def unknown_mistake():
 
 @pytest.mark.parametrize("implementation", [random_implementation(), unknown_mistake()], ids=["random", "squared"])
 def test_an_unknown_mistake_gets_no_name(implementation):
-    session = explained(implementation)
-    assert roots(session)
-    assert not session.diagnoses
+    run = explained(implementation)
+    assert roots(run)
+    assert not run.diagnoses
 
 
 def test_consequences_are_not_explained():
-    session = explained(apply([all_mutants()["ATT-sigmoid"]]))
-    failed = {p.id for p in session.plan if session.outcomes[p.id].outcome == "fail"}
-    assert set(session.diagnoses) == {p.id for p in roots(session)} < failed
+    run = explained(apply([all_mutants()["ATT-sigmoid"]]))
+    failed = {p.id for p in run.plan.planned if run.outcomes[p.id].outcome == "fail"}
+    assert set(run.diagnoses) == {p.id for p in roots(run)} < failed
 
 
 def test_a_diagnosis_counts_the_cases():
-    session = explained(apply([all_mutants()["ATT-unscaled"]]))
-    (planned,) = roots(session)
-    assert session.diagnoses[planned.id].cases == len(session.outcomes[planned.id].cases) > 1
+    run = explained(apply([all_mutants()["ATT-unscaled"]]))
+    (planned,) = roots(run)
+    assert run.diagnoses[planned.id].cases == len(run.outcomes[planned.id].cases) > 1
 
 
 def test_judging_leaves_the_cases_as_they_were():
@@ -202,8 +201,8 @@ PAIRS = [
 
 @pytest.mark.parametrize(("component", "first", "second"), PAIRS)
 def test_two_mistakes_are_both_named(component, first, second):
-    session = explained(both(first, second), component)
-    found = [session.diagnoses[p.id] for p in roots(session)]
+    run = explained(both(first, second), component)
+    found = [run.diagnoses[p.id] for p in roots(run)]
     assert {first, second} <= {m.id for diagnosis in found for m in diagnosis.mutants}
     for diagnosis in found:
         assert all({first, second} & {m.id for m in mistake} for mistake in diagnosis.mistakes), diagnosis
@@ -218,9 +217,9 @@ def test_a_mutant_that_replaces_a_whole_layer_does_not_hide_another_of_its_parts
     alone, pair = apply([all_mutants()["ENC-one-norm"]]), both("ENC-one-norm", "LN-unbiased")
     replies = []
     for implementation in (alone, pair):
-        session = explained(implementation, "encoder_layer")
-        (planned,) = roots(session)
-        replies.append(session.outcomes[planned.id].message)
+        run = explained(implementation, "encoder_layer")
+        (planned,) = roots(run)
+        replies.append(run.outcomes[planned.id].message)
     assert replies[0] != replies[1]
 
 
@@ -230,8 +229,8 @@ def test_a_setting_that_is_written_into_the_code_is_named():
     def always_silu(x, activation):
         return activate(x, "silu")
 
-    session = explained(apply([Mutant("FF-x", "", set(), "", {activate: always_silu})]), "encoder_layer")
-    stories = {m.story for d in session.diagnoses.values() for m in d.mutants}
+    run = explained(apply([Mutant("FF-x", "", set(), "", {activate: always_silu})]), "encoder_layer")
+    stories = {m.story for d in run.diagnoses.values() for m in d.mutants}
     assert stories == {"the activation is silu, whatever the configuration says"}
 
 
@@ -248,8 +247,8 @@ def nowhere_finite():
 
 
 def test_nan_everywhere_is_one_failure_and_says_so():
-    session = explained(nowhere_finite())
-    messages = [session.outcomes[p.id].message for p in roots(session)]
+    run = explained(nowhere_finite())
+    messages = [run.outcomes[p.id].message for p in roots(run)]
     assert sum("not finite" in message for message in messages) == 1
-    assert not session.diagnoses
+    assert not run.diagnoses
     assert "264 of 264" in messages[0]

@@ -9,14 +9,17 @@ import torch
 
 from attnconf import cli
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.pictures import dependency
+from attnconf.conformance.run.explain import draw
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan
 from attnconf.conformance.run.record import record
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run.relate import relate
 from attnconf.reports import examples, markdown
 from attnconf.spec import profiles
 
@@ -27,7 +30,7 @@ LENSES = [("attention", "direct"), ("multi_head_attention", "heads"), ("multi_he
 def found(implementation, name, component="attention", lens="direct", seconds=10.0):
     """Return the map of a requirement's failure."""
     subject, checked = Subject(implementation, component, lens), all_checks()[name]
-    judged = judge(subject, checked)
+    judged = judge_requirement(subject, checked)
     reference = Subject(in_conventions(apply([]), subject.declares), component, lens)
     return dependency.leaks(Subject(implementation, component, lens), reference, judged.log, seconds)
 
@@ -123,7 +126,7 @@ def test_the_time_is_kept_even_if_every_call_is_slow():
     start = time.perf_counter()
     slow = Implementation("slow", {"attention": build})
     subject, checked = Subject(slow, "attention", "direct"), all_checks()["MASK-BOOL-1"]
-    log = judge(subject, checked).log
+    log = judge_requirement(subject, checked).log
     start = time.perf_counter()
     assert dependency.leaks(subject, Subject(apply([]), "attention", "direct"), log, 0.01) is None
     assert time.perf_counter() - start < 0.5
@@ -135,12 +138,9 @@ def test_the_time_is_kept_even_if_every_call_is_slow():
 @pytest.fixture(scope="module")
 def content():
     wrong = mutant("MASK-causal-peeking")
-    session = Session([replace(wrong, components={"attention": wrong.components["attention"]})], Settings())
-    session.make_plan()
-    for planned in session.plan:
-        session.run(planned)
-    session.illustrate()
-    return record(session)
+    run = judge_all(make_plan([replace(wrong, components={"attention": wrong.components["attention"]})], Settings()))
+    run.pictures = draw(run, relate(run))
+    return record(run)
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,17 @@ import torch
 
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.pictures import illustrate, smallest
 from attnconf.conformance.pictures.trace import described
+from attnconf.conformance.run.explain import draw
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan
 from attnconf.conformance.run.record import record
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run.relate import relate
 from attnconf.reports import examples
 from attnconf.reports import record as records
 
@@ -28,7 +31,7 @@ SCHEMA = json.loads(records.PAGE.read_text(encoding="utf-8"))
 def found(implementation, name, component="attention", lens="direct", seconds=10.0):
     """Return the smallest example of a requirement's failure."""
     subject, checked = Subject(implementation, component, lens), all_checks()[name]
-    judged = judge(subject, checked)
+    judged = judge_requirement(subject, checked)
     case = next(c for c in checked.cases(subject, 0, "cpu") if c.name == judged.failing.name)
     reference = Subject(apply([]), component, lens)
     return smallest.smallest(subject, reference, checked, case, judged.failing.failure.reason, seconds)
@@ -203,14 +206,11 @@ def test_calls_are_counted(monkeypatch):
 
 def drawn(implementation):
     """Return the record of a run, and how long its drawing took, in seconds of work."""
-    session = Session([implementation], Settings())
-    session.make_plan()
-    for planned in session.plan:
-        session.run(planned)
-    session.illustrate()
+    run = judge_all(make_plan([implementation], Settings()))
+    run.pictures = draw(run, relate(run))
     start = time.process_time()
-    session.illustrate()
-    return record(session), time.process_time() - start
+    run.pictures = draw(run, relate(run))
+    return record(run), time.process_time() - start
 
 
 def test_a_right_implementation_pays_nothing_and_has_none(monkeypatch):

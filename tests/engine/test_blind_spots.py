@@ -11,7 +11,8 @@ from attnconf import adapters
 from attnconf.conformance.engine import coverage
 from attnconf.conformance.engine.coverage import Reading, own_files
 from attnconf.conformance.run.implementations import load
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run.judging import begin
+from attnconf.conformance.run.plan import Settings, make_plan
 from attnconf.reports import record as records
 from attnconf.reports.markdown import page
 from attnconf.reports.summary import blind_spots as lines_of
@@ -117,12 +118,10 @@ def test_a_full_profile_looks_for_them(folder):
 
 
 def test_what_is_no_file_of_the_users_own_is_said_in_the_header(folder, monkeypatch):
-    asked = Session(load("reference"), Settings("core-1", blind_spots=True))
-    asked.make_plan()
+    asked = begin(make_plan(load("reference"), Settings("core-1", blind_spots=True)))
     assert asked.remarks == ["no blind spots of reference: it is no .py file of your own"]
     monkeypatch.setattr(coverage, "available", lambda: False)
-    full = Session(load(str(folder / "homework.py")), Settings("full"))
-    full.make_plan()
+    full = begin(make_plan(load(str(folder / "homework.py")), Settings("full")))
     assert full.remarks == [coverage.MISSING]
     assert full.watch is None
 

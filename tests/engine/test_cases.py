@@ -8,7 +8,7 @@ import torch
 
 from attnconf.conformance.chapters.contents import all_checks
 from attnconf.conformance.engine.case import FAMILIES, REGIMES, Case, draw, family
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.subject import Subject
 
@@ -184,8 +184,8 @@ def test_implementations_are_given_the_same_numbers():
     seen = []
     for _ in range(2):
         subject = Subject(apply([]), "attention", "direct")
-        seen.append([request.inputs for request, _ in judge(subject, check).log])
-        judge(Subject(apply([]), "multi_head_attention", "heads"), check)
+        seen.append([request.inputs for request, _ in judge_requirement(subject, check).log])
+        judge_requirement(Subject(apply([]), "multi_head_attention", "heads"), check)
     for one, other in zip(*seen, strict=True):
         assert all(torch.equal(one[name], other[name]) for name in one)
 

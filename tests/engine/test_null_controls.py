@@ -9,11 +9,12 @@ from null_implementations import CONTROLS
 
 from attnconf.conformance.chapters.contents import all_checks
 from attnconf.conformance.engine.case import FAMILIES
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan
 from attnconf.spec import registry
 
 torch.set_num_threads(1)
@@ -31,20 +32,16 @@ def allowed(control):
 
 @cache
 def judged(control):
-    """Return the session in which a control was judged."""
-    session = Session([CONTROLS[control]], Settings())
-    session.make_plan()
-    for planned in session.plan:
-        session.run(planned)
-    return session
+    """Return the run in which a control was judged."""
+    return judge_all(make_plan([CONTROLS[control]], Settings()))
 
 
 def passed(control):
-    session = judged(control)
+    run = judged(control)
     return {
         (p.entry.component, p.entry.requirement, case.name)
-        for p in session.plan
-        for case in session.outcomes[p.id].cases
+        for p in run.plan.planned
+        for case in run.outcomes[p.id].cases
         if case.outcome == "pass"
     }
 
@@ -64,10 +61,10 @@ def test_a_null_implementation_only_passes_or_fails(control):
 
 @pytest.mark.parametrize("control", CONTROLS)
 def test_no_null_implementation_passes_the_umbrella(control):
-    session = judged(control)
-    umbrellas = [p for p in session.plan if p.entry.requirement.split("-")[1] == "ORACLE"]
+    run = judged(control)
+    umbrellas = [p for p in run.plan.planned if p.entry.requirement.split("-")[1] == "ORACLE"]
     assert umbrellas
-    assert {session.outcomes[p.id].outcome for p in umbrellas} == {"fail"}
+    assert {run.outcomes[p.id].outcome for p in umbrellas} == {"fail"}
 
 
 def test_every_control_is_accounted_for():
@@ -77,7 +74,7 @@ def test_every_control_is_accounted_for():
 
 def test_the_reference_is_told_from_every_null_implementation():
     subject = Subject(apply([]), "attention", "direct")
-    assert judge(subject, all_checks()["ATT-ORACLE-1"]).outcome == "pass"
+    assert judge_requirement(subject, all_checks()["ATT-ORACLE-1"]).outcome == "pass"
 
 
 def nothing(subject, case):
@@ -86,11 +83,13 @@ def nothing(subject, case):
 
 def test_a_check_without_evidence_is_an_error():
     silent = Checked(registry.get("ATT-SHAPE-1"), nothing, ("distinct",))
-    got = judge(Subject(apply([]), "attention", "direct"), silent)
+    got = judge_requirement(Subject(apply([]), "attention", "direct"), silent)
     assert got.outcome == "error"
     assert "yielded no evidence" in got.message
 
 
 def test_a_check_without_cases_is_an_error():
-    got = judge(Subject(apply([]), "attention", "direct"), all_checks()["ATT-SHAPE-1"], select=lambda case: False)
+    got = judge_requirement(
+        Subject(apply([]), "attention", "direct"), all_checks()["ATT-SHAPE-1"], select=lambda case: False
+    )
     assert (got.outcome, got.message) == ("error", "no case was run")

@@ -6,14 +6,15 @@ import pytest
 import torch
 
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.unbound import KEPT
 from attnconf.conformance.run.implementations import load
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan
 from attnconf.conformance.run.record import record
-from attnconf.conformance.run.session import Session, Settings
 
 HEAD = "import torch\nfrom torch import nn\n\n"
 EXPERTS = """
@@ -57,18 +58,15 @@ def test_the_reference_with_weights_of_its_own_is_right(component: str) -> None:
     reference = apply([])
     subject = Subject(Implementation("own", {component: keeping(reference.components[component])}), component, "direct")
     checks = all_checks()
-    outcomes = {r: judge(subject, checks[r]) for r in KEPT[component]}
+    outcomes = {r: judge_requirement(subject, checks[r]) for r in KEPT[component]}
     assert {r: (j.outcome, j.message) for r, j in outcomes.items() if j.outcome != "pass"} == {}
 
 
 def verdict(folder: Path, text: str) -> tuple[str, str]:
     """Return the only verdict of a file, and its reason."""
     (folder / "hand.py").write_text(HEAD + text, encoding="utf-8")
-    session = Session(load(str(folder / "hand.py")), Settings())
-    session.make_plan()
-    for planned in session.plan:
-        session.run(planned)
-    (found,) = record(session)["verdicts"]
+    run = judge_all(make_plan(load(str(folder / "hand.py")), Settings()))
+    (found,) = record(run)["verdicts"]
     return found["verdict"], found["reason"]
 
 

@@ -6,13 +6,15 @@ import pytest
 import torch
 
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.judge import judge
+from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.run import judge
 from attnconf.conformance.run.implementations import load
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.conformance.run.record import record
-from attnconf.conformance.run.session import Session, Settings
 from attnconf.spec import profiles
 
 torch.set_num_threads(1)
@@ -24,7 +26,11 @@ GROWTH = ("PERF-MEM-1", "PERF-MEM-2")
 def judged(implementation, component, lens="direct"):
     """Return what came of each requirement of the chapter on a component."""
     subject = Subject(implementation, component, lens)
-    return {e.requirement: judge(subject, all_checks()[e.requirement]) for e in COSTS if e.component == component}
+    return {
+        e.requirement: judge_requirement(subject, all_checks()[e.requirement])
+        for e in COSTS
+        if e.component == component
+    }
 
 
 def failed(implementation, component="attention"):
@@ -196,39 +202,35 @@ def test_an_error_at_some_length_is_said_and_judged_elsewhere():
 # -- who is judged
 
 
-def session(implementation, **settings):
-    found = Session([implementation], Settings(**settings))
-    found.make_plan()
-    return found
+def plan(implementation, **settings):
+    return make_plan([implementation], Settings(**settings))
 
 
 def planned_costs(found):
-    return [p for p in found.plan if p.checked.requirement.chapter == "throughput"]
+    return [p for p in found.planned if p.checked.requirement.chapter == "throughput"]
 
 
 def test_costs_are_judged_only_where_throughput_is_asked_for():
     right = shipped("torch_sdpa:math")
-    assert not planned_costs(session(right))
-    asked = session(right, throughput="smoke")
+    assert not planned_costs(plan(right))
+    asked = plan(right, throughput="smoke")
     assert {p.entry.component for p in planned_costs(asked)} == {"attention", "multi_head_attention"}
-    assert len(asked.plan) == len(session(right).plan) + len(planned_costs(asked))
+    assert len(asked.planned) == len(plan(right).planned) + len(planned_costs(asked))
     assert all(p.entry.optional for p in planned_costs(asked))
 
 
 def test_self_attention_is_judged_as_such():
     (one,) = load("fused_per_head")
-    asked = session(one, throughput="smoke")
+    asked = plan(one, throughput="smoke")
     assert {p.entry.lens for p in planned_costs(asked)} == {"direct-self"}
-    for planned in planned_costs(asked):
-        assert asked.run(planned).outcome == "pass"
+    found = judge_all(only(asked, planned_costs(asked).__contains__))
+    assert {judged.outcome for judged in found.outcomes.values()} == {"pass"}
 
 
 def test_what_costs_too_much_is_a_deviation_and_is_compared_with_no_mistake():
-    asked = session(claiming(lambda q, k, v: textbook(q, k, v) + 0 * textbook(q, k, v).detach()), profile="throughput")
-    for planned in asked.plan:
-        asked.run(planned)
-    asked.explain()
-    assert not asked.diagnoses
-    (verdict,) = record(asked)["verdicts"]
+    costly = claiming(lambda q, k, v: textbook(q, k, v) + 0 * textbook(q, k, v).detach())
+    run = judge([costly], Settings(profile="throughput"))
+    assert not run.diagnoses
+    (verdict,) = record(run)["verdicts"]
     assert verdict["verdict"] == "conformant"
     assert verdict["counts"]["fail"] == 1

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
+from attnconf.conformance.run import judge
 from attnconf.conformance.run import record as results
 from attnconf.conformance.run.implementations import load
-from attnconf.conformance.run.session import Session, Settings
 
 HEAD = "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 
@@ -277,12 +277,8 @@ def judged(folder: Path, text: str) -> tuple[list[str], dict[str, str], set[str]
     named: set[str] = set()
     for implementation in load(str(folder / "hand.py")):
         assert not isinstance(implementation, Unjudgeable), implementation.reason
-        session = Session([implementation], Settings())
-        session.make_plan()
-        for planned in session.plan:
-            session.run(planned)
-        session.explain()
-        record = results.record(session)
+        run = judge([implementation])
+        record = results.record(run)
         verdicts += [v["verdict"] for v in record["verdicts"]]
         declares |= implementation.declares
         named |= {m for r in record["results"] for d in r["diagnosis"] for m in d["mutants"] if r["strength"] == "MUST"}

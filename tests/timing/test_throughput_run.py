@@ -13,7 +13,8 @@ from fake_time import FixedClock
 
 from attnconf import cli
 from attnconf.conformance.run.implementations import load
-from attnconf.conformance.run.session import Session, Settings
+from attnconf.conformance.run.judging import begin
+from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.conformance.timing.grid import Case
 from attnconf.conformance.timing.rounds import Rules
 from attnconf.conformance.timing.run import Races, Standing
@@ -197,12 +198,10 @@ def test_a_case_is_proposed_where_a_selection_has_none(folder):
 
 
 def test_a_record_is_complete_where_all_is_timed_alone(tmp_path):
-    session = Session(load("reference"), Settings(throughput="smoke"))
-    session.make_plan()
-    session.plan.clear()
-    assert not session.complete
-    session.races.plan.clear()
-    assert session.complete
+    run = begin(only(make_plan(load("reference"), Settings(throughput="smoke")), lambda planned: False))
+    assert not run.complete
+    run.races.plan.clear()
+    assert run.complete
 
 
 def test_the_default_run_imports_none_of_it(folder):

@@ -4,8 +4,8 @@ import equinox as eqx
 import jax
 import torch
 
-from attnconf.adapters.jax_bridge import through_jax
-from attnconf.adapters.layout import both, demand, over_keys, renamed
+from attnconf.adapters.kit.jax_bridge import through_jax
+from attnconf.adapters.kit.weight_names import both, demand, over_keys, renamed
 
 __version__ = eqx.__version__
 declares = {

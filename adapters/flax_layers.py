@@ -5,8 +5,8 @@ import jax
 import torch
 from flax import linen
 
-from attnconf.adapters.jax_bridge import through_jax
-from attnconf.adapters.layout import both, demand, over_keys
+from attnconf.adapters.kit.jax_bridge import through_jax
+from attnconf.adapters.kit.weight_names import both, demand, over_keys
 
 __version__ = flax.__version__
 declares = {

@@ -10,8 +10,8 @@ import functools
 import torch
 from torch.nn.attention import flex_attention as flex
 
-from attnconf.adapters.compiling import WORTH, demand_compiler
-from attnconf.adapters.layout import both
+from attnconf.adapters.kit.compiled import WORTH, demand_compiler
+from attnconf.adapters.kit.weight_names import both
 
 __version__ = torch.__version__
 declares = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "none"}

@@ -7,7 +7,7 @@ import torch
 os.environ.setdefault("KERAS_BACKEND", "torch")  # Keras reads it when it is imported
 import keras
 
-from attnconf.adapters.layout import both, demand, over_keys
+from attnconf.adapters.kit.weight_names import both, demand, over_keys
 
 __version__ = keras.__version__
 if keras.backend.backend() != "torch":

@@ -10,7 +10,7 @@ from timm.models.vision_transformer import Block
 from torch import nn
 
 from attnconf.adapters import bind
-from attnconf.adapters.layout import both, demand, earlier, over_keys, renamed
+from attnconf.adapters.kit.weight_names import both, demand, earlier, over_keys, renamed
 
 __version__ = timm.__version__
 

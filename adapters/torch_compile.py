@@ -7,7 +7,7 @@ written. What is compiled is compared with the reference before it is timed.
 import torch
 
 from attnconf.adapters import reference
-from attnconf.adapters.compiling import WORTH, demand_compiler
+from attnconf.adapters.kit.compiled import WORTH, demand_compiler
 
 __version__ = torch.__version__
 declares = reference.declares

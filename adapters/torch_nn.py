@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attnconf.adapters import bind
-from attnconf.adapters.layout import both, demand, earlier, inside, renamed, stacked, under
+from attnconf.adapters.kit.weight_names import both, demand, earlier, inside, renamed, stacked, under
 
 __version__ = torch.__version__
 declares = {

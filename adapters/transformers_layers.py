@@ -11,8 +11,8 @@ from transformers.models.gpt2 import modeling_gpt2 as gpt2
 from transformers.models.vit import modeling_vit as vit
 
 from attnconf.adapters import bind
-from attnconf.adapters.hugging_face import ACTIVATIONS, decode, encode, given_to_model
-from attnconf.adapters.layout import demand, renamed, stacked
+from attnconf.adapters.kit.hugging_face import ACTIVATIONS, decode, encode, given_to_model
+from attnconf.adapters.kit.weight_names import demand, renamed, stacked
 
 __version__ = transformers.__version__
 transformers.logging.set_verbosity_error()  # their advice is meant for those who train models

@@ -10,8 +10,8 @@ from transformers.models.llama import modeling_llama as llama
 from transformers.models.t5 import modeling_t5 as t5
 
 from attnconf.adapters import bind
-from attnconf.adapters.hugging_face import ACTIVATIONS, decode, encode, given_to_model
-from attnconf.adapters.layout import demand, inside, renamed, stacked, under
+from attnconf.adapters.kit.hugging_face import ACTIVATIONS, decode, encode, given_to_model
+from attnconf.adapters.kit.weight_names import demand, inside, renamed, stacked, under
 
 __version__ = transformers.__version__
 

@@ -11,7 +11,7 @@ from x_transformers import Decoder, Encoder
 from x_transformers.x_transformers import FeedForward, RMSNorm, TokenEmbedding
 
 from attnconf.adapters import bind
-from attnconf.adapters.layout import demand, under
+from attnconf.adapters.kit.weight_names import demand, under
 
 __version__ = version("x-transformers")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from attnconf.conformance.plugin import SESSION
+from attnconf.conformance.plugin import FRONT
 
 EARLIER: pytest.StashKey["Earlier"] = pytest.StashKey()
 SECONDS = ("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr", "hd15iqr", "total")
@@ -55,8 +55,8 @@ class Earlier:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "contender" not in metafunc.fixturenames:
         return
-    run = metafunc.config.stash.get(SESSION, None)
-    plan = run.session.entrants if run else []
+    front = metafunc.config.stash.get(FRONT, None)
+    plan = front.run.entrants if front else []
     metafunc.parametrize(("case", "contender"), [
         pytest.param(e.case.name, e.contender.name, id=e.id,
                      marks=pytest.mark.benchmark(group=e.case.name, timer=Replay()))
@@ -76,8 +76,8 @@ def pytest_benchmark_compare_machine_info(
 @pytest.fixture
 def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str], None]:
     """Return the function that times one contender in one case, or says why it is not timed."""
-    run = request.config.stash[SESSION]
-    races: Any = run.session.races
+    front = request.config.stash[FRONT]
+    races: Any = front.run.races
 
     def race_one(name: str, contender: str) -> None:
         try:
@@ -85,13 +85,13 @@ def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str],
         except KeyboardInterrupt:  # pytest would write out every tensor on its way, for half a minute
             benchmark.has_error = True  # else it warns that it was not used
             raise KeyboardInterrupt from None
-        run.save_now_and_then()
+        front.save_now_and_then()
         suspect = entry.get("verdict") == "SUSPECT"
         if entry["status"] == "timed" and not suspect:
             keep(case, entry)
         if request.config.getoption("--strict-perf") and decides_against(entry):
             words = entry["reason"] or f"{entry['verdict']}, {entry['ratio']:.3g} times {case['anchor']['name']}"
-            run.too_slow.append(f"--strict-perf: {contender} in {name}: {words}")
+            front.too_slow.append(f"--strict-perf: {contender} in {name}: {words}")
             pytest.fail(words, pytrace=False)
         if entry["status"] != "timed" or suspect:  # a time that means nothing is to win no comparison
             pytest.skip(entry["reason"] or f"SUSPECT: {', '.join(flag['code'] for flag in entry['flags'])}")

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnconf.conformance import progress
+from attnconf.conformance.engine import progress
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:
-    from attnconf.conformance.loading import Unjudgeable
-    from attnconf.conformance.session import Planned, Session
+    from attnconf.conformance.engine.request import Unjudgeable
+    from attnconf.conformance.run.plan import Planned, Run
 
-SESSION: pytest.StashKey["Run"] = pytest.StashKey()
+FRONT: pytest.StashKey["Front"] = pytest.StashKey()
 TIMING = Path(__file__).with_name("test_throughput.py")
 
 
@@ -54,11 +54,11 @@ def _is_a_choice(words: list[str], index: int) -> bool:
     return words[index + 1 : index + 2] in (["smoke"], ["grid"])
 
 
-class Run:
-    """A session under pytest: judging on demand, and a results file that is valid at any time."""
+class Front:
+    """A run under pytest: judging on demand, and a results file that is valid at any time."""
 
-    def __init__(self, session: "Session", results: Path | None):
-        self.session = session
+    def __init__(self, run: "Run", results: Path | None):
+        self.run = run
         self.results = results
         self.written = 0.0
         self.patience = 0.5  # seconds between two writings; more where writing takes long
@@ -68,12 +68,14 @@ class Run:
 
     @property
     def unjudgeable(self) -> "list[Unjudgeable]":
-        from attnconf.conformance.loading import Unjudgeable
+        from attnconf.conformance.engine.request import Unjudgeable
 
-        return [i for i in self.session.implementations if isinstance(i, Unjudgeable)]
+        return [i for i in self.run.plan.implementations if isinstance(i, Unjudgeable)]
 
     def judge(self, planned: "Planned") -> Any:
-        judged = self.session.run(planned)
+        from attnconf.conformance.run.judging import judge_one
+
+        judged = judge_one(self.run, planned)
         self.save_now_and_then()
         return judged
 
@@ -82,14 +84,14 @@ class Run:
             self.save()
 
     def save(self) -> None:
-        from attnconf.conformance.results import record
+        from attnconf.conformance.run.record import record
         from attnconf.reports.record import write
 
         if not self.results:
             return
         start = time.monotonic()
         try:
-            write(self.results, record(self.session))
+            write(self.results, record(self.run))
             self.unwritten = None
         except OSError as error:  # a full disk is said at the end, and does not end the run
             self.unwritten = f"--results {self.results}: {error.strerror or error}"
@@ -107,12 +109,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.reportchars = ""
     if not any(word.startswith("--benchmark") for word in config.invocation_params.args):
         config.option.benchmark_quiet = True  # its table is shown to those who ask it for something
-    run = Run(_session(config), path)
+    front = Front(_run(config), path)
     progress.terminal = progress.find_terminal()
-    run.save()
-    if run.unwritten:
-        raise pytest.UsageError(run.unwritten)
-    config.stash[SESSION] = run
+    front.save()
+    if front.unwritten:
+        raise pytest.UsageError(front.unwritten)
+    config.stash[FRONT] = front
 
 
 def pytest_unconfigure() -> None:
@@ -139,36 +141,42 @@ def _results(path: Path | None) -> Path | None:
     return path and path.absolute()
 
 
-def _session(config: pytest.Config) -> "Session":
+def _run(config: pytest.Config) -> "Run":
     import gc
 
     import torch
 
-    from attnconf.conformance import blind_spots, deviations, loading, prescribed
-    from attnconf.conformance.session import Session, Settings
+    from attnconf.conformance.engine import coverage
+    from attnconf.conformance.loading import deviations, required_conventions, resolve
+    from attnconf.conformance.run import implementations
+    from attnconf.conformance.run.judging import begin
+    from attnconf.conformance.run.plan import Settings, make_plan
 
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     gc.freeze()  # a collection would walk all of torch
     device = config.getoption("--device")
     _check_device(device)
-    if config.getoption("--blind-spots") and not blind_spots.available():
-        raise pytest.UsageError(f"--blind-spots: {blind_spots.MISSING}")
+    if config.getoption("--blind-spots") and not coverage.available():
+        raise pytest.UsageError(f"--blind-spots: {coverage.MISSING}")
     throughput = _throughput(config, device)
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
-        choices = prescribed.parse(config.getoption("--convention"))
-        found = [i for name in config.getoption("--impl") for i in loading.load(name, choices)]
+        choices = required_conventions.parse(config.getoption("--convention"))
+        found = [i for name in config.getoption("--impl") for i in implementations.load(name, choices)]
         torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
         settings = Settings(
             config.getoption("--profile"), config.getoption("--seed"), device,
             bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
             config.getoption("--blind-spots"), throughput, choices,
         )  # fmt: skip
-        session = Session(list({i.name: i for i in found}.values()), settings)
-        session.make_plan()
-    except (loading.LoadError, registry.SpecError, deviations.DeviationError, prescribed.PrescriptionError) as error:
+        return begin(make_plan(list({i.name: i for i in found}.values()), settings))
+    except (
+        resolve.LoadError,
+        registry.SpecError,
+        deviations.DeviationError,
+        required_conventions.PrescriptionError,
+    ) as error:
         raise pytest.UsageError(str(error)) from None
-    return session
 
 
 def _throughput(config: pytest.Config, device: str) -> str | None:
@@ -197,20 +205,20 @@ def _check_device(device: str) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str] | None:
-    run = config.stash.get(SESSION, None)
-    if run is None:
+    front = config.stash.get(FRONT, None)
+    if front is None:
         return None
-    from attnconf.conformance.results import record
+    from attnconf.conformance.run.record import record
     from attnconf.reports.terminal import header
 
-    return [*header(record(run.session)), *run.session.remarks]
+    return [*header(record(front.run)), *front.run.remarks]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "planned" not in metafunc.fixturenames:
         return
-    run = metafunc.config.stash.get(SESSION, None)
-    params = [*run.unjudgeable, *run.session.plan] if run else []
+    front = metafunc.config.stash.get(FRONT, None)
+    params = [*front.unjudgeable, *front.run.plan.planned] if front else []
     metafunc.parametrize("planned", params, ids=[getattr(p, "id", getattr(p, "name", "")) for p in params])
 
 
@@ -220,28 +228,31 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection(session: pytest.Session) -> None:
-    run = session.config.stash.get(SESSION, None)
-    if run is not None and session.config.option.keyword:
-        _select(run, session.config)
+    front = session.config.stash.get(FRONT, None)
+    if front is not None and session.config.option.keyword:
+        _select(front, session.config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    if config.stash.get(SESSION, None) is None and any("planned" in getattr(i, "fixturenames", ()) for i in items):
+    if config.stash.get(FRONT, None) is None and any("planned" in getattr(i, "fixturenames", ()) for i in items):
         raise pytest.UsageError("which implementation? give --impl NAME (attnconf list shows the shipped ones)")
     items[:] = [i for i in items if getattr(getattr(i, "callspec", None), "id", "") != "NOTSET"]  # nothing of its kind
 
 
-def _select(run: Run, config: pytest.Config) -> None:
+def _select(front: Front, config: pytest.Config) -> None:
     """Let ``-k`` choose by requirement and by case: an item runs with those of its cases that fit."""
-    from attnconf.conformance.selecting import by_expression
+    from attnconf.conformance.run.plan import select
+    from attnconf.conformance.run.selection import by_expression
 
     try:
         keep, race = by_expression(config.option.keyword)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
-    cases = sorted({entrant.case.name for entrant in run.session.entrants})
-    run.session.select(keep, race)
-    if not run.session.plan and not run.session.entrants and not run.unjudgeable:
+    cases = sorted({entrant.case.name for entrant in front.run.entrants})
+    front.run.plan = select(front.run.plan, keep)
+    if front.run.races:
+        front.run.races.plan = [entrant for entrant in front.run.races.plan if race(entrant)]
+    if not front.run.plan.planned and not front.run.entrants and not front.unjudgeable:
         near = [name for name in cases if config.option.keyword in name]
         near = near or difflib.get_close_matches(config.option.keyword, cases)
         hint = f"; cases with such names: {', '.join(near)}" if near else ""
@@ -252,22 +263,24 @@ def _select(run: Run, config: pytest.Config) -> None:
 @pytest.fixture
 def judge(request: pytest.FixtureRequest) -> Any:
     """Return the function that judges one planned check, or says why an implementation cannot be judged."""
-    run = request.config.stash[SESSION]
+    front = request.config.stash[FRONT]
 
     def judge_one(planned: Any) -> None:
         if not hasattr(planned, "entry"):
-            if planned.lacking and run.session.plan:  # where nothing else was asked, nothing was judged
+            if planned.lacking and front.run.plan.planned:  # where nothing else was asked, nothing was judged
                 pytest.skip(f"{planned.name} {planned.reason}")
             pytest.fail(f"{planned.name} cannot be judged: {planned.reason}", pytrace=False)
-        judged = run.judge(planned)
+        from attnconf.conformance.run.relate import relate
+
+        judged = front.judge(planned)
         if judged.outcome in ("unsupported", "not-applicable", "not-run"):
             pytest.skip(f"{judged.outcome}: {judged.message}")
         if judged.outcome == "pass":
             return
-        deviation = run.session.deviation(planned) if judged.outcome == "fail" else None
+        deviation = relate(front.run).deviations.get(planned.id)
         if deviation:
             pytest.xfail(deviation.reason)
-        if judged.outcome == "fail" and judged.requirement.strength != "MUST" and not run.session.settings.strict:
+        if judged.outcome == "fail" and judged.requirement.strength != "MUST" and not front.run.settings.strict:
             pytest.xfail(f"a {judged.requirement.strength} that does not hold: {judged.message}")
         pytest.fail(f"{judged.requirement.id}: {judged.message}", pytrace=False)
 
@@ -275,23 +288,26 @@ def judge(request: pytest.FixtureRequest) -> Any:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    run = session.config.stash.get(SESSION, None)
-    if run is None:
+    front = session.config.stash.get(FRONT, None)
+    if front is None:
         return
-    if run.session.outcomes:
-        run.session.explain()
-    run.save()
-    run.findings = [*run.session.stale(), *([run.unwritten] if run.unwritten else [])]
-    if exitstatus == 0 and (run.findings or not run.session.complete):
+    from attnconf.conformance.run.explain import explain_failures
+    from attnconf.conformance.run.relate import stale
+
+    if front.run.outcomes:
+        explain_failures(front.run)
+    front.save()
+    front.findings = [*stale(front.run), *([front.unwritten] if front.unwritten else [])]
+    if exitstatus == 0 and (front.findings or not front.run.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
-    run = config.stash.get(SESSION, None)
-    if run is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
+    front = config.stash.get(FRONT, None)
+    if front is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
-    from attnconf.conformance.results import record
+    from attnconf.conformance.run.record import record
     from attnconf.reports.terminal import page
 
-    for line in [*page(record(run.session)), *run.too_slow, *run.findings]:
+    for line in [*page(record(front.run)), *front.too_slow, *front.findings]:
         terminalreporter.write_line(line)

@@ -11,7 +11,7 @@ INTRODUCTION = """\
 
 Every check has been seen to fail. Each mutant below is the reference with one thing wrong; each was judged as if it were an implementation, on every component, by every check.
 *Breaks* lists the roots of its failures; *follow* counts the failures whose presuppositions failed too; *shown on* names the components on which it fails.
-This page is written by `python -m attnconf.conformance.matrix`, and a test fails when it is out of date."""  # noqa: E501
+This page is written by `python -m attnconf.conformance.run.matrix`, and a test fails when it is out of date."""  # noqa: E501
 
 
 def render(record: Record) -> str:
@@ -74,7 +74,7 @@ def _killers(record: Record) -> dict[str, list[str]]:
 
 
 def _equivalents(record: Record) -> list[str]:
-    link = "[conformance/mutants/equivalent.md](../conformance/mutants/equivalent.md)"
+    link = "[conformance/chapters/equivalent_mutants.md](../conformance/chapters/equivalent_mutants.md)"
     lines = table(("mutant", "story"), [(m["id"], m["story"]) for m in record["equivalents"]])
     return [f"These change nothing that can be observed; the proofs are in {link}.", "", *lines]
 
@@ -98,7 +98,7 @@ def has_mistakes(page: str, chapter: str) -> bool:
 
 
 def _begin(chapter: str) -> str:
-    return f"<!-- mistakes: made from conformance/mutants/{chapter}.py -->"
+    return f"<!-- mistakes: made from conformance/chapters/{chapter}/mutants.py -->"
 
 
 def with_mistakes(page: str, record: Record, chapter: str) -> str:

@@ -22,7 +22,7 @@ COMMANDS = [
         1,
         180.0,
     ),
-    ("the kill matrix", [*PYTEST, "tests/test_kill_matrix.py"], 1, 180.0),
+    ("the kill matrix", [*PYTEST, "tests/run/test_kill_matrix.py"], 1, 180.0),
     ("all tests", [*PYTEST], 1, 480.0),
 ]
 

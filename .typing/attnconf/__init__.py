@@ -1,1 +1,1 @@
-../../conformance/attnconf/__init__.py
+../../conformance/package-root/__init__.py

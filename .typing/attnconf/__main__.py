@@ -1,1 +1,1 @@
-../../conformance/attnconf/__main__.py
+../../conformance/package-root/__main__.py

@@ -1,1 +1,1 @@
-../../conformance/attnconf/cli.py
+../../conformance/package-root/cli.py

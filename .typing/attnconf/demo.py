@@ -1,1 +1,1 @@
-../../conformance/attnconf/demo.py
+../../conformance/package-root/demo.py

@@ -1,1 +1,1 @@
-../../conformance/attnconf/doctor.py
+../../conformance/package-root/doctor.py

@@ -1,1 +1,1 @@
-../../conformance/attnconf/explaining.py
+../../conformance/package-root/explaining.py

@@ -1,1 +1,1 @@
-../../conformance/attnconf/listing.py
+../../conformance/package-root/listing.py

@@ -1,1 +1,1 @@
-../../conformance/attnconf/show.py
+../../conformance/package-root/show.py

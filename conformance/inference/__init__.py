@@ -9,19 +9,18 @@ from types import ModuleType
 from typing import Any
 
 from attnconf.adapters.contract import FORWARD
-from attnconf.conformance import at_hand
-from attnconf.conformance.door import INFERRED, Implementation, of_component
+from attnconf.conformance.diagnosis.locate import locate
+from attnconf.conformance.engine.request import INFERRED, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
-from attnconf.conformance.inference.helpers import far_fetched, helps, is_part, without_helpers
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import search
+from attnconf.conformance.inference.used_by_others import far_fetched, helps, is_part, without_helpers
 from attnconf.conformance.inference.waiting import patiently
-from attnconf.conformance.loading import Unjudgeable
-from attnconf.conformance.locating import locate
-from attnconf.conformance.prescribed import of_masks
-from attnconf.conformance.sources import Source, of_module
+from attnconf.conformance.loading.required_conventions import of_masks
+from attnconf.conformance.source import source_text
+from attnconf.conformance.source.reader import Source, of_module
 
 AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
 FEW, SHORT = 400_000, 8  # where neither name nor call says what it may be
@@ -86,7 +85,7 @@ def _unjudgeable(label: str, where: str, refusals: list[str]) -> Unjudgeable:
 
 def told_refusals(source: Source, refused: Sequence[tuple[Candidate, str]]) -> list[str]:
     """Return a line for each thing that cannot be bound: its name, its line, and the reason."""
-    text = at_hand.text_of(source.called)
+    text = source_text.text_of(source.called)
     places = text.definitions() if text else {}
     return [f"{c.name}{f' ({places[c.name]})' if c.name in places else ''}: {reason}" for c, reason in refused]
 
@@ -131,7 +130,7 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) ->
     most = (FEW, SHORT) if candidate.components == UNNAMED else (AT_MOST, SECONDS)
     modules = [source.module]
     if computes_in_arrays(candidate.thing, source.module):
-        found: Any = import_module("attnconf.adapters.arrays").in_arrays(source.module)
+        found: Any = import_module("attnconf.adapters.generated.numpy_arrays").in_arrays(source.module)
         modules = [source.module, found] if candidate.components[0] in TABLES else [found, source.module]
     outcomes = []
     for module in modules:
@@ -188,7 +187,7 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
 
 def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | None:
     """Return the binding of something with the parameters that it has, as what it most likely is, or None."""
-    binder: Any = import_module("attnconf.conformance.inference.own_parameters")
+    binder: Any = import_module("attnconf.conformance.inference.unbound")
     part, component = part_of(source.module), candidate.components[0]
     found: Bound | None = binder.bind(
         Place(candidate.name, candidate.thing, source.module, part, component, of_component(prescribed, component))
@@ -233,7 +232,7 @@ def _prescribed(b: Bound, where: str) -> list[str]:
     """Return how the arguments for masks stand to what is prescribed of masks."""
     if "mask" not in b.place.prescribed or "mask" not in FORWARD[b.draft.component]:
         return []
-    text = at_hand.text_of(where)
+    text = source_text.text_of(where)
     line = locate(text.text, ["MASK-inverted"], b.place.name) if text else None
     hides = f"{text.place(line)}  {text.text.splitlines()[line - 1].strip()}" if text and line else ""
     return of_masks(b.place.prescribed["mask"], b.masks, hides)
@@ -259,5 +258,5 @@ def infer_object(thing: Any, component: str | None = None) -> Implementation | U
         setattr(module, name, thing)
     source = of_module(module)
     if source.path is None:
-        source = replace(source, kept=at_hand.keep(f"{module.__name__}:{name}", [thing]) or "")
+        source = replace(source, kept=source_text.keep(f"{module.__name__}:{name}", [thing]) or "")
     return infer(source, name, name, component)[0]

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import PlainText, Trial

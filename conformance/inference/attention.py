@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
-from attnconf.adapters.wiring import registered
-from attnconf.conformance.door import Reply
-from attnconf.conformance.evidence import Failure
+from attnconf.adapters.generated.runtime import registered
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_finish import finish
 from attnconf.conformance.inference.attention_probe import Probe
 from attnconf.conformance.inference.attention_requests import (
@@ -32,7 +32,7 @@ from attnconf.conformance.inference.calling import Form, attention_forms, polari
 from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
-from attnconf.conformance.inference.functional import functional
+from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.module_sizes import integers_of
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in

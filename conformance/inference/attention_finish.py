@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from attnconf.conformance.door import Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_requests import COMPONENT, declared, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import AttentionConfig
-from attnconf.conformance.door import Reply, Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_finish import masks_told, remarks
 from attnconf.conformance.inference.attention_text import AttentionText, refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused

@@ -6,7 +6,7 @@ from typing import Any
 from torch import Tensor
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
-from attnconf.conformance.door import Request
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.trial import Certificate, drawn
 

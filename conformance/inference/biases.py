@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from attnconf.adapters.contract import AlibiConfig, RelativeBiasConfig
-from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Meanings

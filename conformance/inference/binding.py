@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from attnconf.conformance.door import GUESS
+from attnconf.conformance.engine.request import GUESS
 from attnconf.conformance.inference.trial import Draft
 
 

@@ -7,7 +7,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.functional import takes_weights
+from attnconf.conformance.inference.function_forms import takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
 from attnconf.conformance.inference.layer_kinds import blocks, sizes_of
 from attnconf.conformance.inference.module_sizes import names_read

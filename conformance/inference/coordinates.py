@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import CoordinateMlpConfig, FourierConfig, RandomFourierConfig
-from attnconf.conformance.door import Request
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Meanings

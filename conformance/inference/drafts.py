@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import FORWARD, positional
-from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import CONVENTIONS, TokenEmbeddingConfig
-from attnconf.conformance.door import Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction

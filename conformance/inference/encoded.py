@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import CONVENTIONS, SinusoidalConfig
-from attnconf.conformance.conventions import others_than
-from attnconf.conformance.door import Request
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.plain import PlainText

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import CONVENTIONS, FeedForwardConfig
-from attnconf.conformance.door import Request
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal

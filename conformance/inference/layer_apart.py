@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from attnconf.adapters.layered import Layered
+from attnconf.adapters.generated.stacked_parameters import Layered
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.layer_requests import FIRST

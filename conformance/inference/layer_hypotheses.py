@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from attnconf.adapters.handing import Handed
+from attnconf.adapters.generated.vector_input import Handed
+from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
-from attnconf.conformance.inference.handing import handed
 from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED
@@ -29,7 +29,7 @@ from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
-from attnconf.conformance.models import vocabulary
+from attnconf.conformance.inference.vector_input import handed
 
 _SIZES: Mapping[str, tuple[str, ...]] = {
     "embed": ("config.embed_dim",),

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from attnconf.conformance.door import Implementation, Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from attnconf.conformance.cases import Case
+from attnconf.conformance.chapters.transformer.stimuli import ids_of, vocabulary
+from attnconf.conformance.engine.case import Case
 from attnconf.conformance.inference.calling import MASK, Form, Slot, parameters
 from attnconf.conformance.inference.layer_text import INPUTS
 from attnconf.conformance.inference.layer_trace import Trace, traced
@@ -18,7 +19,6 @@ from attnconf.conformance.inference.probing import Failed, call_module, found_ou
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings, snake
-from attnconf.conformance.models import ids_of, vocabulary
 
 MISSING = object()
 _MEMORY = (

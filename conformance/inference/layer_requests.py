@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import CONVENTIONS, TokenAttentionConfig
-from attnconf.conformance import blocks
-from attnconf.conformance.cases import Case
-from attnconf.conformance.checks import as_declared
-from attnconf.conformance.door import Request
+from attnconf.conformance.chapters.shared import layers as blocks
+from attnconf.conformance.chapters.transformer.stimuli import ids_of, model, vocabulary
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.engine.requirement import as_declared
 from attnconf.conformance.inference.layer_text import ATTENDS
-from attnconf.conformance.models import ids_of, model, vocabulary
 
 FIRST = Case("inference-1", B=2, H=5, L=3, S=7, E=4, F=28)
 SECOND = Case("inference-2", B=3, H=2, L=4, S=5, E=6, F=17)

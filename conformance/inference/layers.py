@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from attnconf.conformance.door import Reply, Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_finish import remarks
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.building import run, space_for

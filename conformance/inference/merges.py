@@ -7,8 +7,8 @@ from types import FunctionType
 from typing import Any
 
 from attnconf.adapters.contract import CONVENTIONS, BpeTrainerConfig
-from attnconf.conformance.door import Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, why

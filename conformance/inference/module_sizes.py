@@ -5,9 +5,9 @@ from itertools import permutations
 from types import ModuleType
 from typing import Any
 
-from attnconf.conformance.at_hand import code_names, functions_of, reached
 from attnconf.conformance.inference.building import SIZES, Meanings
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.source_text import code_names, functions_of, reached
 
 Set = tuple[tuple[str, ...], frozenset[str]]  # statements that set sizes in globals, and what these mean
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import torch
 
 from attnconf.adapters.contract import CONVENTIONS
-from attnconf.conformance.door import Reply, Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias

@@ -13,15 +13,15 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attnconf.conformance.door import Reply
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import snake
-from attnconf.conformance.mutation import Mutant
 
 AT_MOST = 160  # ways to call one function
 MISTAKEN = 8  # drafts that are compared with all known mistakes

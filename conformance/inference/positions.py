@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import LearnedConfig, Sinusoidal2dConfig, SinusoidalConfig
-from attnconf.conformance.door import Reply, Request
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Meanings

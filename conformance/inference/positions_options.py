@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from attnconf.conformance.door import Reply, Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.drafts import Text

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from attnconf.conformance import sources
-from attnconf.conformance.cases import draw
+from attnconf.conformance.engine.case import draw
 from attnconf.conformance.inference.calling import Form
+from attnconf.conformance.source import reader
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 def at(error: BaseException) -> str:
     """Return the last line of the user's own file that an exception came through, as " (homework.py:12)"."""
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    own = [sources.where(*line) for line in lines if sources.was_read(line[0])]
+    own = [reader.where(*line) for line in lines if reader.was_read(line[0])]
     return f" ({own[-1]})" if own else ""
 
 

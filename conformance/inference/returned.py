@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from attnconf.adapters.contract import RotaryConfig
-from attnconf.conformance.door import Request
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Meanings, space_for

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from attnconf.conformance.conventions import others_than
-from attnconf.conformance.door import Reply, Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.chapters.contents import all_mutants
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.mutant import Mutant, reaches
+from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, say, texts
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap, why
-from attnconf.conformance.mutation import Mutant, all_mutants, reaches
 
 FLOAT32 = 1e-3  # of what is largest: what angles of thousands of radians are off by in float32
 LOOKED_AT = 2  # of those that run and differ, how many are compared with mistakes

@@ -6,8 +6,8 @@ from types import FunctionType
 from typing import Any
 
 from attnconf.adapters.contract import TokenizerConfig
-from attnconf.conformance.door import Reply, Request
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import arguments_of, matches

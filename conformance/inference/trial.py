@@ -12,14 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters import wiring
-from attnconf.adapters.binding import bind
-from attnconf.conformance.conventions import in_conventions, telling
-from attnconf.conformance.door import INFERRED, Implementation, Reply, Request, call
-from attnconf.conformance.evidence import Failure, Unsupported
+from attnconf.adapters.generated import runtime
+from attnconf.adapters.kit.bind import bind
+from attnconf.conformance.chapters.contents import all_mutants, named, with_variants
+from attnconf.conformance.diagnosis.replay import alike
+from attnconf.conformance.engine.boundary import call
+from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.mutant import Mutant, apply, reaches, size
+from attnconf.conformance.engine.request import INFERRED, Implementation, Reply, Request
+from attnconf.conformance.engine.translate import in_conventions, telling
 from attnconf.conformance.inference.probing import A_CALL, Failed, search
-from attnconf.conformance.mutation import Mutant, all_mutants, apply, named, reaches, size, with_variants
-from attnconf.conformance.replaying import alike
 from attnconf.spec import registry
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
@@ -47,7 +49,7 @@ class Draft:
 
 def names(module: ModuleType) -> dict[str, Any]:
     """Return what the text of an adapter may use, as the head of the written one imports it."""
-    helpers = {name: getattr(wiring, name) for name in wiring.__all__}
+    helpers = {name: getattr(runtime, name) for name in runtime.__all__}
     return {"theirs": module, "torch": torch, "nn": nn, "math": math, "bind": bind,
             "SimpleNamespace": SimpleNamespace, **helpers}  # fmt: skip
 
@@ -157,6 +159,6 @@ def _textbook(mutant: str) -> Implementation:
 
 def drawn(name: str, *shape: int) -> Tensor:
     """Return numbers for a trial: they depend on the name and the shape, and on nothing else."""
-    from attnconf.conformance.cases import draw
+    from attnconf.conformance.engine.case import draw
 
     return draw(f"inference/{name}", *shape)

@@ -11,9 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.door import Implementation, build
-from attnconf.conformance.evidence import Failure, Measure
-from attnconf.conformance.numerics import error_budget, worst
+from attnconf.conformance.engine.boundary import build
+from attnconf.conformance.engine.error_budget import error_budget, worst
+from attnconf.conformance.engine.evidence import Failure, Measure
+from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.timing.problem import Numbers, Problem
 
 # Times what the reference is off: others sum in blocks, in another order. The next lower precision than float32 is

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attnconf.adapters.contract import Forward, Weights
-from attnconf.conformance.door import Implementation
+from attnconf.conformance.engine.request import Implementation
 
 CUDA_BACKENDS = ("CUDNN_ATTENTION", "FLASH_ATTENTION", "EFFICIENT_ATTENTION")
 COPIED = ("rotary", "layer_norm", "rms_norm")  # what only reads and writes

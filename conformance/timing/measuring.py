@@ -10,19 +10,20 @@ from typing import Any
 
 import torch
 
-from attnconf.conformance.conventions import in_conventions
-from attnconf.conformance.door import Implementation, foreign
-from attnconf.conformance.evidence import Failure, Unsupported
-from attnconf.conformance.loading import load
-from attnconf.conformance.timing import intervals, machine, memory, telling, trust
+from attnconf.conformance.engine.boundary import foreign
+from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.mutant import apply
+from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.timing import integrity, intervals, machine, memory, record
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.anchors import anchors
 from attnconf.conformance.timing.clock import Clock
 from attnconf.conformance.timing.graphs import ENOUGH, TOO_SHORT, recorded
 from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.integrity import Watch
 from attnconf.conformance.timing.problem import Problem
 from attnconf.conformance.timing.rounds import Rounds, Rules, Timed, estimate, measure, warm_up
-from attnconf.conformance.timing.trust import Watch
 
 AGAIN = " (again)"  # the anchor under another name
 SETS, GRAPHS = 256, 8  # sets of inputs at most, and where backward keeps a graph for each
@@ -40,7 +41,7 @@ def time_case(
     why nothing can be decided here, as ``machine.busy`` does: verdicts are then AMBIGUOUS.
     """
     if case.device == "cuda" and not torch.cuda.is_available():
-        return {**telling.of_case(case), "status": "not-run", "reason": "no CUDA device"}
+        return {**record.of_case(case), "status": "not-run", "reason": "no CUDA device"}
     seed = random.SystemRandom().randrange(2**31) if seed is None else seed
     with _quiet(case.device):
         try:
@@ -48,19 +49,19 @@ def time_case(
                 case, rules or Rules(), clock or machine.clock_of(case.device), seed, peaks or {}, disturbed
             ).of(contenders)
         except (Failure, Unsupported) as error:
-            return {**telling.of_case(case), "status": "not-run", "reason": f"no anchor: {error}"}
+            return {**record.of_case(case), "status": "not-run", "reason": f"no anchor: {error}"}
 
 
 @contextlib.contextmanager
 def _quiet(device: str) -> Iterator[None]:
     """One thread, no garbage collection, and all settings as they were afterwards."""
-    before, collecting = trust.settings(), gc.isenabled()
+    before, collecting = integrity.settings(), gc.isenabled()
     torch.set_num_threads(1)
     gc.disable()
     try:
         yield
     finally:
-        trust.restore(before)
+        integrity.restore(before)
         if collecting:
             gc.enable()
         if device == "cuda":
@@ -77,7 +78,7 @@ class Measuring:
         self.case, self.rules, self.clock, self.seed, self.peaks = case, rules, clock, seed, peaks
         self.disturbed = disturbed
         self.problem = Problem(case, seed)
-        (self.reference,) = (i for i in load("reference") if isinstance(i, Implementation))
+        self.reference = apply([])
         self.tier = Tier(self.problem, self.reference)
         self.problem.touch(0, 1)
         self.watches: dict[str, Watch] = {}
@@ -140,7 +141,7 @@ class Measuring:
         """Return a contender that is right, or nothing: its entry then says why it is not timed."""
         entry: dict[str, Any] = {"name": implementation.name, "status": "timed", "reason": "", "flags": []}
         self.entries[implementation.name] = entry
-        watch, before = self.watches[implementation.name], trust.settings()
+        watch, before = self.watches[implementation.name], integrity.settings()
         try:
             return self._judged(implementation, watch, entry)
         except Unsupported as unsupported:
@@ -148,7 +149,7 @@ class Measuring:
         except Failure as failure:
             entry.update(status="not-timed", reason=f"not timed: {failure.message}")
         finally:
-            for name in trust.restore(before):
+            for name in integrity.restore(before):
                 watch.flag("changed-setting", f"it changed {name} for all", suspect=False)
             entry["flags"] = [asdict(flag) for flag in watch.flags.values()]
         return None
@@ -220,7 +221,7 @@ class Measuring:
 
     def _say_who_replaced_timers(self, contenders: Sequence[Implementation]) -> None:
         """Flag those whose file a replaced timer comes from, or everybody if that cannot be told."""
-        for name, file in trust.replaced_timers().items():
+        for name, file in integrity.replaced_timers().items():
             for contender in [c for c in contenders if file and c.source == file] or contenders:
                 self.watches[contender.name].flag("replaced-timer", f"{name} was replaced, by {file or 'somebody'}")
 
@@ -236,9 +237,9 @@ class Measuring:
             elif timed.name in self.entries:
                 self.entries[timed.name].update(self._of(timed, found, anchor, void))
         own = {"name": anchor, "peak_bytes": self.bytes[anchor]}
-        own |= telling.of_samples(self.case, found.samples[anchor], self.peaks)
+        own |= record.of_samples(self.case, found.samples[anchor], self.peaks)
         return {
-            **telling.of_case(self.case), "status": "timed", "reason": "",
+            **record.of_case(self.case), "status": "timed", "reason": "",
             "contenders": list(self.entries.values()), "anchor": own,
             "aa": {"ratio": aa.ratio, "lo": aa.lo, "hi": aa.hi, "void": void},
             "clock": self.clock.name, "rounds": len(found.samples[anchor]), "looked_at": found.looked_at,
@@ -250,18 +251,18 @@ class Measuring:
         """Return what is said of a contender that was timed."""
         samples, watch = found.samples[timed.name], self.watches[timed.name]
         ratio = found.against(timed.name, anchor)
-        entry = telling.of_samples(self.case, samples, self.peaks)
+        entry = record.of_samples(self.case, samples, self.peaks)
         if ratio.hi < 1 - self.rules.too_fast:
             self._look_again(timed, watch)
         flags = [
             *watch.flags.values(),
-            *trust.of_samples(samples, found.samples[anchor]),
-            *telling.impossible(self.case, entry["median_s"], self.peaks),
-            *telling.throttled(samples),
+            *integrity.of_samples(samples, found.samples[anchor]),
+            *record.impossible(self.case, entry["median_s"], self.peaks),
+            *record.throttled(samples),
         ]
         verdict = "AMBIGUOUS" if void or self.disturbed else intervals.verdict(ratio, self.rules.margin)
         entry["fractions"]["anchor"] = 1 / ratio.ratio
-        return {**entry, **telling.of_ratio(ratio, verdict, flags), "inner": timed.total}
+        return {**entry, **record.of_ratio(ratio, verdict, flags), "inner": timed.total}
 
     def _look_again(self, timed: Timed, watch: Watch) -> None:
         """What is faster than the anchor by so much computes several fresh inputs under the eye of all checks."""

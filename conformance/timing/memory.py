@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import torch
 
-from attnconf.conformance.counting import Counting
-from attnconf.conformance.door import Implementation, foreign
-from attnconf.conformance.evidence import Failure, Unsupported
+from attnconf.conformance.engine.boundary import foreign
+from attnconf.conformance.engine.counter import Counting
+from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.timing.problem import Problem
 
 

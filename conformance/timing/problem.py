@@ -23,8 +23,9 @@ from attnconf.adapters.contract import (
     RotaryConfig,
     positional,
 )
-from attnconf.conformance.door import Implementation, build
-from attnconf.conformance.evidence import Failure
+from attnconf.conformance.engine.boundary import build
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.timing.clock import Run
 from attnconf.conformance.timing.grid import Case
 

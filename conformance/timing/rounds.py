@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from attnconf.conformance.evidence import Failure, Unsupported
+from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.timing.clock import REST, SEVERAL, Clock, Job, Run, Sample
 from attnconf.conformance.timing.intervals import Interval, paired, verdict
 

@@ -24,8 +24,9 @@ import torch
 from tabulate import tabulate
 from torch import Tensor
 
-from attnconf.conformance.door import Implementation, build
-from attnconf.conformance.loading import load
+from attnconf.conformance.engine.boundary import build
+from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.run.implementations import load
 from attnconf.conformance.timing import grid, machine
 from attnconf.conformance.timing.anchors import anchors
 from attnconf.conformance.timing.grid import Case

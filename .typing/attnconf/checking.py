@@ -1,1 +1,0 @@
-../../conformance/attnconf/checking.py

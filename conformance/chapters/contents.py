@@ -1,0 +1,73 @@
+"""What the chapters have, found by their names: every check, every mutant."""
+
+import importlib
+from dataclasses import replace
+from functools import cache
+
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.requirement import Checked
+from attnconf.spec import registry
+
+
+@cache
+def all_checks() -> dict[str, Checked]:
+    """Return the checks of all chapters by requirement id.
+
+    Raises SpecError for an unknown id, or where two checks claim one requirement.
+    """
+    found: dict[str, Checked] = {}
+    for chapter in registry.CHAPTERS.values():
+        module = importlib.import_module(f"attnconf.conformance.chapters.{chapter}.checks")
+        for value in vars(module).values():
+            checked = getattr(value, "checked", None)
+            if isinstance(checked, Checked) and value.__module__ == module.__name__:
+                if checked.requirement.id in found:
+                    raise registry.SpecError(
+                        f"{checked.requirement.id} has two checks, {value.__name__} is one of them"
+                    )
+                found[checked.requirement.id] = checked
+    return found
+
+
+@cache
+def all_mutants() -> dict[str, Mutant]:
+    """Return the mutants of all chapters by id.
+
+    Raises SpecError where a mutant names a requirement that is not in the spec, or two have one id.
+    """
+    found: dict[str, Mutant] = {}
+    for chapter in registry.CHAPTERS.values():
+        module = importlib.import_module(f"attnconf.conformance.chapters.{chapter}.mutants")
+        for value in vars(module).values():
+            if isinstance(value, Mutant):
+                if value.id in found:
+                    raise registry.SpecError(f"two mutants are called {value.id}")
+                for name in (*value.breaks, *value.raises, *value.follows):
+                    _known(value, name)
+                found[value.id] = value
+    return found
+
+
+@cache
+def with_variants(name: str) -> tuple[Mutant, ...]:
+    """Return a mutant and the same mistake with other constants, whose names go on: "ATT-clamped~2"."""
+    mutant = all_mutants()[name]
+    others = (replace(mutant, id=f"{name}~{i}", replace=v, variants=()) for i, v in enumerate(mutant.variants, 2))
+    return (mutant, *others)
+
+
+def named(name: str) -> Mutant:
+    """Return a mutant, or one of its variants, by name."""
+    return next(mutant for mutant in with_variants(name.split("~")[0]) if mutant.id == name)
+
+
+def plain(mutant: Mutant) -> Mutant:
+    """Return the mutant of which this is a variant, or itself."""
+    return all_mutants().get(mutant.id.split("~")[0], mutant)
+
+
+def _known(mutant: Mutant, name: str) -> None:
+    try:
+        registry.get(name)
+    except registry.SpecError as error:
+        raise registry.SpecError(f"mutant {mutant.id}: {error}") from None

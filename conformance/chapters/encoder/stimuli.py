@@ -1,0 +1,235 @@
+"""What the checks of the encoder share: layers and stacks as the subject has them, closed forms, the formula."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.chapters.shared import layers
+from attnconf.conformance.chapters.shared.layers import Block, Weights, endings, orders, padding, run, with_gradients
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.error_budget import error_budget, worst
+from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Measure, Unsupported, close
+from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translate import layer_weights
+from attnconf.reference.encoder import Style, encoder, encoder_layer, under
+from attnconf.reference.encoder import normed as norm_of_that_name
+from attnconf.reference.masks import causal
+
+Evidence = Iterator[Measure]
+ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
+_SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
+           "rms-norm-weight", "glu-activated", "eps")  # fmt: skip
+
+
+# -- what is asked
+
+
+def is_stack(subject: Subject) -> bool:
+    return subject.component == "encoder"
+
+
+def declared(subject: Subject) -> str:
+    """Return what a block or its formula depends on, besides the case."""
+    return f"{subject.component} {[subject.choice(convention) for convention in _SPOKEN]}"
+
+
+def one_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
+    """Return a layer, or a stack of one."""
+    if is_stack(subject):
+        return layers.encoder(subject, case, norm_first, endings(subject)[0], layers=1)
+    return layers.encoder_layer(subject, case, norm_first)
+
+
+def whole(subject: Subject, case: Case, norm_first: bool) -> Block:
+    """Return a layer, or a stack of two, with a last norm where the subject can have one."""
+    if is_stack(subject):
+        return layers.encoder(subject, case, norm_first, endings(subject)[-1], layers=2)
+    return layers.encoder_layer(subject, case, norm_first)
+
+
+def three_layers(subject: Subject, case: Case, norm_first: bool) -> Block:
+    return layers.encoder(subject, case, norm_first, endings(subject)[0], layers=3)
+
+
+def each(subject: Subject, case: Case, build: Callable[..., Block] = one_layer) -> Iterator[tuple[str, Block]]:
+    """Yield what is built, once in every order that the subject has, with the order's name."""
+    for norm_first in orders(subject):
+        name = f"{build.__name__} {norm_first} {declared(subject)}"
+        yield order_name(norm_first), case.once(name, lambda n=norm_first: build(subject, case, n))  # type: ignore[misc]
+
+
+def order_name(norm_first: bool) -> str:
+    return "pre-norm" if norm_first else "post-norm"
+
+
+def parts(block: Block, *names: str) -> Weights:
+    """Return the weights of the named parts, of every layer: "attn.out" has attn.out.weight and attn.out.bias."""
+    return {n: w for n, w in block.weights.items() if any(f".{name}." in f".{n}" for name in names)}
+
+
+def silenced(block: Block, *names: str) -> Block:
+    """Return the block with zeros for the weights of the named parts."""
+    return block.weighing({name: torch.zeros_like(w) for name, w in parts(block, *names).items()})
+
+
+def first_layer(block: Block) -> str:
+    """Return what precedes the names of the weights of the first layer."""
+    return "layers.0." if hasattr(block.config, "num_layers") else ""
+
+
+def renewed(case: Case, x: Tensor, *tokens: int) -> Tensor:
+    """Return x with other features in the given tokens, in all samples."""
+    other = x.clone()
+    other[:, list(tokens)] = case.draw("other tokens", *x.shape)[:, list(tokens)]
+    return other
+
+
+def where_supported(measures: Iterable[Callable[[], Measure]]) -> Evidence:
+    """Yield the measures, but for what an adapter says it does not do. Raises Unsupported where it does nothing."""
+    supported, words = False, None
+    for measure in measures:
+        try:
+            yield measure()
+            supported = True
+        except Unsupported as unsupported:
+            words = unsupported
+    if words and not supported:
+        raise words
+
+
+# -- masks
+
+
+def trailing(case: Case) -> Tensor:
+    """Return a key mask (B, L) that keeps all tokens of the first sample, and some at the beginning of the others."""
+    return padding(case, case.L, (case.L, max(1, case.L - 2), max(1, case.L - 1)))
+
+
+def scattered(case: Case) -> Tensor:
+    """Return a key mask (B, L) that keeps the first token, and hides others before the last ones."""
+    keep = trailing(case).flip(1).roll(1, dims=1)
+    keep[:, 0] = True
+    return keep
+
+
+def explicit(case: Case) -> Tensor:
+    """Return a mask (L, L) that lets every token see itself and the first one, and some others."""
+    drawn = case.draw("attn_mask", case.L, case.L) > 0
+    drawn[:, 0] = True
+    return drawn | torch.eye(case.L, dtype=torch.bool, device=case.device)
+
+
+def repadded(case: Case, x: Tensor, keep: Tensor) -> Tensor:
+    """Return x with other, larger numbers in the tokens that are not kept."""
+    return torch.where(keep[..., None], x, 3 * case.draw("other padding", *x.shape))
+
+
+def loud(block: Block) -> Block:
+    """Return the block with scores so large that a token is not hidden by taking a hundred from its score."""
+    return block.weighing({name: 40 * w for name, w in parts(block, "attn.k").items()})
+
+
+# -- closed forms
+
+
+def normed(subject: Subject, block: Block, x: Tensor, *names: str) -> Tensor:
+    """Return x after the norms whose weights stand under these names in the block, one after another."""
+    weights = layer_weights(block.weights, block.config, subject.choice)
+    for name in names:
+        x = norm_of_that_name(x, weights, name, style_of(block.config))
+    return x
+
+
+def ended(subject: Subject, block: Block, x: Tensor) -> Tensor:
+    """Return x after the stack's last norm, where the block has one."""
+    return normed(subject, block, x, "norm") if "norm.weight" in block.weights else x
+
+
+def attended_alone(block: Block, x: Tensor) -> Tensor:
+    """Return what attention adds to a token (B, 1, E) that is alone: its own value, through both projections."""
+    for name in ("v", "out"):
+        layer = f"{first_layer(block)}attn.{name}"
+        x = x @ block.weights[f"{layer}.weight"].T + block.weights.get(f"{layer}.bias", 0.0)
+    return x
+
+
+# -- the whole formula
+
+
+def style_of(config: Any) -> Style:
+    return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation)
+
+
+def seen_by(block: Block) -> Tensor:
+    """Return which token sees which, (B, L, L), by padding and by causality."""
+    x = block.inputs["x"]
+    seen = torch.ones(len(x), x.shape[1], x.shape[1], dtype=torch.bool, device=x.device)
+    if block.config.causal:
+        seen = seen & causal(x.shape[1], x.shape[1]).to(x.device)
+    return seen & block.inputs["key_mask"][:, None] if "key_mask" in block.inputs else seen
+
+
+def in_formula(config: Any, weights: Weights, x: Tensor, seen: Tensor) -> Tensor:
+    """Return the output of the reference."""
+    encode = encoder if hasattr(config, "num_layers") else encoder_layer
+    return encode(x, weights, style_of(config), seen[:, None])
+
+
+Formula = Callable[[Any, Weights, Tensor, Tensor], Tensor]
+
+
+def compare_all(subject: Subject, case: Case, block: Block, encode: Formula, what: str) -> Evidence:
+    """Yield the measures of output and gradients of real tokens against those of a formula."""
+    keep = block.inputs.get("key_mask", torch.ones(case.B, case.L, dtype=torch.bool, device=case.device))
+    cotangent = case.draw("cotangent", *block.inputs["x"].shape) * keep[..., None]
+    name = f"{encode.__name__} {block.config} {sorted(block.inputs)} {declared(subject)}"
+
+    def compute(b: Block) -> Tensor:
+        return encode(b.config, layer_weights(b.weights, b.config, subject.choice), b.inputs["x"], seen_by(b))
+
+    want, grads = case.once(name, lambda: with_gradients(compute, block, cotangent))
+    reply = run(subject, block, cotangent=cotangent, wrt=tuple(grads))
+    real = torch.where(keep[..., None], reply.out, want)  # not reply.out[keep]: so the place is one in the output
+    yield close(real, want, f"{what}: out", unit=float(want[keep].abs().max()))
+    unit = max(float(g.abs().max()) for g in grads.values())  # that of k.bias is 0
+    for name, grad in grads.items():
+        text = f"{what}: gradient of {name}"
+        yield close(reply.grads[name], grad, text, unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
+
+
+def as_configured(subject: Subject, case: Case, block: Block, what: str) -> Measure:
+    """Return the measure of the output against the formula's, for a configuration that differs from what is usual."""
+    weights = layer_weights(block.weights, block.config, subject.choice)
+    name = f"as configured {block.config} {declared(subject)}"
+    want = case.once(name, lambda: in_formula(block.config, weights, block.inputs["x"], seen_by(block)))
+    return close(run(subject, block).out, want, f"{what}: out")
+
+
+# -- half precision
+
+
+def in_budget(subject: Subject, case: Case, block: Block) -> Measure:
+    """Return the measure of the error against that of the formula in the same dtype, in two orders of its sums."""
+    name = f"{case.dtype} {block.config} {declared(subject)}"
+    want, baseline = case.once(name, lambda: with_errors(subject, case, block))
+    sublayers = 2 * getattr(block.config, "num_layers", 1)
+    return error_budget(run(subject, block).out, want, baseline, case.dtype, sublayers)
+
+
+def with_errors(subject: Subject, case: Case, block: Block) -> tuple[Tensor, tuple[float, float]]:
+    """Return the output in float64, and the worst errors in the block's own dtype."""
+    x, weights = block.inputs["x"], layer_weights(block.weights, block.config, subject.choice)
+    order = case.permutation("hidden features", case.F)
+    turned = {n: w[order] if ".ff.up." in f".{n}" or ".ff.gate." in f".{n}" else w for n, w in weights.items()}
+    turned |= {n: w[:, order] for n, w in weights.items() if n.endswith("ff.down.weight")}
+    wide = {name: w.double() for name, w in weights.items()}
+    want = in_formula(block.config, wide, x.double(), seen_by(block))
+    errors = [in_formula(block.config, w, x, seen_by(block)).double() - want for w in (weights, turned)]
+    return want, worst(errors)
+
+
+def in_layer(block: Block, i: int) -> Weights:
+    """Return the weights of layer i of a stack as those of a stack of one."""
+    return {f"layers.0.{name}": w for name, w in under(block.weights, f"layers.{i}").items()}

@@ -1,0 +1,417 @@
+"""Checks of the chapter spec/fourier.md. Each compares the subject with itself, or with known angles."""
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import FourierConfig, RandomFourierConfig
+from attnconf.conformance.engine import evidence
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.evidence import Failure, Measure, Unsupported, close, holds
+from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.requirement import requirement
+from attnconf.conformance.engine.subject import Subject
+from attnconf.reference.coordinate_mlp import draw_weights, grid, layers, learn, psnr, rose
+
+Evidence = Iterator[Measure]
+FACTORS = {"1": 1.0, "pi": math.pi, "2pi": 2 * math.pi}
+SMALL = 0.5  # radians: angles up to √3·SMALL are within a quarter turn, where atan2 reads them off
+FLOATS = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+# float32 rounds the frequency, the coordinate and their product by 2^-24 each, and the sine once more.
+PER_RADIAN, LEAST = 2.4e-7, 1e-6
+ANGLE_SOURCE = "float32: 2.4e-7·largest angle + 1e-6"
+HALF = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}  # twice the rounding of a number below 1
+HALF_SOURCE = "one rounding of the half precision, twice, and float32: 2.4e-7·largest angle + 1e-6"
+
+
+def bank(case: Case) -> tuple[float, ...]:
+    """Return the frequencies of a case: powers of two."""
+    return tuple(2.0**k for k in range(case.S))
+
+
+def factor(subject: Subject) -> float:
+    """Return what frequency · coordinate is multiplied by to give the angle, as declared."""
+    return FACTORS[subject.choice("fourier-factor")]
+
+
+def kept(subject: Subject, d: int) -> int:
+    """Return how many coordinates stand before the features."""
+    return d if subject.choice("fourier-input") == "kept" else 0
+
+
+def width(subject: Subject, d: int, frequencies: int) -> int:
+    """Return the declared width of the output."""
+    return 2 * d * frequencies + kept(subject, d)
+
+
+def canonical(subject: Subject, out: Tensor, d: int) -> Tensor:
+    """Return the features as (…, 2, d, K), sines and then cosines, whatever order is declared."""
+    features = out[..., kept(subject, d) :]
+    K = features.shape[-1] // (2 * d)
+    order = subject.choice("fourier-order")
+    if order == "coordinate":
+        return features.unflatten(-1, (d, 2, K)).movedim(-2, -3)
+    if order == "frequency":
+        return features.unflatten(-1, (K, 2, d)).movedim(-3, -1)
+    return features.unflatten(-1, (2, d, K))
+
+
+def ask(subject: Subject, x: Tensor, frequencies: Sequence[float], **options: Any) -> Reply:
+    """Return the reply for points x (…, d)."""
+    d = x.shape[-1]
+    config = FourierConfig(d, tuple(frequencies), x.dtype, str(x.device))
+    shape = (*x.shape[:-1], width(subject, d, len(frequencies)))
+    return subject.ask(config, {"x": x}, shape, **options)
+
+
+def encode(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Tensor:
+    """Return the features of points x (…, d) as (…, 2, d, K)."""
+    features = canonical(subject, ask(subject, x, frequencies).out, x.shape[-1])
+    holds(bool((features != 0).any()), "all features are 0")
+    return features
+
+
+def read_angles(features: Tensor) -> Tensor:
+    """Return the angles within ±π, float64, of features (…, 2, d, K)."""
+    sines, cosines = features.double().unbind(-3)
+    return torch.atan2(sines, cosines)
+
+
+def points(case: Case, what: str = "x") -> Tensor:
+    """Return L points of E coordinates within ±√3."""
+    return case.draw(what, case.L, case.E)
+
+
+def near(got: Tensor, want: Tensor, what: str, angle: float) -> Measure:
+    """Return the measure if the features differ by no more than float32 does for angles this large."""
+    return close(got, want, what, bound=PER_RADIAN * angle + LEAST, unit=1.0, source=ANGLE_SOURCE)
+
+
+def formula(angle: Tensor) -> Tensor:
+    """Return sines and cosines (…, 2, d, K) of angles (…, d, K)."""
+    return torch.stack([angle.sin(), angle.cos()], dim=-3)
+
+
+def true_angles(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Tensor:
+    """Return factor · frequency · coordinate, float64, of points x (…, d) as (…, d, K)."""
+    return factor(subject) * x.double()[..., None] * torch.tensor(frequencies, dtype=torch.float64, device=x.device)
+
+
+# -- what stands where
+
+
+@requirement("FOUR-WIDTH-1", "fourier")
+def the_output_is_as_wide_as_declared(subject: Subject, case: Case) -> Evidence:
+    ask(subject, points(case), bank(case))
+    yield Measure()  # ask has compared the shape
+
+
+@requirement("FOUR-POINTS-1", "fourier")
+def a_point_is_encoded_by_itself(subject: Subject, case: Case) -> Evidence:
+    x = points(case)
+    whole = ask(subject, x, bank(case)).out
+    yield close(ask(subject, x[:1], bank(case)).out, whole[:1], "features of one point alone, against among others,")
+    one = x[-1:].expand(3, -1).contiguous()
+    got = ask(subject, one, bank(case)).out
+    yield close(got, whole[-1:].expand_as(got), "features of one point three times, against once among others,")
+
+
+@requirement("FOUR-AXES-1", "fourier")
+def leading_axes_are_kept(subject: Subject, case: Case) -> Evidence:
+    x = case.draw("grid", case.B, case.L, case.E)
+    want = ask(subject, x.flatten(0, 1), bank(case)).out.unflatten(0, (case.B, case.L))
+    yield close(ask(subject, x, bank(case)).out, want, "features of points on a grid, against in a row,")
+    yield close(ask(subject, x[0, 0], bank(case)).out, want[0, 0], "features of a single point without other axes")
+    for shape in ((1, case.B, case.L), (case.B, 1, 1, case.L)):
+        got = ask(subject, x.reshape(*shape, case.E), bank(case)).out
+        yield close(got.reshape(want.shape), want, f"features of points on axes {shape}, against in a row,")
+
+
+@requirement("FOUR-ORDER-1", "fourier")
+def a_feature_depends_on_its_own_coordinate(subject: Subject, case: Case) -> Evidence:
+    x, other = points(case), points(case, "other")
+    reply = ask(subject, x, bank(case)).out
+    yield close(reply[..., : kept(subject, case.E)], x[..., : kept(subject, case.E)], "the coordinates that are kept")
+    want = canonical(subject, reply, case.E)
+    for c in range(case.E):
+        moved = torch.where(torch.arange(case.E, device=x.device) == c, x, other)
+        got = encode(subject, moved, bank(case))[..., c, :]
+        yield close(got, want[..., c, :], f"features of coordinate {c} where the others change", unit=1.0)
+
+
+@requirement("FOUR-ZERO-1", "fourier")
+def at_zero_sines_are_0_and_cosines_1(subject: Subject, case: Case) -> Evidence:
+    zero = torch.zeros_like(points(case))
+    sines, cosines = encode(subject, zero, bank(case)).unbind(-3)
+    yield close(sines, torch.zeros_like(sines), "sines at 0", unit=1.0)
+    yield close(cosines, torch.ones_like(cosines), "cosines at 0")
+
+
+@requirement("FOUR-PAIR-1", "fourier")
+def squares_of_a_pair_sum_to_1(subject: Subject, case: Case) -> Evidence:
+    squares = encode(subject, points(case), bank(case)).square().sum(dim=-3)
+    yield close(squares, torch.ones_like(squares), "sin² + cos² of a coordinate and frequency")
+
+
+@requirement("FOUR-PARITY-1", "fourier")
+def sines_are_odd_and_cosines_even(subject: Subject, case: Case) -> Evidence:
+    sines, cosines = encode(subject, points(case), bank(case)).unbind(-3)
+    mirrored = encode(subject, -points(case), bank(case)).unbind(-3)
+    yield close(mirrored[0], -sines, "sines of -x, against minus those of x,")
+    yield close(mirrored[1], cosines, "cosines of -x, against those of x,")
+
+
+# -- which angles
+
+
+def angles_of(subject: Subject, case: Case, frequencies: Sequence[float], largest: float) -> tuple[Tensor, Tensor]:
+    """Return the angles read and the true ones, of points at which ``largest`` turns by no more than √3·SMALL."""
+    x = points(case) * SMALL / (factor(subject) * largest)
+    return read_angles(encode(subject, x, frequencies)), true_angles(subject, x, frequencies)
+
+
+@requirement("FOUR-FACTOR-1", "fourier")
+def the_first_angle_is_factor_times_frequency_times_coordinate(subject: Subject, case: Case) -> Evidence:
+    got, want = angles_of(subject, case, bank(case), bank(case)[0])
+    yield close(got[..., 0], want[..., 0], f"angle of the frequency {bank(case)[0]:g}")
+
+
+@requirement("FOUR-FREQ-1", "fourier")
+def each_angle_is_to_the_first_as_their_frequencies(subject: Subject, case: Case) -> Evidence:
+    got, _ = angles_of(subject, case, bank(case), max(bank(case)))
+    ratios = torch.tensor(bank(case), dtype=got.dtype, device=got.device) / bank(case)[0]
+    yield close(got, got[..., :1] * ratios, "angles, against frequency times the first,")
+
+
+@requirement("FOUR-BANK-1", "fourier")
+def any_bank_is_used_as_given(subject: Subject, case: Case) -> Evidence:
+    frequencies = tuple(round(3.3 * math.exp(-0.37 * k) + 0.05, 3) for k in range(case.S))
+    got, want = angles_of(subject, case, frequencies, max(frequencies))
+    yield close(got, want, f"angles with the frequencies {', '.join(map(str, frequencies))}")
+
+
+@requirement("FOUR-SHIFT-1", "fourier")
+def a_shift_turns_every_pair(subject: Subject, case: Case) -> Evidence:
+    """Also where the coordinates leave ±1, and after a whole period of the lowest frequency."""
+    x, start = points(case), 2 * math.pi / factor(subject)
+    low = bank(case)[:3]
+    for by in (start, 1.25):
+        got, want = (encode(subject, y, low) for y in (x + by, x))
+        turn = formula(true_angles(subject, torch.full_like(x, by), low))
+        (s, c), (sin, cos) = want.unbind(-3), turn.unbind(-3)
+        turned = torch.stack([s * cos + c * sin, c * cos - s * sin], dim=-3)
+        angle = 2 * factor(subject) * max(low) * (2 + by)
+        yield near(got, turned, f"features of x + {by:.4g}, against those of x turned,", angle)
+
+
+@requirement("FOUR-HIGH-1", "fourier-high")
+def high_frequencies_are_as_good_as_low_ones(subject: Subject, case: Case) -> Evidence:
+    yield from compare(subject, points(case), bank(case))
+
+
+def compare(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Evidence:
+    """Yield the measure of the features of x against the formula, in units of float32."""
+    angle = true_angles(subject, x, frequencies)
+    got, largest = encode(subject, x, frequencies), float(angle.abs().max())
+    what = f"features in {x.dtype}, angles up to {largest:.3g}".replace("torch.", "")
+    if x.dtype in HALF:
+        bound = HALF[x.dtype] + PER_RADIAN * largest + LEAST
+        yield close(got, formula(angle), what, bound=bound, unit=1.0, source=HALF_SOURCE)
+    else:
+        yield near(got, formula(angle), what, largest)
+
+
+# -- precision, dtype, gradients
+
+
+@requirement("FOUR-PREC-1", "fourier-high")
+def float32_is_as_good_as_float32_can_be(subject: Subject, case: Case) -> Evidence:
+    yield from compare(subject, points(case).float(), bank(case))
+
+
+@requirement("FOUR-HALF-1", "fourier-high")
+def angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) -> Evidence:
+    """A power of two times a coordinate is exact in any precision: other frequencies are tried where there are some."""
+    for dtype in HALF:
+        yield from compare(subject, points(case).to(dtype), (*bank(case), 2.0**case.S))
+        with contextlib.suppress(Unsupported):
+            yield from compare(subject, points(case).to(dtype), (700.7, 1000.3))
+
+
+@requirement("FOUR-DTYPE-1", "fourier")
+def the_output_has_the_dtype_of_the_coordinates(subject: Subject, case: Case) -> Evidence:
+    for dtype in FLOATS:
+        out = ask(subject, points(case).to(dtype), bank(case)).out
+        yield holds(out.dtype == dtype, f"out is {out.dtype} where x is {dtype}", "dtype")
+
+
+@requirement("FOUR-IMMUT-1", "fourier")
+def nothing_is_changed_or_remembered(subject: Subject, case: Case) -> Evidence:
+    x = points(case)
+    want = ask(subject, x, bank(case)).out
+    for mode in ("plain", "no_grad"):
+        reply = ask(subject, x, bank(case), mode=mode, before=({"x": points(case, "other")},) * 2)
+        yield holds(not reply.changed, f"modified in place: {', '.join(reply.changed)}")
+        yield close(reply.out, want, f"out of the third call in mode {mode}")
+
+
+def slope(run: Any, x: Tensor, direction: Tensor, step: float) -> Tensor:
+    """Return the derivative of Σ run(x) along a direction, by central differences of order 4."""
+    values = {t: run(x + t * step * direction).sum() for t in (-2, -1, 1, 2)}
+    return (8 * (values[1] - values[-1]) - (values[2] - values[-2])) / (12 * step)
+
+
+def compare_slopes(subject: Subject, case: Case, run: Any, x: Tensor, step: float) -> Evidence:
+    """Yield the measure of ``run(x).grads`` along a direction against differences of ``run(x).out``."""
+    out = run(x).out
+    cotangent, direction = case.draw("cotangent", *out.shape), case.draw("direction", *x.shape)
+    want = slope(lambda y: run(y).out * cotangent, x, direction, step)
+    grad = run(x, cotangent=cotangent, wrt=("x",)).grads["x"]
+    unit = max(float(want.abs()), float(grad.norm()))
+    yield close(
+        (grad * direction).sum(), want, "derivative along a direction of x, against differences,",
+        bound=evidence.DIFFERENCES, source=evidence.DIFFERENCES_SOURCE, unit=unit,
+    )  # fmt: skip
+
+
+@requirement("FOUR-GRAD-1", "fourier")
+def gradients_reach_the_coordinates(subject: Subject, case: Case) -> Evidence:
+    low = bank(case)[:2]
+
+    def run(x: Tensor, **options: Any) -> Reply:
+        return ask(subject, x, low, **options)
+
+    yield from compare_slopes(subject, case, run, points(case) / factor(subject), 0.01 / factor(subject))
+
+
+# -- what it is for
+
+
+SIDE, HIDDEN, STEPS, RATE, GAIN = 40, (32, 32), 150, 2e-2, 3.0  # GAIN: in dB
+
+
+@requirement("FOUR-LEARN-1", "fourier-learn")
+def a_small_network_learns_the_rose(subject: Subject, case: Case) -> Evidence:
+    """Every second pixel is learned, the others are asked for."""
+    pixels = grid(SIDE, SIDE).to(case.device)
+    turned = pixels * math.pi / factor(subject)  # so that the angles are π·2^k·coordinate under every convention
+    features = encode(subject, turned, bank(case)).flatten(-3).float()
+    with_features = learned(case, features, rose(pixels))
+    without = case.once("without features", lambda: learned(case, 2 * pixels - 1, rose(pixels)))
+    gain = with_features - without
+    words = f"{with_features:.1f} dB on pixels not learned, {gain:.1f} more than without features"
+    if gain >= GAIN:
+        yield Measure()
+        return
+    raise Failure("property", f"{words}, want {GAIN:g} more")
+
+
+def learned(case: Case, features: Tensor, colours: Tensor) -> float:
+    """Return the PSNR in dB on the pixels that were held out."""
+    held_out = grid(SIDE, SIDE).mul(SIDE).floor().sum(dim=-1).long() % 2 == 1
+    generator = torch.Generator().manual_seed(case.seed)
+    weights = draw_weights((features.shape[1], *HIDDEN, colours.shape[1]), generator)
+    weights = {name: w.to(features.device) for name, w in weights.items()}
+    weights = learn(features[~held_out], colours[~held_out], weights, range(STEPS), RATE)
+    return psnr(layers(features[held_out], weights), colours[held_out])
+
+
+# -- random features
+
+
+def ask_random(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
+    """Return the reply for points x (…, d), with H directions; who draws them again draws the same in every call."""
+    projection = case.draw("projection", case.H, case.E).to(x.dtype)
+    shape = (*x.shape[:-1], 2 * case.H)
+    return subject.ask(
+        RandomFourierConfig(case.E, case.H), {"x": x}, shape, {"projection": projection}, seed=1, **options
+    )
+
+
+def random_pairs(subject: Subject, case: Case, x: Tensor) -> Tensor:
+    """Return the features of points x (…, d) as (…, 2, M), sines and then cosines, whatever order is declared."""
+    pairs = ask_random(subject, case, x).out.unflatten(-1, (2, case.H))
+    return pairs if subject.choice("random-fourier-order") == "sin-first" else pairs.flip(-2)
+
+
+def random_angle(case: Case, x: Tensor) -> Tensor:
+    """Return 2πBx, float64, of points x (…, d) as (…, M)."""
+    projection = case.draw("projection", case.H, case.E).to(x.dtype)
+    return 2 * math.pi * x.double() @ projection.double().T
+
+
+@requirement("FOUR-RWIDTH-1", "random-fourier")
+def random_features_are_as_wide_as_declared(subject: Subject, case: Case) -> Evidence:
+    ask_random(subject, case, points(case))
+    yield Measure()  # ask has compared the shape
+
+
+@requirement("FOUR-RPOINTS-1", "random-fourier")
+def a_point_has_random_features_of_its_own(subject: Subject, case: Case) -> Evidence:
+    x = case.draw("grid", case.B, case.L, case.E)
+    whole = ask_random(subject, case, x).out
+    got = ask_random(subject, case, x[1, :1]).out
+    yield close(got, whole[1, :1], "features of one point alone, against on a grid,")
+
+
+@requirement("FOUR-RORDER-1", "random-fourier")
+def at_zero_random_sines_are_0_and_cosines_1(subject: Subject, case: Case) -> Evidence:
+    sines, cosines = random_pairs(subject, case, torch.zeros_like(points(case))).unbind(-2)
+    yield close(sines, torch.zeros_like(sines), "sines at 0", unit=1.0)
+    yield close(cosines, torch.ones_like(cosines), "cosines at 0")
+
+
+@requirement("FOUR-RPAIR-1", "random-fourier")
+def squares_of_a_random_pair_sum_to_1(subject: Subject, case: Case) -> Evidence:
+    squares = random_pairs(subject, case, points(case)).square().sum(dim=-2)
+    yield close(squares, torch.ones_like(squares), "sin² + cos² of a direction")
+
+
+@requirement("FOUR-RANGLE-1", "random-fourier")
+def random_angles_are_2_pi_times_the_projection(subject: Subject, case: Case) -> Evidence:
+    x = points(case) * SMALL / (2 * math.pi * 3 * case.E)  # no |B_ij x_j| is larger than 3
+    sines, cosines = random_pairs(subject, case, x).double().unbind(-2)
+    yield close(torch.atan2(sines, cosines), random_angle(case, x), "angles, against 2π B x,")
+
+
+@requirement("FOUR-RSHIFT-1", "random-fourier")
+def inner_products_depend_on_differences_only(subject: Subject, case: Case) -> Evidence:
+    x, y = points(case) / 2, points(case, "y") / 2
+    want = random_angle(case, x[:, None] - y).cos().sum(dim=-1)
+    for by in (0.0, 1.7):
+        a, b = (ask_random(subject, case, z + by).out for z in (x, y))
+        bound = 2 * case.H * (PER_RADIAN * 4 * math.pi * case.E * 3 + LEAST)
+        what = f"γ(x + {by})·γ(y + {by}), against Σ cos 2πB(x - y),"
+        yield close(a @ b.T, want, what, bound=bound, unit=1.0, source=f"2M·({ANGLE_SOURCE})")
+
+
+@requirement("FOUR-RFIXED-1", "random-fourier")
+def the_projection_stays_as_it_is(subject: Subject, case: Case) -> Evidence:
+    x = points(case)
+    want = ask_random(subject, case, x)
+    reply = ask_random(subject, case, x, before=({"x": points(case, "other")},) * 2)
+    yield holds(not reply.changed, f"modified in place: {', '.join(reply.changed)}")
+    yield close(reply.out, want.out, "features in the third call, against the first,")
+
+
+@requirement("FOUR-RHALF-1", "random-fourier")
+def random_angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) -> Evidence:
+    for dtype in HALF:
+        x = (50 * points(case)).to(dtype)
+        angle = random_angle(case, x)
+        want = torch.stack([angle.sin(), angle.cos()], dim=-2)
+        bound = HALF[dtype] + PER_RADIAN * case.E * float(angle.abs().max()) + LEAST
+        got = random_pairs(subject, case, x)
+        yield close(got, want, f"features in {dtype}".replace("torch.", ""), bound=bound, unit=1.0, source=HALF_SOURCE)
+
+
+@requirement("FOUR-RGRAD-1", "random-fourier")
+def gradients_reach_the_coordinates_of_random_features(subject: Subject, case: Case) -> Evidence:
+    def run(x: Tensor, **options: Any) -> Reply:
+        return ask_random(subject, case, x, **options)
+
+    yield from compare_slopes(subject, case, run, points(case) / 2, 0.005)

@@ -1,0 +1,130 @@
+"""A multi-head attention layer as data: configuration, weights and inputs, drawn from a case, changed, and run."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.engine.case import REGIMES, Case
+from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.subject import Subject
+
+BIAS = 0.5  # standard deviation of a bias, where that of a projected feature is 1
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one call is made of. Without "key" among the inputs, the query is query, key and value in one object."""
+
+    config: MultiHeadAttentionConfig
+    weights: Mapping[str, Tensor]
+    inputs: Mapping[str, Tensor]
+
+    def sized(self, **sizes: Any) -> "Layer":
+        """Return the layer with other entries in its configuration."""
+        return replace(self, config=replace(self.config, **sizes))
+
+    def weighing(self, weights: Mapping[str, Tensor]) -> "Layer":
+        """Return the layer with these weights in place of its own."""
+        return replace(self, weights={**self.weights, **weights})
+
+    def feeding(self, inputs: Mapping[str, Tensor]) -> "Layer":
+        """Return the layer with these inputs in place of its own."""
+        return replace(self, inputs={**self.inputs, **inputs})
+
+    def without_bias(self) -> "Layer":
+        """Return the layer built with bias=False."""
+        kept = {name: w for name, w in self.weights.items() if not name.endswith(".bias")}
+        return replace(self, weights=kept).sized(bias=False)
+
+
+def draw_layer(case: Case) -> Layer:
+    """Return a layer whose projected features have variance about 1, so that the scores vary as the regime says."""
+    width = case.H * case.E
+    embed, key, value, out = (n or width for n in (case.embed, case.key_dim, case.value_dim, case.out_dim))
+    config = MultiHeadAttentionConfig(embed, case.H, case.E, key, value, out, case.bias)
+    weights = {}
+    for name, rows, columns in (("q", width, embed), ("k", width, key), ("v", width, value), ("out", out, width)):
+        size = REGIMES[case.regime] if name == "q" else 1.0
+        weights[f"{name}.weight"] = case.draw(f"{name}.weight", rows, columns) * (size / math.sqrt(columns))
+        if case.bias and name[0] in case.biases:
+            weights[f"{name}.bias"] = case.draw(f"{name}.bias", rows) * BIAS
+    inputs = {
+        "query": case.draw("query", case.B, case.L, embed),
+        "key": case.draw("key", case.B, case.S, key),
+        "value": case.draw("value", case.B, case.S, value),
+    }
+    return Layer(config, weights, inputs)
+
+
+def draw_self(case: Case) -> Layer:
+    """Return a layer whose query is its key and value as well, the same object."""
+    layer = draw_layer(case.but(key_dim=0, value_dim=0))
+    return replace(layer, inputs={"query": layer.inputs["query"]})
+
+
+def layer_for(subject: Subject, case: Case) -> Layer:
+    """Return a layer for a check that needs no cross-attention: of one sequence, where the lens has no more."""
+    layer = draw_layer(case) if subject.offers("cross") else draw_self(case)
+    return as_declared(subject, layer)
+
+
+def as_declared(subject: Subject, layer: Layer) -> Layer:
+    """Return the layer, causal where the subject is so always."""
+    return layer.sized(causal=True) if subject.declares.get("causality") == "always" else layer
+
+
+def run(subject: Subject, layer: Layer, *, need_weights: bool = False, **options: Any) -> Reply:
+    """Return the subject's reply. Options (mode, cotangent, wrt, before) as in Request.
+
+    Raises Failure or Unsupported.
+    """
+    query = layer.inputs["query"]
+    B, L = query.shape[:2]
+    S = layer.inputs.get("key", query).shape[1]
+    averaged = (B, L, S) if subject.declares.get("returned-weights") == "averaged" else None
+    rows = (B, layer.config.num_heads, L, S) if need_weights else None
+    shape, same = (B, L, layer.config.out_dim), "key" not in layer.inputs
+    component, config, weights, inputs = subject.component, layer.config, layer.weights, layer.inputs
+    return subject.call(Request(component, config, weights, inputs, shape, rows, averaged, same=same, **options))
+
+
+def in_torch(layer: Layer) -> tuple[nn.MultiheadAttention, dict[str, Tensor]]:
+    """Return torch's own layer for this configuration, and its weights by its names."""
+    c, w = layer.config, layer.weights
+    options = {"bias": c.bias, "kdim": c.key_dim, "vdim": c.value_dim, "batch_first": True}
+    module = nn.MultiheadAttention(c.embed_dim, c.num_heads, dtype=w["q.weight"].dtype, **options)
+    module.train(c.training)
+    state = {"out_proj.weight": w["out.weight"]}
+    if c.key_dim == c.value_dim == c.embed_dim:
+        state["in_proj_weight"] = torch.cat([w["q.weight"], w["k.weight"], w["v.weight"]])
+    else:
+        state |= {f"{name}_proj_weight": w[f"{name}.weight"] for name in "qkv"}
+    if c.bias:
+        zeros = w["q.weight"].new_zeros
+        state["in_proj_bias"] = torch.cat([w.get(f"{name}.bias", zeros(len(w[f"{name}.weight"]))) for name in "qkv"])
+        state["out_proj.bias"] = w.get("out.bias", zeros(c.out_dim))
+    return module, state
+
+
+def run_in_torch(layer: Layer) -> tuple[Tensor, Tensor]:
+    """Return (out, weights (B, H, L, S)) of torch's own layer, differentiable.
+
+    torch's boolean masks are True where a key is hidden, ours where it may be seen.
+    """
+    module, state = in_torch(layer)
+    query = layer.inputs["query"]
+    key, value = layer.inputs.get("key", query), layer.inputs.get("value", query)
+    B, L, S = *query.shape[:2], key.shape[1]
+    seen = torch.ones(B, layer.config.num_heads, L, S, dtype=torch.bool, device=query.device)
+    if "key_mask" in layer.inputs:  # not as key_padding_mask: torch imports 500 modules (0.35 s) to look at one
+        seen = seen & layer.inputs["key_mask"][:, None, None, :]
+    if "attn_mask" in layer.inputs:
+        seen = seen & layer.inputs["attn_mask"]
+    asked = {"attn_mask": ~seen.flatten(0, 1), "need_weights": True, "average_attn_weights": False}
+    out, weights = torch.func.functional_call(module, state, (query, key, value), asked)
+    return out, weights

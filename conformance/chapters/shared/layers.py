@@ -1,0 +1,253 @@
+"""Layers and stacks as data: configuration, weights and inputs, drawn from a case, changed, and run.
+
+In a case B is the batch, L the tokens (or targets), S the tokens of the memory, H heads of E features each, and F the
+hidden width; the model is H·E wide.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import (
+    DecoderConfig,
+    DecoderLayerConfig,
+    EncoderConfig,
+    EncoderDecoderConfig,
+    EncoderLayerConfig,
+)
+from attnconf.conformance.engine.boundary import slopes
+from attnconf.conformance.engine.case import REGIMES, Case
+from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.subject import Subject
+
+BIAS = 0.5  # standard deviation of a bias and of a gain, where that of a feature is about 1
+Weights = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one call is made of."""
+
+    config: Any
+    weights: Mapping[str, Tensor]
+    inputs: Mapping[str, Any]
+
+    def sized(self, **changes: Any) -> "Block":
+        """Return the block with other entries in its configuration."""
+        return replace(self, config=replace(self.config, **changes))
+
+    def weighing(self, weights: Mapping[str, Tensor]) -> "Block":
+        """Return the block with these weights in place of its own."""
+        return replace(self, weights={**self.weights, **weights})
+
+    def feeding(self, **inputs: Any) -> "Block":
+        """Return the block with these inputs in place of its own."""
+        return replace(self, inputs={**self.inputs, **inputs})
+
+
+def run(subject: Subject, block: Block, **options: Any) -> Reply:
+    """Return the subject's reply: out is as long and as wide as the target, or x. Options as in Request.
+
+    Raises Failure or Unsupported.
+    """
+    x = block.inputs["target" if "target" in block.inputs else "x"]
+    return subject.ask(block.config, block.inputs, tuple(x.shape), block.weights, **options)
+
+
+def dtype_of_answer(ask: Callable[[], Reply], dtype: torch.dtype) -> torch.dtype:
+    """Return the dtype of the output; what raises in float16, where a fill may not exist, gives no answer."""
+    try:
+        return ask().out.dtype
+    except Failure as failure:
+        if dtype != torch.float16 or failure.reason != "raised":
+            raise
+        return dtype
+
+
+def masked_if_taken(subject: Subject, block: Block, **masks: Tensor) -> Block:
+    """Return the block with masks, or without where the subject takes none: for what is asked of who takes none, too.
+
+    Raises Failure.
+    """
+    masked = block.feeding(**masks)
+    main = masked.inputs["target" if "target" in masked.inputs else "x"]
+    width = getattr(masked.config, "vocab_size", masked.config.embed_dim)
+    try:
+        subject.ask(masked.config, masked.inputs, (*main.shape[:2], width), masked.weights)
+    except Unsupported:
+        return block
+    return masked
+
+
+def with_gradients(
+    compute: Callable[[Block], Tensor], block: Block, cotangent: Tensor
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the output, and its gradients with respect to all weights and inputs by name."""
+
+    def leaf(x: Tensor) -> Tensor:
+        return x.clone().requires_grad_() if x.is_floating_point() else x
+
+    weights, inputs = ({name: leaf(x) for name, x in group.items()} for group in (block.weights, block.inputs))
+    out = compute(Block(block.config, weights, inputs))
+    leaves = {name: x for name, x in {**weights, **inputs}.items() if x.requires_grad}
+    return out.detach(), dict(zip(leaves, slopes([(out, cotangent)], list(leaves.values())), strict=True))
+
+
+# -- what is declared
+
+
+def orders(subject: Subject) -> tuple[bool, ...]:
+    """Return the values of ``norm_first`` that the subject has."""
+    return {"both": (False, True), "post": (False,), "pre": (True,)}[subject.choice("norm-order")]
+
+
+def endings(subject: Subject) -> tuple[bool, ...]:
+    """Return the values of ``final_norm`` that the subject has."""
+    return {"either": (False, True), "always": (True,), "never": (False,)}[subject.choice("final-norm")]
+
+
+def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
+    """Return the entries of a configuration that say what is declared."""
+    return {
+        "norm_first": norm_first,
+        "norm": subject.choice("norm-kind"),
+        "activation": subject.choice("activation"),
+        "gated": subject.choice("gated") == "yes",
+        "bias": subject.choice("layer-bias") == "yes",
+        **({} if subject.choice("eps") == "free" else {"eps": float(subject.choice("eps"))}),
+    }
+
+
+def causality(subject: Subject) -> bool:
+    """Return whether an encoder is causal because it always is."""
+    return subject.choice("causality") == "always"
+
+
+# -- drawing
+
+
+def draw_linear(case: Case, name: str, rows: int, columns: int, bias: bool, size: float = 1.0) -> Weights:
+    """Return the weights of a linear layer whose outputs have variance about size²."""
+    weights = {f"{name}.weight": case.draw(f"{name}.weight", rows, columns) * (size / math.sqrt(columns))}
+    if bias:
+        weights[f"{name}.bias"] = case.draw(f"{name}.bias", rows) * BIAS
+    return weights
+
+
+def draw_attention(case: Case, name: str, bias: bool) -> Weights:
+    width = case.H * case.E
+    sizes = {"q": REGIMES[case.regime], "k": 1.0, "v": 1.0, "out": 1.0}
+    drawn = [
+        draw_linear(case, f"{name}.{part}", width, width, bias and part[0] in case.biases, size)
+        for part, size in sizes.items()
+    ]
+    return {key: w for weights in drawn for key, w in weights.items()}
+
+
+def draw_feed_forward(case: Case, name: str, gated: bool, bias: bool) -> Weights:
+    width, bias = case.H * case.E, bias and "f" in case.biases
+    weights = draw_linear(case, f"{name}.up", case.F, width, bias)
+    if gated:
+        weights |= draw_linear(case, f"{name}.gate", case.F, width, bias)
+    return weights | draw_linear(case, f"{name}.down", width, case.F, bias)
+
+
+def draw_norm(case: Case, name: str, config: Any) -> Weights:
+    """Return a gain around 1 and, where the norm has one, a shift."""
+    weights = {f"{name}.weight": 1 + BIAS * case.draw(f"{name}.weight", case.H * case.E)}
+    if config.bias and config.norm == "layer" and "n" in case.biases:
+        weights[f"{name}.bias"] = BIAS * case.draw(f"{name}.bias", case.H * case.E)
+    return weights
+
+
+def encoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
+    """Return the weights of an encoder layer; ``under`` ends with a point."""
+    weights = draw_attention(case, f"{under}attn", config.bias)
+    weights |= draw_feed_forward(case, f"{under}ff", config.gated, config.bias)
+    return weights | draw_norm(case, f"{under}norm1", config) | draw_norm(case, f"{under}norm2", config)
+
+
+def decoder_layer_weights(case: Case, config: Any, under: str = "") -> Weights:
+    """Return the weights of a decoder layer; ``under`` ends with a point."""
+    weights = draw_attention(case, f"{under}self", config.bias) | draw_attention(case, f"{under}cross", config.bias)
+    weights |= draw_feed_forward(case, f"{under}ff", config.gated, config.bias)
+    for i in (1, 2, 3):
+        weights |= draw_norm(case, f"{under}norm{i}", config)
+    return weights
+
+
+def stack_weights(case: Case, config: Any, layers: int, layer: Any, under: str = "") -> Weights:
+    """Return the weights of so many layers, drawn by ``layer``, each its own, and of a last norm."""
+    weights: Weights = {}
+    for i in range(layers):
+        weights |= layer(case, config, f"{under}layers.{i}.")
+    return weights | draw_norm(case, f"{under}norm", config) if config.final_norm else weights
+
+
+def inputs_of(case: Case) -> Tensor:
+    return case.draw("x", case.B, case.L, case.H * case.E)
+
+
+def memory_of(case: Case) -> Tensor:
+    return case.draw("memory", case.B, case.S, case.H * case.E)
+
+
+def encoder_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
+    """Return an encoder layer in the subject's manner."""
+    width = case.H * case.E
+    config = EncoderLayerConfig(width, case.H, case.F, **manner(subject, norm_first), causal=causality(subject))
+    return Block(config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
+
+
+def encoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Block:
+    """Return an encoder in the subject's manner."""
+    width, style = case.H * case.E, manner(subject, norm_first)
+    config = EncoderConfig(
+        width, case.H, case.F, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
+    )
+    return Block(config, stack_weights(case, config, layers, encoder_layer_weights), {"x": inputs_of(case)})
+
+
+def decoder_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
+    """Return a decoder layer in the subject's manner."""
+    config = DecoderLayerConfig(case.H * case.E, case.H, case.F, **manner(subject, norm_first))
+    inputs = {"x": inputs_of(case), "memory": memory_of(case)}
+    return Block(config, decoder_layer_weights(case, config), inputs)
+
+
+def decoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Block:
+    """Return a decoder in the subject's manner."""
+    style = manner(subject, norm_first)
+    config = DecoderConfig(case.H * case.E, case.H, case.F, **style, num_layers=layers, final_norm=final_norm)
+    inputs = {"x": inputs_of(case), "memory": memory_of(case)}
+    return Block(config, stack_weights(case, config, layers, decoder_layer_weights), inputs)
+
+
+def encoder_decoder(
+    subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: tuple[int, int] = (2, 2)
+) -> Block:
+    """Return an encoder and a decoder, of so many layers, in the subject's manner."""
+    width, style = case.H * case.E, manner(subject, norm_first)
+    config = EncoderDecoderConfig(
+        width,
+        case.H,
+        case.F,
+        **style,
+        num_encoder_layers=layers[0],
+        num_decoder_layers=layers[1],
+        final_norm=final_norm,
+    )
+    weights = stack_weights(case, config, layers[0], encoder_layer_weights, "encoder.")
+    weights |= stack_weights(case, config, layers[1], decoder_layer_weights, "decoder.")
+    return Block(config, weights, {"source": memory_of(case), "target": inputs_of(case)})
+
+
+def padding(case: Case, length: int, kept: tuple[int, ...]) -> Tensor:
+    """Return a mask (B, length) that keeps the first so many tokens of each sample; the last count is for the rest."""
+    counts = torch.tensor([*kept, *[kept[-1]] * case.B][: case.B], device=case.device)
+    return torch.arange(length, device=case.device) < counts[:, None]

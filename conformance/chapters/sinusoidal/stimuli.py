@@ -1,0 +1,139 @@
+"""What the checks of sinusoidal positions share: asking for an encoding, and reading it in one form."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import Sinusoidal2dConfig, SinusoidalConfig
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.evidence import Measure, close, holds
+from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.subject import Subject
+
+
+def ask(
+    subject: Subject, case: Case, x: Tensor, positions: Tensor | None = None, changes: dict[str, Any] | None = None,
+    **options: Any,
+) -> Reply:  # fmt: skip
+    """Return the component's reply to x, in x's dtype; ``changes`` are to the configuration."""
+    length, dim = x.shape[1:]
+    settings = {"max_len": length + 64, "dtype": x.dtype, "device": case.device, **(changes or {})}
+    inputs = {"x": x} if positions is None else {"x": x, "positions": positions}
+    return subject.ask(SinusoidalConfig(dim=dim, **settings), inputs, tuple(x.shape), **options)
+
+
+def zeros(case: Case, length: int | None = None) -> Tensor:
+    return torch.zeros(case.B, length or case.L, case.E, dtype=case.dtype, device=case.device)
+
+
+def rows(
+    subject: Subject, case: Case, positions: Tensor | None = None, *, length: int | None = None, **changes: Any
+) -> Tensor:
+    """Return the encoding alone, float64 (L, dim), as the first sample gets it."""
+    encoded = ask(subject, case, zeros(case, length), positions, changes).out[0].double()
+    holds(bool((encoded != 0).any()), "the encoding is 0 everywhere")
+    return encoded
+
+
+def pairs(subject: Subject, encoded: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sines and the cosines, (…, dim/2) each, whatever the declared layout."""
+    if subject.choice("sinusoidal-layout") == "interleaved":
+        return encoded[..., 0::2], encoded[..., 1::2]
+    first, second = encoded.chunk(2, dim=-1)
+    return (first, second) if subject.choice("sinusoidal-layout") == "halves" else (second, first)
+
+
+def turn(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
+    """Return (sin, cos) of the angle from one set of pairs to the other, stacked last."""
+    (s, c), (t, d) = one, other
+    return torch.stack([t * c - d * s, d * c + t * s], dim=-1)
+
+
+def frequencies(subject: Subject, dim: int, base: float = 10000.0) -> Tensor:
+    """Return the declared frequencies of an axis with dim features, in radians per token, float64 (⌈dim/2⌉,)."""
+    pair = torch.arange((dim + 1) // 2, dtype=torch.float64)
+    if subject.choice("sinusoidal-frequencies") == "endpoint":
+        return torch.exp(-pair / (dim // 2 - 1) * math.log(base))
+    return torch.exp(-2 * pair / dim * math.log(base))
+
+
+def offset(subject: Subject) -> int:
+    """Return the declared position of the first token, row or column."""
+    return int(subject.choice("sinusoidal-offset"))
+
+
+def angles(subject: Subject, length: int, dim: int) -> Tensor:
+    """Return the angles of so many tokens, in radians, float64 (length, ⌈dim/2⌉)."""
+    positions = torch.arange(length, dtype=torch.float64) + offset(subject)
+    return positions[:, None] * frequencies(subject, dim)
+
+
+def start(subject: Subject, sines: Tensor, cosines: Tensor, what: str) -> Measure:
+    """Return the measure of the first of some positions: it is where a step of the offset leads from it."""
+    at = offset(subject)
+    got = torch.stack([sines[0], cosines[0]], dim=-1)
+    want = turn((sines[0], cosines[0]), (sines[at], cosines[at]))
+    return close(got, want, f"(sin, cos) of the first {what}, against those of position {at},")
+
+
+def factor(subject: Subject, case: Case) -> float:
+    """Return what x is multiplied by, as declared."""
+    return {"add": 1.0, "table": 0.0, "scaled-add": math.sqrt(case.E)}[subject.choice("sinusoidal-output")]
+
+
+def drift(last: int) -> float:
+    """Return how far float32 may be off at the last position.
+
+    The angle p·ω is rounded by 2^-24 of itself, ω by up to as much, and sine and cosine change no faster than
+    their angle; 2^-23 is for what they are rounded by themselves.
+    """
+    return 1.2e-7 * last + 2.0**-23
+
+
+DRIFT_SOURCE = "drift of float32: 1.2e-7·(last position) + 2^-23"
+HALF_SOURCE = "half precision: one unit in the last place, and the drift of float32"
+
+
+def near(subject: Subject, case: Case, got: Tensor, bound: float, source: str) -> Iterator[Measure]:
+    """Yield the measures of sines and cosines against the formula."""
+    sines, cosines = pairs(subject, got)
+    which = f"angles {subject.choice('sinusoidal-frequencies')} from {offset(subject)}"
+    theta = case.once(which, lambda: angles(subject, case.L, case.E).to(case.device))
+    yield close(sines, theta.sin(), "sines", bound=bound, source=source, unit=1.0)
+    yield close(cosines, theta.cos()[:, : case.E // 2], "cosines", bound=bound, source=source, unit=1.0)
+
+
+# -- on a grid: L rows, S columns
+
+
+def cells(
+    subject: Subject, case: Case, dim: int | None = None, before: tuple[int, int] | None = None, **changes: Any
+) -> Reply:
+    """Return the component's reply for the grid of a case; ``before``: height and width of an earlier call."""
+    settings = {"dim": dim or case.E, "dtype": case.dtype, "device": case.device, **changes}
+    earlier = ({"height": before[0], "width": before[1]},) if before else ()
+    out_shape = (case.L, case.S, settings["dim"])
+    return subject.ask(Sinusoidal2dConfig(**settings), {"height": case.L, "width": case.S}, out_shape, before=earlier)
+
+
+def by_axis(subject: Subject, out: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the features that encode the column and those that encode the row, (height, width, dim/2) each."""
+    first, second = out.double().chunk(2, dim=-1)
+    return (first, second) if subject.choice("grid-axes") == "width-first" else (second, first)
+
+
+def axis_pairs(subject: Subject, features: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sines and the cosines of the features of one axis, whatever the declared layout."""
+    if subject.choice("grid-layout") == "interleaved":
+        return features[..., 0::2], features[..., 1::2]
+    sines, cosines = features.chunk(2, dim=-1)
+    return sines, cosines
+
+
+def edges(subject: Subject, case: Case, **changes: Any) -> tuple[Tensor, Tensor]:
+    """Return the columns' features (S, dim/2) in the first row, and the rows' (L, dim/2) in the first column."""
+    columns, rows_ = by_axis(subject, cells(subject, case, **changes).out)
+    return columns[0], rows_[:, 0]

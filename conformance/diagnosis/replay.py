@@ -1,0 +1,178 @@
+"""What a known mistake replies to the calls that an implementation has answered, and whether that is the same."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.chapters.contents import named
+from attnconf.conformance.diagnosis.fixed_settings import fixing
+from attnconf.conformance.engine.boundary import CUT, call
+from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.mutant import apply, size
+from attnconf.conformance.engine.request import Implementation, Reply, Request
+from attnconf.conformance.engine.translate import in_conventions
+
+Log = Sequence[tuple[Request, Reply | Failure]]
+Spoken = frozenset[tuple[str, str]]  # conventions
+ROUNDING = 1e-6  # of what is largest in a reply
+_ROUNDINGS = {torch.float16: 1e-2, torch.bfloat16: 4e-2, torch.float32: 1e-5}  # at least, of what is in this dtype
+LIMIT = 80_000  # functions called: 3 to 6 s where nothing fits, on a slow machine
+FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
+
+
+class Shared:
+    """Replies that all diagnoses of one component of one implementation share, as each takes milliseconds."""
+
+    def __init__(self, component: str, declares: Mapping[str, str] | None = None) -> None:
+        self.spent = 0
+        self._size = 10 + size(component)  # what every call takes, and what its functions take
+        self.spoken: Spoken = frozenset((declares or {}).items())
+        self._replies: dict[tuple[str, Spoken, int], tuple[Request, Reply | Failure]] = {}
+
+    @property
+    def affordable(self) -> bool:
+        """Whether there is time for more; the same on every machine."""
+        return self.spent < LIMIT
+
+    def reply(self, name: str, spoken: Spoken, request: Request) -> Reply | Failure:
+        """Return what the mutant replies, or several joined by "+"; the reference, where the name is empty.
+
+        The name may be that of a setting that is fixed, too: "eps=1e-06".
+        """
+        key = (name, spoken, id(request))  # the request is kept, so that no other gets its id
+        if key not in self._replies:
+            self.spent += self._size * (1 if request.cotangent is None else 2)
+            self._replies[key] = (request, _reply(name, spoken, request))
+        return self._replies[key][1]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Replies of an implementation against a mutant's, in the same conventions."""
+
+    spoken: Spoken
+    rounding: float
+    shared: Shared
+    words: bool = True  # what was raised has to be raised in the same words; else in any
+
+    def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
+        """Return whether the mutant, or the reference where the name is empty, gives this reply."""
+        wanted = self.shared.reply(name, self.spoken, request)
+        if not self.words and isinstance(reply, Failure) and isinstance(wanted, Failure):
+            return reply.reason == wanted.reason == "raised"
+        return alike(reply, wanted, max(self.rounding, coarseness(name)))
+
+    def raises_alike(self, name: str, request: Request, reply: Reply | Failure) -> bool:
+        """Return whether the mutant raises where, and only where, that was the reply."""
+        return isinstance(reply, Failure) == isinstance(self.shared.reply(name, self.spoken, request), Failure)
+
+    def silent(self, name: str, request: Request) -> bool:
+        """Return whether the mutant replies to a call as the reference does."""
+        return self.same(name, request, self.shared.reply("", self.spoken, request))
+
+    def fits(self, name: str, log: Log) -> bool:
+        """Return whether the mutant gives all replies."""
+        return all(self.same(name, request, reply) for request, reply in log)
+
+    def agrees(self, name: str, log: Log) -> bool:
+        """Return whether the mutant gives all replies of what holds: where an error was wanted, any words will do."""
+        return all(
+            isinstance(self.shared.reply(name, self.spoken, request), Failure)
+            if isinstance(reply, Failure)
+            else self.same(name, request, reply)
+            for request, reply in log
+        )
+
+    def telling(self, log: Log) -> Log:
+        """Return the calls on which the reference replies otherwise, the cheapest first."""
+        other = [(request, reply) for request, reply in log if not self.same("", request, reply)]
+        return sorted(other, key=lambda call: cost(call[0]))
+
+
+def _words(failure: Failure) -> str:
+    """Return what was said; the numbers in what was raised, sizes and axes, are those of the call's layout."""
+    return re.sub(r"\d+", "#", failure.message) if failure.reason == "raised" else failure.message
+
+
+def coarseness(name: str) -> float:
+    """Return what several mutants, whose mistake is to compute coarsely, are off by; 0 for all others."""
+    names = [] if "=" in name or not name else name.split("+")
+    return max((named(one).rounding for one in names), default=0.0)
+
+
+def cost(request: Request) -> int:
+    """Return about how long a call takes, in numbers that go in; twice as much with gradients."""
+    given = (*request.inputs.values(), *request.weights.values())
+    size = sum(x.numel() for x in given if isinstance(x, Tensor))
+    return size * (1 + len(request.before)) * (1 if request.cotangent is None else 3)
+
+
+def _mutated(name: str, spoken: Spoken) -> Implementation:
+    if "=" in name:
+        return in_conventions(fixing(apply([]), name), dict(spoken))
+    names = name.split("+") if name else []
+    return in_conventions(apply([named(one) for one in names]), dict(spoken))
+
+
+_single = cache(_mutated)
+_several = lru_cache(maxsize=8)(_mutated)  # thousands are tried, and each takes 0.2 MB
+
+
+def _reply(name: str, spoken: Spoken, request: Request) -> Reply | Failure:
+    try:
+        return call((_several if "+" in name else _single)(name, spoken), request)
+    except Failure as failure:
+        return failure
+    except Unsupported as words:
+        return Failure("unsupported", str(words))
+
+
+def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDING) -> bool:
+    """Return whether two replies are the same up to rounding, or both failed in the same words.
+
+    Where the graph is cut all slopes are 0, and so they may be called.
+    """
+    if isinstance(one, Failure) or isinstance(other, Failure):
+        if _flat(one) and _flat(other):
+            return True
+        return isinstance(one, Failure) and isinstance(other, Failure) and _words(one) == _words(other)
+    if set(one.grads) != set(other.grads) or (one.weights is None) != (other.weights is None):
+        return False
+    pairs = [(one.out, other.out)]
+    if one.weights is not None and other.weights is not None:
+        pairs.append((one.weights, other.weights))
+    steepest = max((_largest(grad) for grad in other.grads.values()), default=0.0)
+    return (
+        one.changed == other.changed
+        and all(_equal(a, b, rounding) for a, b in pairs)
+        and all(_equal(grad, other.grads[name], rounding, steepest) for name, grad in one.grads.items())
+    )
+
+
+def _flat(reply: Reply | Failure) -> bool:
+    """Return whether nothing that was asked for has a slope."""
+    if isinstance(reply, Failure):
+        return reply.message == CUT
+    return bool(reply.grads) and not any(bool(grad.any()) for grad in reply.grads.values())
+
+
+def _largest(x: Tensor) -> float:
+    return float(x.detach().double().abs().nan_to_num(posinf=0.0).max()) if x.numel() else 0.0
+
+
+def _equal(a: Tensor, b: Tensor, rounding: float, beside: float = 0.0) -> bool:
+    """Return whether two tensors are equal up to rounding; ``beside``: the size of what the same rounding left."""
+    if a.shape != b.shape or (a.dtype != b.dtype and rounding < FLOAT32):  # a table in float32 is judged as it is
+        return False
+    rounding = max(rounding, _ROUNDINGS.get(a.dtype, 0.0))
+    noise = 100 * torch.finfo(a.dtype).eps * beside if a.is_floating_point() else 0.0  # a key's bias has no slope
+    a, b = a.detach().double(), b.detach().double()
+    if not a.numel():
+        return True
+    gap = (a - b).abs().nan_to_num(nan=0.0, posinf=0.0)
+    same_specials = torch.equal(a.isnan(), b.isnan()) and torch.equal(a.isinf(), b.isinf())
+    return same_specials and bool(gap.max() <= max(rounding * _largest(b), noise))

@@ -1,0 +1,344 @@
+"""The one door to foreign code: ``call(implementation, request) -> reply``.
+
+What leaves this module as Failure is the implementation's fault, as Unsupported its adapter's word; any other
+exception is the harness's own fault. Requests and replies are data, so that another transport can carry them.
+"""
+
+import contextlib
+import re
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import FORWARD, RETURNS, Forward, positional
+from attnconf.conformance.engine import coverage, text_codec
+from attnconf.conformance.engine.counter import Counting, Counts, Work
+from attnconf.conformance.engine.evidence import Failure, Unsupported, same_values
+from attnconf.conformance.engine.request import Implementation, Reply, Request
+from attnconf.conformance.source.reader import was_read, where
+
+CUT = "out carries no gradient: the graph to inputs and weights is cut"
+_DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+
+def call(implementation: Implementation, request: Request) -> Reply:
+    """Return the implementation's reply. Raises Failure or Unsupported."""
+    weights = {name: hand_over(w, request, name, "contiguous") for name, w in request.weights.items()}
+    inputs = {name: hand_over(x, request, name, request.layout) for name, x in request.inputs.items()}
+    before = [
+        {name: hand_over(x, request, name, "contiguous") for name, x in given.items()} for given in request.before
+    ]
+    default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
+    counting = Counting(_handed(weights, inputs)) if request.counted else None
+    printed = _Nowhere() if implementation.binding == "inferred" else None  # homework prints shapes at every step
+    with (
+        _grad_mode(request.mode),
+        warnings.catch_warnings(action="ignore"),  # its warnings are its own affair
+        _printing_to(printed),
+        coverage.looking(implementation.source),
+    ):
+        try:
+            returned = _enter(implementation, request, weights, inputs, before, counting)
+        except Failure:
+            if counting:
+                _refuse_counting(implementation, request, weights, inputs, before)
+            raise
+        finally:
+            torch.set_default_dtype(default)  # the next implementation's must not be what this one sets
+            torch.set_float32_matmul_precision(precision)
+        out, attention = _validate(returned, request)
+        forward = _counted(counting, out)
+        changed = tuple(
+            name
+            for given, taken in ((request.weights, weights), (request.inputs, inputs))
+            for name in given
+            if _modified(given[name], taken[name])
+        )
+        with counting or contextlib.nullcontext():
+            grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
+    counts = Counts(forward, counting.take() if grads else None) if counting and forward else None
+    # copies: an implementation may use its buffers again, and one reply must not become another
+    own = None if attention is None else attention.detach().clone()
+    return Reply(out.detach().clone(), own, grads, changed, counts)
+
+
+def _refuse_counting(*call: Any) -> None:
+    """Raise Unsupported if a call that failed while it was counted succeeds otherwise."""
+    with contextlib.suppress(Failure):
+        _enter(*call)
+        raise Unsupported("it raises an error only while its operations are counted, as what is compiled may")
+
+
+def _handed(*given: Mapping[str, Any]) -> list[Tensor]:
+    return [x for group in given for x in group.values() if isinstance(x, Tensor)]
+
+
+def _counted(counting: Counting | None, out: Tensor) -> Work | None:
+    """Return what forward did. Raises Unsupported where another library has computed, whose work is not seen."""
+    if counting is None:
+        return None
+    if not counting.saw(out):
+        raise Unsupported(
+            "no operation of PyTorch leads from what it is given to what it returns: nothing can be counted"
+        )
+    return counting.take()
+
+
+def build(implementation: Implementation, component: str, config: Any, weights: Mapping[str, Tensor]) -> Forward:
+    """Return the component's callable itself, for what calls it many times: within ``foreign``.
+
+    Raises Failure or Unsupported.
+    """
+    with foreign(implementation):
+        forward = implementation.components[component](config, weights)
+    if not callable(forward):
+        raise Failure("protocol", f"{component}(config, weights) returned {_kind(forward)}, want a callable")
+    return forward
+
+
+@contextlib.contextmanager
+def foreign(implementation: Implementation) -> Iterator[None]:
+    """Turn what foreign code raises in here into Failure or Unsupported; its warnings are its own affair."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    except (Failure, Unsupported, KeyboardInterrupt):
+        raise
+    except NotImplementedError as error:
+        _not_implemented(implementation, error)
+    except BaseException as error:
+        raise _raised(error) from error
+
+
+def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
+    """Return a copy of ``x`` for the implementation to keep, laid out in memory as asked."""
+    if not isinstance(x, Tensor):
+        return list(x) if isinstance(x, list) else x
+    if layout == "contiguous" or x.ndim < 2:
+        copy = x.clone(memory_format=torch.contiguous_format)
+    elif layout == "transposed":
+        copy = x.transpose(-1, -2).clone(memory_format=torch.contiguous_format).transpose(-1, -2)
+    elif layout == "offset":  # every other element of a larger buffer, from the third on
+        buffer = x.new_zeros((*x.shape[:-1], 2 * x.shape[-1] + 3))
+        buffer[..., 3::2] = x
+        copy = buffer[..., 3::2]
+    elif layout == "expanded":  # one sample for all, with stride 0, where all are the same
+        one = x[:1].clone().expand_as(x)
+        copy = one if torch.equal(one, x) else x.clone()
+    else:
+        raise ValueError(f"no layout {layout!r}")
+    wanted = name in request.wrt or request.mode == "tracked"
+    return copy.requires_grad_() if wanted and copy.is_floating_point() else copy
+
+
+def _modified(given: Any, taken: Any) -> bool:
+    """Return whether what was handed over is no longer what was given."""
+    if isinstance(given, Tensor):
+        return not same_values(given, taken.detach())
+    return isinstance(given, list) and not text_codec.same_items(given, taken)
+
+
+class _Nowhere:
+    """Takes what is printed, and keeps none of it."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing was kept."""
+
+
+@contextlib.contextmanager
+def _printing_to(where: Any) -> Iterator[None]:
+    if where is None:
+        yield
+        return
+    with contextlib.redirect_stdout(where), contextlib.redirect_stderr(where):
+        yield
+
+
+def _grad_mode(mode: str) -> Any:
+    if mode == "no_grad":
+        return torch.no_grad()
+    if mode == "inference_mode":
+        return torch.inference_mode()
+    return torch.enable_grad()
+
+
+def _enter(
+    implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Any],
+    before: Sequence[dict[str, Any]], counting: Counting | None = None,
+) -> Any:  # fmt: skip
+    """Build and call. Nothing else in the suite runs foreign code."""
+    ask = {"need_weights": True} if request.weights_shape else {}
+    try:
+        if request.seed is not None:
+            torch.manual_seed(request.seed)
+        forward = implementation.components[request.component](request.config, weights)
+        if not callable(forward):
+            raise Failure(
+                "protocol", f"{request.component}(config, weights) returned {_kind(forward)}, want a callable"
+            )
+        for earlier in before:
+            forward(*_positional(earlier, request), **_named(earlier, request))
+        with counting or contextlib.nullcontext():
+            return forward(*_positional(inputs, request), **_named(inputs, request), **ask)
+    except Failure:
+        raise
+    except NotImplementedError as error:
+        _not_implemented(implementation, error)
+    except KeyboardInterrupt:  # the user's, not the implementation's
+        raise
+    except BaseException as error:
+        at_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
+        refused = _refused_keyword(error, FORWARD[request.component])
+        failure = _raised(error, signature=FORWARD[request.component] if at_call or refused else "")
+        failure.reason = "protocol" if refused else failure.reason
+        failure.at = _place(error, implementation.source)
+        raise failure from error
+
+
+def _positional(inputs: Mapping[str, Any], request: Request) -> list[Any]:
+    if request.same:
+        return [inputs["query"]] * 3
+    names = positional(request.component)
+    if "key" in inputs and "value" not in inputs:  # one object is both
+        return [inputs["key" if name == "value" else name] for name in names]
+    return [inputs[name] for name in names]
+
+
+def _named(inputs: Mapping[str, Any], request: Request) -> dict[str, Any]:
+    return {name: x for name, x in inputs.items() if name not in positional(request.component)}
+
+
+def _raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
+    """Return the failure for what foreign code raised; ``signature``: ours, which it refused before it ran."""
+    if isinstance(error, SystemExit):
+        return Failure("exited", f"{where}called exit({error.code!r})")
+    words = _first_line(error)
+    if signature and isinstance(error, TypeError):
+        words += f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
+    return Failure("raised", f"{where}raised {type(error).__name__}" + (f": {words}" if words else ""))
+
+
+def _refused_keyword(error: BaseException, signature: str) -> bool:
+    """Return whether one of the contract's keywords was refused: no answer to what was asked, and no refusal of it."""
+    found = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if isinstance(error, TypeError) else None
+    return found is not None and f"{found[1]}=" in signature
+
+
+def _place(error: BaseException, source: str) -> str:
+    """Return the line of the implementation's own file that an exception came through last, as "homework.py:12"."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [(name, line) for name, line in frames if name == source or was_read(name)]
+    return where(*own[-1]) if own else ""
+
+
+def _first_line(error: BaseException) -> str:
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # its own __str__ raises
+        lines = []
+    line = lines[0] if lines else ""
+    return line if len(line) <= 300 else (line[:300].rpartition(" ")[0] or line[:300]) + " …"
+
+
+def _not_implemented(implementation: Implementation, error: NotImplementedError) -> NoReturn:
+    words = _first_line(error)
+    if not words:
+        want = 'NotImplementedError("what is not supported, in words")'
+        raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
+    if implementation.binding == "adapter" or _by_binding(error, implementation.written):
+        raise Unsupported(words) from None
+    raise Failure("raised", f"raised NotImplementedError: {words}") from None
+
+
+def _by_binding(error: NotImplementedError, written: str) -> bool:
+    """Return whether an inferred binding itself says what it has no way to ask for."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    name = frames[-1][0].f_code.co_filename if frames else ""
+    return name == written or Path(name).name in ("runtime.py", "numpy_arrays.py")
+
+
+def _kind(x: Any) -> str:
+    if x is None:
+        return "None"
+    shape = f" of shape {tuple(x.shape)}" if isinstance(getattr(x, "shape", None), tuple) else ""
+    name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}{shape}"
+
+
+def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
+    """Return (out, weights or None), or raise Failure naming what was expected."""
+    if request.component in RETURNS:
+        return _written(returned, RETURNS[request.component]), None
+    attention = None
+    out = returned
+    if request.weights_shape:
+        if not isinstance(returned, tuple | list) or len(returned) != 2:
+            raise Failure("protocol", f"returned {_kind(returned)}, want a pair (out, weights) as need_weights is true")
+        out, attention = returned
+    for x, what, shapes in (
+        (out, "out", (request.out_shape,)),
+        (attention, "weights", (request.weights_shape, request.averaged_shape)),
+    ):
+        if what == "weights" and not request.weights_shape:
+            continue
+        if not isinstance(x, Tensor):
+            asks = "need_weights" in FORWARD[request.component] and not request.weights_shape
+            hint = " alone, as need_weights was not given" if isinstance(x, tuple) and asks else ""
+            raise Failure("protocol", f"returned {_kind(x)} as {what}, want a torch.Tensor{hint}")
+        if x.is_nested or x.layout != torch.strided:
+            raise Failure("protocol", f"{what} is nested or sparse, want a dense tensor")
+        if x.dtype not in _DTYPES:
+            raise Failure("dtype", f"{what} is {x.dtype}, want float64, float32, bfloat16 or float16")
+        if tuple(x.shape) not in shapes:
+            raise Failure("shape", f"{what} has shape {tuple(x.shape)}, want {shapes[0]}")
+        if x.device != _device(request):
+            raise Failure("protocol", f"{what} is on {x.device}, want {_device(request)}")
+    # as plain tensors: a subclass may do without subtraction
+    return out.as_subclass(Tensor), None if attention is None else attention.as_subclass(Tensor)
+
+
+def _written(returned: Any, kind: str) -> Tensor:
+    """Return ids, text or merges as numbers. What they consist of is foreign, and may raise when it is read."""
+    try:
+        return text_codec.numbers(returned, kind)
+    except (Failure, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise _raised(error, f"reading its {kind} ") from error
+
+
+def _device(request: Request) -> torch.device:
+    """Return where the output must be: with the tensors that were handed over, else where the configuration says."""
+    handed = _handed(request.inputs, request.weights)
+    return handed[0].device if handed else torch.empty(0, device=request.config.device).device
+
+
+def _pull_back(out: Tensor, request: Request, handed: dict[str, Tensor]) -> dict[str, Tensor]:
+    assert request.cotangent is not None
+    wrt = [handed[name] for name in request.wrt]
+    if not out.requires_grad:
+        raise Failure("property", CUT)
+    try:
+        return dict(zip(request.wrt, slopes([(out, request.cotangent.to(out.dtype))], wrt), strict=True))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise _raised(error, "backward ") from error
+
+
+def slopes(pairs: Sequence[tuple[Tensor, Tensor]], wrt: Sequence[Tensor]) -> list[Tensor]:
+    """Return the gradients of Σ <output, cotangent> with respect to ``wrt``; zeros where it does not depend on one.
+
+    Of a scalar, because torch.autograd.grad imports 500 modules (0.35 s) when it is first given cotangents.
+    """
+    loss = torch.stack([(output * cotangent).sum() for output, cotangent in pairs]).sum()
+    grads = torch.autograd.grad(loss, list(wrt), allow_unused=True)
+    return [torch.zeros_like(x) if g is None else g for x, g in zip(wrt, grads, strict=True)]

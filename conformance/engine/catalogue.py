@@ -1,0 +1,272 @@
+"""What there is, read off the files without importing torch: adapters, mutants, checks, the reference, the contract."""
+
+import ast
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import attnconf.adapters
+import attnconf.reference
+from attnconf.spec import registry
+
+NOT_ADAPTERS = ("__init__", "contract")
+CHAPTERS = Path(__file__).parents[1] / "chapters"
+
+
+@cache
+def adapter_names() -> tuple[str, ...]:
+    """Return the names of the shipped adapters."""
+    files = Path(str(attnconf.adapters.__file__)).parent.glob("*.py")
+    return tuple(sorted(path.stem for path in files if path.stem not in NOT_ADAPTERS))
+
+
+@dataclass(frozen=True)
+class MutantText:
+    """What a mutant says of itself."""
+
+    id: str
+    chapter: str
+    story: str
+    breaks: tuple[str, ...]
+    hint: str
+    source: str
+    line: int
+
+
+@cache
+def mutant_texts() -> dict[str, MutantText]:
+    """Return the mutants of all chapters by id, in the order of their modules."""
+    found = {}
+    for chapter in registry.CHAPTERS.values():
+        for node in ast.parse(_told(_mutant_source(chapter))).body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _named(node.value, "Mutant"):
+                mutant = _mutant_text(node.value, chapter)
+                found[mutant.id] = mutant
+    return found
+
+
+def _mutant_source(chapter: str) -> str:
+    return (CHAPTERS / chapter / "mutants.py").read_text(encoding="utf-8")
+
+
+def _told(source: str) -> str:
+    """Return a module of mutants, each on its own lines, without all that is long to parse and not told of them."""
+    kept = []
+    inside = replaced = False
+    for line in source.split("\n"):
+        inside = inside or line.endswith(" = Mutant(")
+        if line.startswith(")") or re.match(r"    \w+=", line):
+            replaced = line.startswith("    replace=")
+        kept.append(line if inside and not replaced else "")
+        inside = inside and not line.startswith(")")
+    return "\n".join(kept)
+
+
+def replaced_functions(mutant: MutantText) -> list[tuple[str, str]]:
+    """Return the functions of the reference that a mutant replaces, each as (chapter, name)."""
+    lines = _mutant_source(mutant.chapter).split("\n")
+    end = next(at for at in range(mutant.line, len(lines)) if lines[at].startswith(")"))
+    call = ast.parse("\n".join(lines[mutant.line - 1 : end + 1]))
+    given = [k.value for n in ast.walk(call) if isinstance(n, ast.Call) for k in n.keywords if k.arg == "replace"]
+    known = _referred(lines)
+    named = [ast.unparse(key).partition(".") for d in given if isinstance(d, ast.Dict) for key in d.keys if key]
+    return [(known[first][0], known[first][1] or last) for first, _, last in named if first in known]
+
+
+def _referred(lines: list[str]) -> dict[str, tuple[str, str]]:
+    """Return what a module's names of the reference stand for: (chapter, ""), or (chapter, function)."""
+    imports = ast.parse("\n".join(line for line in lines if line.startswith("from attnconf.reference")))
+    found = {}
+    for node in imports.body:
+        chapter = str(getattr(node, "module", "")).removeprefix("attnconf.reference").lstrip(".")
+        for alias in getattr(node, "names", ()):
+            found[alias.asname or alias.name] = (chapter, alias.name) if chapter else (alias.name, "")
+    return found
+
+
+def _mutant_text(call: ast.Call, chapter: str) -> MutantText:
+    given = {k.arg: k.value for k in call.keywords}
+    breaks = sorted(str(n.value) for n in ast.walk(given["breaks"]) if isinstance(n, ast.Constant))
+    words = {key: ast.literal_eval(given[key]) if key in given else "" for key in ("story", "hint", "source")}
+    return MutantText(ast.literal_eval(call.args[0]), chapter, breaks=tuple(breaks), line=call.lineno, **words)
+
+
+def _named(call: ast.Call, name: str) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == name
+
+
+@cache
+def adapter_texts() -> dict[str, str]:
+    """Return the first line of every shipped adapter's docstring, by name."""
+    folder = Path(str(attnconf.adapters.__file__)).parent
+    return {name: _first_line(folder / f"{name}.py") for name in adapter_names()}
+
+
+def _first_line(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.readline().strip().strip('"')
+
+
+@dataclass(frozen=True)
+class CheckText:
+    """Where the check of a requirement stands."""
+
+    function: str
+    chapter: str
+    line: int
+
+
+@cache
+def check_texts(chapter: str) -> dict[str, CheckText]:
+    """Return the checks in a chapter's module by requirement: the functions marked ``@requirement("…")``."""
+    found = {}
+    for node in parsed(CHAPTERS / chapter / "checks.py").body:
+        for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(node, ast.FunctionDef) and isinstance(mark, ast.Call) and _named(mark, "requirement"):
+                found[ast.literal_eval(mark.args[0])] = CheckText(node.name, chapter, node.lineno)
+    return found
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class FunctionText:
+    """A function of the reference, and the requirements that its docstring names."""
+
+    chapter: str
+    name: str
+    line: int
+    requirements: tuple[str, ...]
+    whole: bool  # "the whole chapter"
+    source: str  # without its docstring
+    summary: str
+
+
+@cache
+def reference_texts(chapter: str) -> dict[str, FunctionText]:
+    """Return the functions of a chapter's reference by name; none where it has no reference."""
+    if chapter in registry.WITHOUT_REFERENCE:
+        return {}
+    text = (Path(str(attnconf.reference.__file__)).parent / f"{chapter}.py").read_text(encoding="utf-8")
+    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return {node.name: _function_text(node, chapter, text.split("\n")) for node in nodes}
+
+
+def _function_text(node: ast.FunctionDef, chapter: str, lines: list[str]) -> FunctionText:
+    said = ast.get_docstring(node) or ""
+    named = re.search(r"Requirements: (.*?)(\n\w+:|\Z)", said, flags=re.DOTALL)
+    body = node.body[1:] if said else node.body
+    source = [*lines[node.lineno - 1 : node.body[0].lineno - 1], *lines[body[0].lineno - 1 : node.end_lineno]]
+    ids = tuple(re.findall(r"[A-Z]+-[A-Z0-9]+-\d+", named[1])) if named else ()
+    whole = named is not None and "whole chapter" in named[1]
+    return FunctionText(chapter, node.name, node.lineno, ids, whole, "\n".join(source), said.partition("\n")[0])
+
+
+@cache
+def references(requirement: registry.Requirement) -> list[FunctionText]:
+    """Return the functions of the reference that a requirement is about.
+
+    Those whose docstrings name it; else those that the mistakes that break it replace, the most frequent; else the one
+    that stands for the whole chapter.
+    """
+    every = {
+        (chapter, name): f for chapter in registry.CHAPTERS.values() for name, f in reference_texts(chapter).items()
+    }
+    named = [f for f in every.values() if requirement.id in f.requirements and not f.whole]
+    if named:
+        return sorted(named, key=lambda f: f.chapter != requirement.chapter)
+    breaking = [m for m in mutant_texts().values() if requirement.id in m.breaks]
+    replaced = Counter(place for m in breaking for place in replaced_functions(m) if place in every)
+    if replaced:
+        return [every[replaced.most_common(1)[0][0]]]
+    mine = reference_texts(requirement.chapter)
+    whole = [f for f in mine.values() if f.whole or f.name == requirement.chapter]
+    return whole[:1] or list(mine.values())[-1:]
+
+
+@dataclass(frozen=True)
+class ComponentText:
+    """What the contract says of a component."""
+
+    name: str
+    config: str
+    signature: str  # of forward, between the parentheses
+    returns: str  # tensor, ids, text or merges
+    docstring: str
+    fields: tuple[str, ...]  # the lines of the configuration, those of its bases first
+
+
+@cache
+def _contract() -> tuple[str, ast.Module]:
+    path = Path(str(attnconf.adapters.__file__)).parent / "contract.py"
+    return path.read_text(encoding="utf-8"), parsed(path)
+
+
+def _table(name: str) -> list[tuple[str, ast.expr]]:
+    """Return the entries of one of the contract's tables."""
+    for node in _contract()[1].body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            assert isinstance(node.value, ast.Dict)
+            return [(ast.literal_eval(k), v) for k, v in zip(node.value.keys, node.value.values, strict=True) if k]
+    raise KeyError(name)
+
+
+@cache
+def component_texts() -> dict[str, ComponentText]:
+    """Return the components of the contract by name."""
+    body = _contract()[1].body
+    classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+    signatures = {name: ast.unparse(value).strip("'") for name, value in _table("FORWARD")}
+    plain = {
+        ast.unparse(node.targets[0]): ast.literal_eval(node.value)
+        for node in body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+    }
+    returns = {name: ast.literal_eval(value) for name, value in _table("RETURNS")}
+    return {
+        name: ComponentText(
+            name, ast.unparse(config), plain.get(signatures[name], signatures[name]), returns.get(name, "tensor"),
+            ast.get_docstring(classes[ast.unparse(config)]) or "", tuple(_config_lines(classes, ast.unparse(config))),
+        )
+        for name, config in _table("COMPONENTS")
+    }  # fmt: skip
+
+
+def _config_lines(classes: dict[str, ast.ClassDef], name: str) -> list[str]:
+    """Return the lines of a configuration's fields, with those it inherits."""
+    node, lines = classes[name], _contract()[0].split("\n")
+    inherited = [line for base in node.bases for line in _config_lines(classes, ast.unparse(base))]
+    own = [lines[field.lineno - 1].strip() for field in node.body if isinstance(field, ast.AnnAssign)]
+    return [*inherited, *own]
+
+
+@dataclass(frozen=True)
+class ConventionText:
+    """A choice that the specification leaves open."""
+
+    name: str
+    choices: tuple[str, ...]  # the first is taken where nothing is declared
+    rows: tuple[tuple[str, str], ...]  # (page, row of its table), spec/choices.md first
+
+
+@cache
+def convention_texts() -> dict[str, ConventionText]:
+    """Return the conventions by name, with what the tables of the pages say of them."""
+    pages = ["choices", *registry.CHAPTERS.values()]
+    rows = [
+        (page, line)
+        for page in pages
+        for line in (registry.PAGES / f"{page}.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    found = {}
+    for name, listed in _table("CONVENTIONS"):
+        choices = ast.literal_eval(listed)
+        of_it = [row for row in rows if f"`{name}`" in row[1].split(" | ")[0]]
+        # an argument may have the same name, and no choices
+        found[name] = ConventionText(name, choices, tuple(row for row in of_it if f"`{choices[0]}`" in row[1]))
+    return found

@@ -1,0 +1,118 @@
+"""Judge one requirement on one subject: run its check on all its cases, and say what came out."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.evidence import Failure, Observed, Unsupported
+from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.requirement import Checked
+from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.unbound import needs_others
+from attnconf.spec import registry
+
+# A check's outcome is that of its worst case.
+_WORST_FIRST = ("error", "fail", "unsupported", "pass", "not-applicable")
+
+
+@dataclass
+class CaseResult:
+    name: str
+    outcome: str
+    described: str = ""
+    error: float | None = None
+    bound: float | None = None
+    failure: Failure | None = None
+    message: str | None = None
+
+
+@dataclass
+class Judged:
+    """The outcome of one planned check, with what is needed to explain it."""
+
+    requirement: registry.Requirement
+    check: str
+    outcome: str
+    message: str | None = None
+    reason: str | None = None
+    cases: list[CaseResult] = field(default_factory=list)
+    convention: dict[str, str] = field(default_factory=dict)
+    log: list[tuple[Request, Reply | Failure]] = field(default_factory=list)
+    seconds: float = 0.0
+    explored: CaseResult | None = None  # the smallest failing case that --thorough found
+
+    @property
+    def failing(self) -> CaseResult | None:
+        """The first case that failed."""
+        return next((case for case in self.cases if case.outcome == "fail"), None)
+
+
+def judge_requirement(
+    subject: Subject, checked: Checked, seed: int = 0, device: str = "cpu", select: Callable[[str], bool] | None = None
+) -> Judged:
+    """Return what came of one requirement. ``select`` keeps cases by name.
+
+    Raises nothing: a fault of the harness itself is the outcome "error".
+    """
+    start = time.perf_counter()
+    subject.log = []
+    judged = Judged(checked.requirement, checked.check.__name__, "pass")
+    lacking = sorted(need for need in checked.requirement.needs if not subject.offers(need))
+    if lacking:
+        judged.outcome = "not-applicable"
+        judged.message = f"the lens {subject.lens.name!r} on {subject.component} offers no {', '.join(lacking)}"
+        return judged
+    if needs_others(subject.component, checked.requirement.id, subject.choice("parameters")):
+        judged.outcome = "not-applicable"
+        judged.message = "it needs weights that are known, and the implementation keeps its own"
+        return judged
+    for case in checked.cases(subject, seed, device):
+        if select is None or select(case.name):
+            judged.cases.append(run_case(subject, checked, case, judged.convention))
+    if subject.implementation.binding == "inferred":  # no argument for it: its author was not asked to have one
+        _not_applicable(judged.cases)
+    outcomes = {case.outcome for case in judged.cases}
+    judged.outcome = next((o for o in _WORST_FIRST if o in outcomes), "error")
+    worst = next((case for case in judged.cases if case.outcome == judged.outcome), None)
+    judged.message = worst.message if worst else "no case was run"
+    judged.reason = worst.failure.reason if worst and worst.failure else None
+    judged.log = [one for one in subject.log if not one[0].counted]  # there the numbers say nothing
+    judged.seconds = time.perf_counter() - start
+    return judged
+
+
+def _not_applicable(cases: list[CaseResult]) -> None:
+    for case in cases:
+        if case.outcome == "unsupported":
+            case.outcome = "not-applicable"
+
+
+def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[str, str] | None = None) -> CaseResult:
+    """Return what came of one case; conventions that were observed go into ``convention``."""
+    result = CaseResult(case.name, "pass", str(case))
+    evidence = 0
+    try:
+        for item in checked.check(subject, case):
+            evidence += 1
+            if isinstance(item, Observed):
+                (convention if convention is not None else {})[item.convention] = item.choice
+            elif result.error is None or item.error >= result.error:
+                result.error, result.bound = item.error, item.bound
+        if not evidence:
+            raise AssertionError("the check yielded no evidence")
+    except Failure as failure:
+        _record(result, failure)
+    except Unsupported as words:
+        result.outcome, result.message = "unsupported", str(words)
+    except Exception as fault:
+        result.outcome, result.message = "error", f"fault of the suite: {type(fault).__name__}: {fault}"
+    return result
+
+
+def _record(result: CaseResult, failure: Failure) -> None:
+    details: dict[str, Any] = failure.details
+    result.outcome, result.failure = "fail", failure
+    result.message = failure.message + (f" ({failure.at})" if failure.at else "")
+    result.error, result.bound = details.get("error"), details.get("bound")

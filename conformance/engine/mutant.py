@@ -1,0 +1,173 @@
+"""Mutants: the reference with functions replaced, without touching the reference.
+
+A mutant is applied by rebuilding every function of the reference with fresh globals, in which a replaced
+function stands wherever the original did. Nothing is patched, so mutants can be built side by side.
+"""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.engine.request import Implementation
+from attnconf.spec import registry
+
+# What is rebuilt: the reference, chapter by chapter, and the adapter, which stands last.
+_CHAPTERS = [chapter for chapter in registry.CHAPTERS.values() if chapter not in registry.WITHOUT_REFERENCE]
+_MODULES = (*(f"reference.{chapter}" for chapter in _CHAPTERS), "adapters.reference")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One way to get it wrong.
+
+    ``breaks``: the requirements that are its roots, exactly. ``raises``: those among them where it raises an
+    exception instead of returning something wrong. ``replace``: functions of the reference (or of its adapter)
+    and what stands in their place.
+    """
+
+    id: str
+    story: str
+    breaks: frozenset[str] | set[str]
+    hint: str
+    replace: Mapping[Callable[..., Any], Callable[..., Any]]
+    raises: frozenset[str] | set[str] = frozenset()
+    silent_on: Mapping[str, str] = field(default_factory=dict)  # component: why it cannot show there
+    source: str = ""  # where the mistake was seen
+    follows: frozenset[str] | set[str] = frozenset()  # checks that train, which is dear, and fail in consequence
+    variants: Sequence[Mapping[Callable[..., Any], Callable[..., Any]]] = ()  # the same mistake with other constants
+    rounding: float = 0.0  # of what is largest in a reply, where the mistake is to compute coarsely
+
+    @property
+    def chapter(self) -> str:
+        return registry.CHAPTERS[self.id.split("-")[0]]
+
+
+def apply(mutants: Iterable[Mutant]) -> Implementation:
+    """Return the reference's adapter with the mutants' functions in place.
+
+    Raises ValueError if a replaced function is not the reference's, two mutants replace the same one, or the
+    parameters differ.
+    """
+    mutants = list(mutants)
+    replaced: dict[Callable[..., Any], Callable[..., Any]] = {}
+    for mutant in mutants:
+        for original, other in mutant.replace.items():
+            _fits(mutant, original, other, replaced)
+            replaced[original] = other
+    for mutant in mutants if len(mutants) > 1 else ():
+        beside = {f: other for f, other in replaced.items() if f not in mutant.replace}
+        replaced |= _among(beside, mutant.replace)
+    adapter, rebuilt = _modules()[-1], _rebuild(replaced)[1]
+    name = "+".join(mutant.id for mutant in mutants)
+    components = {c: rebuilt.get(getattr(adapter, c), getattr(adapter, c)) for c in COMPONENTS}
+    return Implementation(name, components, declares=adapter.declares)
+
+
+def _fits(mutant: Mutant, original: Any, other: Any, replaced: Mapping[Any, Any]) -> None:
+    if original not in _originals():
+        raise ValueError(f"{mutant.id} replaces {original!r}, which is not a function of the reference")
+    if original in replaced:
+        raise ValueError(f"{mutant.id} replaces {original.__name__}, which another mutant replaces")
+    want, got = list(inspect.signature(original).parameters), list(inspect.signature(other).parameters)
+    if want != got:
+        raise ValueError(f"{mutant.id} replaces {original.__name__}({', '.join(want)}) by one of ({', '.join(got)})")
+
+
+@cache
+def _modules() -> tuple[ModuleType, ...]:
+    return tuple(importlib.import_module(f"attnconf.{name}") for name in _MODULES)
+
+
+@cache
+def _originals() -> frozenset[Any]:
+    return frozenset(
+        value
+        for module in _modules()
+        for value in vars(module).values()
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__
+    )
+
+
+def reaches(component: str, mutant: Mutant) -> bool:
+    """Return whether a component of the reference's adapter ever calls a function that the mutant replaces.
+
+    If not, the mutant's component is the reference's, line for line.
+    """
+    return bool(_reached(getattr(_modules()[-1], component)) & set(mutant.replace))
+
+
+def size(component: str) -> int:
+    """Return how many functions of the reference a component of its adapter is made of."""
+    return len(_reached(getattr(_modules()[-1], component)))
+
+
+@cache
+def _reached(function: FunctionType) -> frozenset[Any]:
+    """Return the function and all functions of the reference that its code names, directly or not."""
+    found = {function}
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        globals_ = [function.__globals__.get(name) for name in code.co_names]
+        named = {x for x in globals_ if isinstance(x, FunctionType)} & _originals()
+        found |= named.union(*(_reached(other) for other in named if other is not function))
+    return frozenset(found)
+
+
+def _among(beside: Mapping[Any, Any], replace: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return the functions of one mutant as they are where what they call is replaced by the other mutants.
+
+    Otherwise a mutant that replaces a whole layer would hide those of the layer's parts.
+    """
+    spaces, rebuilt = _rebuild(beside)
+    seen = {name: SimpleNamespace(**space) for name, space in spaces.items()}
+    found = {}
+    for original, other in replace.items():
+        if isinstance(other, FunctionType):
+            space = dict(other.__globals__)
+            found[original] = _with_globals(other, space)
+            for name, value in other.__globals__.items():
+                if isinstance(value, ModuleType) and value.__name__ in seen:
+                    space[name] = seen[value.__name__]
+                elif isinstance(value, FunctionType):
+                    own = value.__module__ == other.__module__
+                    space[name] = _with_globals(value, space) if own else rebuilt.get(value, value)
+    return found
+
+
+def _rebuild(replaced: Mapping[Any, Any]) -> tuple[dict[str, dict[str, Any]], dict[Any, Any]]:
+    """Return the globals of the modules that change, by name, and the functions in them, rebuilt, by the original."""
+    changed = {function for original in replaced for function in _callers(original)}
+    spaces = {name: dict(vars(importlib.import_module(name))) for name in {f.__module__ for f in changed}}
+    rebuilt = {f: replaced[f] if f in replaced else _with_globals(f, spaces[f.__module__]) for f in changed}
+    for module, space in spaces.items():
+        space |= {name: rebuilt[f] for name, f in _functions(module) if f in rebuilt}
+    return spaces, rebuilt
+
+
+@cache
+def _callers(original: Any) -> frozenset[Any]:
+    """Return the function and all functions of the reference that call it, directly or not."""
+    return frozenset(f for f in _originals() if original in _reached(f))
+
+
+@cache
+def _functions(module: str) -> tuple[tuple[str, Any], ...]:
+    """Return the names of a module that stand for functions of the reference."""
+    return tuple((name, value) for name, value in vars(importlib.import_module(module)).items() if _original(value))
+
+
+def _original(value: Any) -> bool:
+    return isinstance(value, FunctionType) and value in _originals()
+
+
+def _with_globals(function: FunctionType, space: dict[str, Any]) -> FunctionType:
+    copy = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy

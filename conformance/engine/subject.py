@@ -1,0 +1,164 @@
+"""A subject: one component of one implementation, seen through one lens. Checks talk to nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import CONVENTIONS
+from attnconf.conformance.engine.boundary import call, slopes
+from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, Placed
+from attnconf.conformance.engine.request import Implementation, Reply, Request
+
+# What a subject does not offer, by what it declares: (convention, choices that exclude it).
+_LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
+    "value-width": ("value-width", ("key",)),
+    "weights": ("returned-weights", ("none",)),
+    "pre-norm": ("norm-order", ("post",)),
+    "post-norm": ("norm-order", ("pre",)),
+    "final-norm": ("final-norm", ("never",)),
+    "no-final-norm": ("final-norm", ("always",)),
+    "free-causality": ("causality", ("always",)),
+    "several-heads": ("heads", ("one",)),
+    "head-masks": ("masks", ("keys", "shared")),
+    "input-biases": ("biases", ("none", "output")),
+    "output-bias": ("biases", ("none", "inputs")),
+    "layer-bias": ("layer-bias", ("no",)),
+    "layer-norm": ("norm-kind", ("rms",)),
+    "words": ("token-kind", ("character",)),
+    "word-tokens": ("token-kind", ("character", "byte-pair")),
+    "characters": ("token-kind", ("word", "byte-pair")),
+    "whole-tokens": ("token-kind", ("byte-pair",)),
+    "byte-pairs": ("token-kind", ("word", "character")),
+    "ungated": ("gated", ("yes",)),
+    "untied": ("tying", ("head", "all")),
+    "tied": ("tying", ("none",)),
+}
+
+
+# What a layer that declares it has nothing else of: (entry of its configuration, convention).
+_STYLE = (("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"))
+_SAID: dict[Any, str] = {True: "yes", False: "no"}
+
+
+class Subject:
+    """What a check is given. Every call goes through the one door; ``log`` keeps what went in and came out."""
+
+    def __init__(self, implementation: Implementation, component: str, lens: str):
+        self.implementation = implementation
+        self.component = component
+        self.lens = LENSES[component, lens]
+        self.declares = implementation.declared(component)
+        self.log: list[tuple[Request, Reply | Failure]] = []
+
+    def offers(self, what: str) -> bool:
+        """Return whether the lens can express ``what``."""
+        convention, choices = _LACKING.get(what, ("", ()))
+        return what in self.lens.offers and self.declares.get(convention) not in choices
+
+    def choice(self, convention: str) -> str:
+        """Return what is declared for a convention, else what the spec takes it to be."""
+        return self.declares.get(convention, CONVENTIONS[convention][0])
+
+    def ask(
+        self, config: Any, inputs: Mapping[str, Any], out_shape: tuple[int, ...],
+        weights: Mapping[str, Tensor] | None = None, **options: Any,
+    ) -> Reply:  # fmt: skip
+        """Return the component's reply to these inputs. Options (mode, cotangent, wrt, before, …) as in Request.
+
+        Raises Failure or Unsupported.
+        """
+        return self.call(Request(self.component, config, weights or {}, inputs, out_shape, **options))
+
+    def call(self, request: Request) -> Reply:
+        """Return the reply of the implementation; remember both."""
+        self._keep_to_what_is_declared(request.config)
+        try:
+            reply = call(self.implementation, request)
+        except Failure as failure:
+            self.log.append((request, failure))
+            raise
+        self.log.append((request, reply))
+        return reply
+
+    def _keep_to_what_is_declared(self, config: Any) -> None:
+        """Raise Unsupported for a layer of another kind than the one that is declared: it is asked for no other."""
+        if not hasattr(config, "activation"):
+            return
+        for entry, convention in _STYLE:
+            asked = getattr(config, entry, None)
+            asked = _SAID.get(asked, asked)
+            declared = self.declares.get(convention)
+            if declared is not None and asked is not None and asked != declared:
+                raise Unsupported(f"{convention} {asked}: it is declared to be {declared}")
+
+    def attend(
+        self, q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, causal: bool = False,
+        dropout: float = 0.0, training: bool = False, need_weights: bool = False, cotangent: Tensor | None = None,
+        wrt: str = "qkv", before: tuple[tuple[Tensor, Tensor, Tensor], ...] = (), **extra: Any,
+    ) -> Reply:  # fmt: skip
+        """Return attention on q, k and v as the component computes it.
+
+        Shapes:
+            q  (B, H, L, E)     k  (B, H, S, E)     v  (B, H, S, F)
+            key_mask  (B, S)    attn_mask, attn_bias  broadcastable to (B, H, L, S)
+            Reply.out  (B, H, L, F)    Reply.weights  (B, H, L, S), with ``need_weights``
+            Reply.grads  of <cotangent, out>, under "q", "k", "v" (those named in ``wrt``) and "attn_bias"
+
+        ``before``: triples that the same callable is given first. Further keywords (mode, layout, seed) as in Request.
+        Raises Failure or Unsupported.
+        """
+        options = Options(scale, causal, dropout, training)
+        given = {name: extra.pop(name) for name in OPTIONAL_INPUTS if extra.get(name) is not None}
+        leaves = {"q": q, "k": k, "v": v, **given}
+        if cotangent is not None:
+            names = [*wrt, *(name for name in given if given[name].is_floating_point())]
+            leaves = {n: x.detach().clone().requires_grad_() if n in names else x for n, x in leaves.items()}
+        placed = self._place(leaves, options)
+        if cotangent is not None:
+            extra["cotangent"], extra["wrt"] = self._push(placed, cotangent)
+        reply = self.call(
+            Request(
+                self.component,
+                placed.config,
+                placed.weights,
+                {name: x.detach() for name, x in placed.inputs.items()},
+                placed.out_shape,
+                placed.weights_shape if need_weights else None,
+                self._averaged(placed),
+                same=placed.same,
+                before=tuple(self._place({"q": a, "k": b, "v": c}, options).inputs for a, b, c in before),
+                **extra,
+            )
+        )
+        grads = _pull(placed, reply, leaves) if cotangent is not None else {}
+        attention = (
+            placed.read_weights(reply.weights)
+            if reply.weights is not None and reply.weights.ndim == 4
+            else reply.weights
+        )
+        return Reply(placed.read(reply.out), attention, grads, reply.changed, reply.counts)
+
+    def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Placed:
+        extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}
+        return self.lens.place(leaves["q"], leaves["k"], leaves["v"], extra, options, self.declares)
+
+    def _averaged(self, placed: Placed) -> tuple[int, ...] | None:
+        if self.declares.get("returned-weights") != "averaged":
+            return None
+        return (placed.weights_shape[0], *placed.weights_shape[2:])
+
+    def _push(self, placed: Placed, cotangent: Tensor) -> tuple[Tensor, tuple[str, ...]]:
+        """Return the cotangent of the component's own output, and the inputs whose gradients are needed."""
+        probe = torch.zeros(placed.out_shape, dtype=cotangent.dtype, device=cotangent.device, requires_grad=True)
+        (pushed,) = slopes([(placed.read(probe), cotangent)], [probe])
+        return pushed, tuple(name for name, x in placed.inputs.items() if x.requires_grad)
+
+
+def _pull(placed: Placed, reply: Reply, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the gradients with respect to the leaves, from those with respect to the component's inputs."""
+    names = [name for name, x in leaves.items() if x.requires_grad]
+    pairs = [(placed.inputs[name], grad) for name, grad in reply.grads.items()]
+    return dict(zip(names, slopes(pairs, [leaves[name] for name in names]), strict=True))

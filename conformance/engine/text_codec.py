@@ -1,0 +1,95 @@
+"""Ids, text and merges as numbers, so that a reply of any component is a tensor, and back.
+
+Foreign lists and strings may be of classes that answer otherwise each time: they are read once, into numbers.
+"""
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.engine.evidence import Failure
+
+MOST = 2**53  # whole numbers below are exact in float64
+_HALF, _END = -1, -2  # what stands behind the first and the second part of a merge; no character has this number
+
+
+def numbers(returned: Any, kind: str) -> Tensor:
+    """Return what came back as float64 numbers (n,): ids, the characters of a text, or those of merges.
+
+    Raises Failure where it is of another kind, and whatever the foreign objects raise.
+    """
+    found = {"ids": _ids, "text": _text, "merges": _merges}[kind](returned)
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def _ids(returned: Any) -> list[int]:
+    if isinstance(returned, Tensor) and returned.ndim == 1 and not returned.is_floating_point():
+        returned = returned.tolist()
+    if not isinstance(returned, list | tuple):
+        raise Failure("protocol", f"returned {_kind(returned)}, want a list of ids, or a 1-d tensor of integers")
+    return [_id(x, at) for at, x in enumerate(returned)]
+
+
+def _id(x: Any, at: int) -> int:
+    if isinstance(x, bool) or not hasattr(type(x), "__index__"):
+        raise Failure("protocol", f"id {at} is {_kind(x)}, want an int")
+    if not -MOST < index(x) < MOST:
+        raise Failure("protocol", f"id {at} is too large for any vocabulary")
+    return index(x)
+
+
+def _text(returned: Any) -> list[int]:
+    if not isinstance(returned, str):
+        raise Failure("protocol", f"returned {_kind(returned)}, want a str")
+    return [ord(character) for character in returned]
+
+
+def _merges(returned: Any) -> list[int]:
+    if not isinstance(returned, list | tuple):
+        raise Failure("protocol", f"returned {_kind(returned)}, want a list of pairs of str")
+    found = []
+    for at, pair in enumerate(returned):
+        if not isinstance(pair, list | tuple) or [isinstance(part, str) for part in pair] != [True, True]:
+            raise Failure("protocol", f"merge {at} is {_kind(pair)}, want a pair of str")
+        found += [*_text(pair[0]), _HALF, *_text(pair[1]), _END]
+    return found
+
+
+def _kind(x: Any) -> str:
+    if x is None:
+        return "None"
+    name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def ids(out: Tensor) -> list[int]:
+    """Return the ids that a reply consists of."""
+    return [int(x) for x in out.tolist()]
+
+
+def text(out: Tensor) -> str:
+    """Return the text that a reply consists of."""
+    return "".join(chr(x) for x in ids(out))
+
+
+def merges(out: Tensor) -> list[tuple[str, str]]:
+    """Return the merges that a reply consists of."""
+    found: list[tuple[str, str]] = []
+    parts = [""]
+    for x in ids(out):
+        if x == _END:
+            found.append((parts[0], parts[1]))
+            parts = [""]
+        elif x == _HALF:
+            parts.append("")
+        else:
+            parts[-1] += chr(x)
+    return found
+
+
+def same_items(given: Sequence[Any], taken: Sequence[Any]) -> bool:
+    """Return whether a list of our own still has the very items that it was made of."""
+    return len(given) == len(taken) and all(one is other for one, other in zip(given, taken, strict=True))

@@ -1,0 +1,159 @@
+"""Models that take ids or give no vectors: where their layers begin and end, found by watching a call."""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from attnconf.adapters.generated.vector_input import ID, Handed
+from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.layer_kinds import ATTENDS, WHOLE
+from attnconf.conformance.inference.layer_requests import FIRST
+from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.probing import Failed, attempt, found_output
+from attnconf.conformance.inference.trial import drawn
+
+WIDTH = FIRST.H * FIRST.E
+B, L, S = 2, 3, 7
+SHAPES = {(*tokens, WIDTH) for n in (L, S) for tokens in ((B, n), (n, B))}
+
+
+@dataclass
+class Seen:
+    """A sub-module that was called: what it got and gave, by shape."""
+
+    name: str
+    takes: tuple[int, ...] | None
+    gives: tuple[int, ...] | None = None
+    attends: bool = False
+
+
+def handed(made: Construction, module: nn.Module, form: Form, component: str) -> tuple[Construction, nn.Module]:
+    """Return a construction and what it builds such that it takes and gives vectors; the same where it does already.
+
+    Raises Failed.
+    """
+    embeds = any(isinstance(m, nn.Embedding) for m in module.modules())
+    if component not in ("encoder", "decoder", "encoder_decoder") or not embeds:
+        return made, module
+    ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]
+    seen, result = _watched(module, form, ids)
+    out = "" if found_output(result, (B, L, WIDTH)) else _last(seen)
+    turned, places = _first(seen, ids, module, form, out) if ids else (False, {})
+    if not ids and not out:
+        return made, module
+    words = f"{places!r}{f', out={out!r}' if out else ''}{', turned=True' if turned else ''}"
+    return replace(made, text=f"handed({made.text}, {words})"), Handed(module, places, out, turned)
+
+
+def _given(ids: Sequence[Slot]) -> Callable[[Slot], Any]:
+    """Return what the slots of a form get: ids for some of them, vectors for other inputs, nothing for masks."""
+    lengths = {"x": L, "memory": S, "source": S, "target": L}
+
+    def what(slot: Slot) -> Any:
+        if slot in ids:
+            return torch.full((B, lengths[slot.role]), ID)
+        return drawn(slot.role, B, lengths[slot.role], WIDTH) if slot.role in lengths else None
+
+    return what
+
+
+def _call(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> Any:
+    given = {slot.name: what(slot) for slot in form.slots if slot.required or what(slot) is not None}
+    return attempt(lambda: module.double().eval()(**given))
+
+
+def _asks_for_ids(module: nn.Module, form: Form) -> bool:
+    """Return whether a call with vectors fails."""
+    try:
+        _call(copy.deepcopy(module), form, _given(()))
+    except Failed:
+        return True
+    return False
+
+
+def _watched(module: nn.Module, form: Form, ids: Sequence[Slot]) -> tuple[list[Seen], Any]:
+    """Return which sub-modules a call calls, in the order of their beginnings, and what comes back. Raises Failed."""
+    module, seen = copy.deepcopy(module), list[Seen]()
+
+    def watch(name: str, part: nn.Module) -> None:
+        open_: list[Seen] = []
+
+        def before(_: Any, args: Any, kwargs: Any) -> None:
+            open_.append(Seen(name, _shape((args, kwargs)), attends=_attends(part)))
+            seen.append(open_[-1])
+
+        def after(_: Any, args: Any, output: Any) -> None:
+            open_.pop().gives = _shape(output)
+
+        part.register_forward_pre_hook(before, with_kwargs=True)
+        part.register_forward_hook(after)
+
+    for name, part in module.named_modules():
+        if name:
+            watch(name, part)
+    result = _call(module, form, _given(ids))
+    return seen, result
+
+
+def _shape(tree: Any) -> tuple[int, ...] | None:
+    """Return the shape of the first tensor that has vectors for tokens."""
+    for x in tree_leaves(tree):
+        if isinstance(x, Tensor) and x.is_floating_point() and tuple(x.shape) in SHAPES:
+            return tuple(x.shape)
+    return None
+
+
+def _attends(part: nn.Module) -> bool:
+    return any({type(m).__name__} & (WHOLE | ATTENDS) or names_read(type(m)) & ATTENDS for m in part.modules())
+
+
+def _first(
+    seen: list[Seen], ids: Sequence[Slot], module: nn.Module, form: Form, out: str
+) -> tuple[bool, dict[str, str]]:
+    """Return where the layers begin: where vectors can be handed such that no id matters any more. Raises Failed."""
+    found: list[dict[str, str]] = [{}, {}]
+    turned = False
+    for slot in ids:
+        length = S if slot.role == "source" else L
+        shapes = ((B, length, WIDTH), (length, B, WIDTH))
+        at = next((i for i, s in enumerate(seen) if s.attends and s.takes in shapes), None)
+        if at is None:
+            raise Failed("where its layers begin is not found")
+        turned = seen[at].takes == shapes[1]
+        before = [s.name for s in seen[:at] if s.gives == seen[at].takes]
+        found[0][slot.name] = f"input of {seen[at].name}"
+        found[1][slot.name] = f"output of {before[-1]}" if before else found[0][slot.name]
+    for places in found:
+        if _deaf(Handed(copy.deepcopy(module), places, out, turned), form):
+            return turned, places
+    raise Failed("what it embeds cannot be replaced by vectors")
+
+
+def _deaf(model: Handed, form: Form) -> bool:
+    """Return whether the tables of what is embedded change nothing."""
+    first = _output(_call(model, form, _given(())))
+    with torch.no_grad():
+        for part in model.modules():
+            if isinstance(part, nn.Embedding):
+                part.weight += 1 + torch.arange(part.weight.shape[1]) % 3
+    return torch.allclose(first, _output(_call(model, form, _given(()))))
+
+
+def _output(result: Any) -> Tensor:
+    return next(x for x in tree_leaves(result) if isinstance(x, Tensor) and x.is_floating_point())
+
+
+def _last(seen: list[Seen]) -> str:
+    """Return the last place where there are vectors for all tokens: the rest is a head. Raises Failed."""
+    for one in reversed(seen):
+        if one.gives in ((B, L, WIDTH), (L, B, WIDTH)):
+            return f"output of {one.name}"
+        if one.takes in ((B, L, WIDTH), (L, B, WIDTH)) and not one.attends:
+            return f"input of {one.name}"
+    raise Failed("no vectors come out of its layers")

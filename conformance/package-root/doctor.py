@@ -1,0 +1,79 @@
+"""``attnconf doctor``: versions, devices, and a smoke test that blames the suite, not an implementation."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+import torch
+
+import attnconf
+from attnconf.conformance.chapters.contents import all_checks, all_mutants
+from attnconf.conformance.engine.judge import judge_requirement
+from attnconf.conformance.engine.mutant import apply
+from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.engine.subject import Subject
+
+# Mistakes of three kinds (in the scores, in the shape of the softmax, in the gradient), and what must catch them.
+KNOWN = {
+    "ATT-unscaled": "ATT-SCALE-1",
+    "ATT-softmax-over-queries": "ATT-QUERY-1",
+    "ATT-weights-detached": "ATT-GRAD-1",
+}
+
+
+def examine() -> bool:
+    """Print what there is, and whether the suite can tell right from wrong here; return whether it can."""
+    for name, value in environment():
+        print(f"{name:<10} {value}")
+    faults = smoke_test()
+    for fault in faults:
+        print(f"FAULT      {fault}")
+    print(f"{'suite':<10} " + ("NOT SOUND: do not trust its verdicts here" if faults else _sound()))
+    return not faults
+
+
+def _sound() -> str:
+    return f"sound: the reference holds {', '.join(KNOWN.values())}; {len(KNOWN)} known mistakes are caught"
+
+
+def environment() -> list[tuple[str, str]]:
+    """Return versions, devices and threads."""
+    devices = ["cpu"]
+    devices += [f"cuda:{i} ({torch.cuda.get_device_name(i)})" for i in range(torch.cuda.device_count())]
+    devices += ["mps"] if torch.backends.mps.is_available() else []
+    return [
+        ("attnconf", f"{attnconf.__version__} in {attnconf.__path__[0]}"),
+        ("python", f"{platform.python_version()} on {platform.platform()}"),
+        ("torch", torch.__version__),
+        *((name, _version(name)) for name in ("numpy", "pytest", "hypothesis")),
+        ("devices", ", ".join(devices)),
+        ("threads", f"{torch.get_num_threads()} of {os.cpu_count()} cores; a run uses $OMP_NUM_THREADS, or 1"),
+    ]
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "NOT INSTALLED"
+
+
+def smoke_test() -> list[str]:
+    """Return what is wrong with the suite: a right implementation failed, or a wrong one not."""
+    faults = []
+    for mutant, requirement in KNOWN.items():
+        try:
+            right = _outcome(apply([]), requirement)
+            wrong = _outcome(apply([all_mutants()[mutant]]), requirement)
+        except Exception as error:
+            faults.append(f"{requirement} could not be judged: {type(error).__name__}: {error}")
+            continue
+        if right != "pass":
+            faults.append(f"the reference gives {right!r} on {requirement}, want 'pass'")
+        if wrong != "fail":
+            faults.append(f"the mistake {mutant} gives {wrong!r} on {requirement}, want 'fail'")
+    return faults
+
+
+def _outcome(implementation: Implementation, requirement: str) -> str:
+    return judge_requirement(Subject(implementation, "attention", "direct"), all_checks()[requirement]).outcome

@@ -1,0 +1,83 @@
+"""What is drawn under a failure: its smallest example, and which position depends on which. Never scored.
+
+All of a run together may take a second, and only the first three of each are drawn.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import process_time
+from typing import Any
+
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.judge import Judged
+from attnconf.conformance.engine.mutant import apply
+from attnconf.conformance.engine.requirement import Checked
+from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.pictures import dependency, smallest
+from attnconf.conformance.pictures.trace import described
+
+AT_MOST = 3  # of each
+SECONDS = 1.0  # of a run, for all of them
+# Elsewhere an example has too many numbers to be followed by hand, or none.
+COMPONENTS = frozenset(
+    {
+        "attention", "multi_head_attention", "rotary", "rotary_attention", "sinusoidal", "learned", "alibi",
+        "alibi_attention", "relative_bias", "relative_bias_attention", "fourier", "layer_norm", "rms_norm",
+        "feed_forward", "token_embedding",
+    }
+)  # fmt: skip
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What is drawn under one failure, as plain data."""
+
+    example: Json | None = None
+    leaks: Json | None = None
+
+
+@dataclass
+class Budget:
+    """How many may still be drawn, and how long that may take."""
+
+    seconds: float = SECONDS
+    drawn: Counter[str] = field(default_factory=Counter)
+
+    def spend(self, what: str, most: float, draw: Callable[[float], Json | None]) -> Json | None:
+        """Return what ``draw(seconds)`` draws, or None: an implementation may do anything, and no picture is owed."""
+        if self.drawn[what] >= AT_MOST or self.seconds <= 0:
+            return None
+        start = process_time()
+        try:
+            found = draw(min(most, self.seconds))
+        except Exception:
+            found = None
+        self.seconds -= process_time() - start
+        self.drawn[what] += found is not None
+        return found
+
+
+def illustrate(subject: Subject, checked: Checked, judged: Judged, cases: Sequence[Case], budget: Budget) -> Pictures:
+    """Return what can be drawn of a failure within the budget."""
+    failing = next((case for case in cases if judged.failing and case.name == judged.failing.name), None)
+    if failing is None or judged.reason is None:
+        return Pictures()
+    reason = judged.failing.failure.reason if judged.failing and judged.failing.failure else judged.reason
+    other = in_conventions(apply([]), subject.declares)
+    reference = Subject(other, subject.component, subject.lens.name)
+
+    def example(seconds: float) -> Json | None:
+        found = smallest.smallest(subject, reference, checked, failing, reason, seconds)
+        return described(found, subject) if found else None
+
+    def leaking(seconds: float) -> Json | None:
+        return dependency.leaks(subject, reference, judged.log, seconds)
+
+    numbers = checked.requirement.id.split("-")[1] not in ("DTYPE", "IMMUT")  # what is wrong there, they do not show
+    return Pictures(
+        budget.spend("example", smallest.SECONDS, example) if numbers and subject.component in COMPONENTS else None,
+        budget.spend("leaks", dependency.SECONDS, leaking) if dependency.concerns(checked.requirement.id) else None,
+    )

@@ -1,0 +1,66 @@
+"""``--thorough``: explore around the scored cases with Hypothesis, and shrink what fails to the smallest sizes.
+
+Never scored: which examples are drawn changes with the library's version.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from attnconf.conformance.engine.case import REGIMES, Case
+from attnconf.conformance.engine.judge import CaseResult, run_case
+from attnconf.conformance.engine.requirement import Checked
+from attnconf.conformance.engine.subject import Subject
+
+EXAMPLES = 25
+_SIZES = ("B", "H", "L", "S", "E", "F")
+
+
+def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseResult | None:
+    """Return the smallest case found that fails, or None."""
+    from hypothesis import HealthCheck, Phase, find, settings
+    from hypothesis.errors import NoSuchExample
+    from hypothesis.strategies import integers, lists, sampled_from, tuples
+
+    cases = [case for case in cases if not case.fixed]
+    if not cases:
+        return None
+    drawn = tuples(
+        sampled_from(range(len(cases))),
+        lists(integers(1, 4), min_size=len(_SIZES), max_size=len(_SIZES)),
+        sampled_from(tuple(REGIMES)),
+        integers(0, 99),
+    )
+    last: list[CaseResult] = []
+
+    def fails(example: tuple[int, list[int], str, int]) -> bool:
+        which, steps, regime, seed = example
+        case = around(cases[which], steps).but(name="explored", regime=regime, seed=seed)
+        result = run_case(subject, checked, case)
+        if result.outcome == "fail":
+            last[:] = [result]
+        return result.outcome == "fail"
+
+    quiet: Any = settings(
+        max_examples=EXAMPLES, database=None, deadline=None, phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    try:
+        fails(find(drawn, fails, settings=quiet, random=Random(0)))
+    except NoSuchExample:
+        return None
+    return last[0]
+
+
+def around(case: Case, steps: Sequence[int]) -> Case:
+    """Return the case with other sizes that are equal where its sizes are equal and ordered as they are.
+
+    The i-th smallest size becomes the sum of the first i steps. A layer as wide as its heads stays so; a width that is
+    a multiple of something becomes the next multiple, at least twice it.
+    """
+    sizes = sorted({getattr(case, name) for name in _SIZES})
+    other = {size: sum(steps[: i + 1]) for i, size in enumerate(sizes)}
+    changed = case.but(**{name: other[getattr(case, name)] for name in _SIZES})
+    if case.multiple > 1:
+        changed = changed.but(E=case.multiple * max(2, -(-changed.E // case.multiple)))
+    return changed.but(embed=changed.H * changed.E) if case.embed == case.H * case.E else changed

@@ -1,0 +1,121 @@
+"""Explain a run: look for the mistake behind every failure that follows from no other, and draw what it does."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from attnconf.conformance.chapters.contents import all_mutants
+from attnconf.conformance.diagnosis.search import Diagnosis, explain
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.pictures.illustrate import Budget, Pictures, illustrate
+from attnconf.conformance.run.judging import judge_one
+from attnconf.conformance.run.plan import Planned, Run
+from attnconf.conformance.run.relate import Relations, relate
+from attnconf.spec import profiles
+
+# What is made of what: a component may be made of lower ones.
+_HEIGHTS: Mapping[str, int] = {
+    "multi_head_attention": 1,
+    **dict.fromkeys(("encoder_layer", "decoder_layer", "token_attention"), 2),
+    **dict.fromkeys(("encoder", "decoder"), 3),
+    **dict.fromkeys(("encoder_decoder", "transformer"), 4),
+}
+
+
+def explain_failures(run: Run) -> None:
+    """Add to a run, judged as far as it goes, its diagnoses and pictures."""
+    relations = relate(run)
+    run.diagnoses |= _of_selection(run, relations) if run.plan.selected else diagnose(run, relations)
+    run.pictures |= draw(run, relations)
+
+
+def diagnose(run: Run, relations: Relations, asked: Collection[str] = ()) -> dict[str, Diagnosis]:
+    """Return the mistakes behind the failures of a run, by the ids of planned checks.
+
+    Innermost components come first: attention before the layers that are made of it. ``asked``: ids of failures that
+    are diagnosed even if they follow from others.
+    """
+    diagnoses: dict[str, Diagnosis] = {}
+    for group in sorted(_groups(run), key=lambda group: _height(group[0])):
+        roots = [p for p in group if relations.unexplained(p) or p.id in asked]
+        if any(relations.unexplained(p) for p in group):
+            found = _explained(run, group, roots, _beneath(run, group[0], diagnoses))
+            diagnoses |= {p.id: d for p, d in zip(roots, found, strict=True) if d}
+    return diagnoses
+
+
+def _groups(run: Run) -> list[list[Planned]]:
+    """Return the judged checks of each component of each implementation."""
+    groups: dict[tuple[str, str], list[Planned]] = {}
+    for planned in run.plan.planned:
+        if planned.id in run.outcomes:
+            groups.setdefault((planned.implementation.name, planned.entry.component), []).append(planned)
+    return list(groups.values())
+
+
+def _height(planned: Planned) -> int:
+    return _HEIGHTS.get(planned.entry.component, 0)
+
+
+def _explained(
+    run: Run, group: Sequence[Planned], roots: Sequence[Planned], beneath: list[Mutant]
+) -> list[Diagnosis | None]:
+    """Return the mistake behind each root of one component, or None."""
+    known = {p.id for p in roots}
+    judged = [(p, run.outcomes[p.id]) for p in group]
+    others = [j for p, j in judged if j.outcome == "fail" and p.id not in known]
+    passed = [j for _, j in judged if j.outcome == "pass"]
+    seen = {convention: choice for _, j in judged for convention, choice in j.convention.items()}
+    implementation = group[0].implementation
+    declares = {**seen, **implementation.declared(group[0].entry.component)}
+    return explain(
+        [run.outcomes[p.id] for p in roots], others, passed, declares, beneath, implementation.mistake
+    )  # fmt: skip
+
+
+def _beneath(run: Run, planned: Planned, diagnoses: Mapping[str, Diagnosis]) -> list[Mutant]:
+    """Return the mistakes that were named in lower components of the same file."""
+    lower = [
+        diagnoses[p.id]
+        for p in run.plan.planned
+        if p.id in diagnoses
+        and p.implementation.source == planned.implementation.source
+        and _height(p) < _height(planned)
+    ]
+    named = {m.id: m for diagnosis in lower for m in diagnosis.mutants}
+    return [m for name, m in named.items() if name in all_mutants()]
+
+
+def _of_selection(run: Run, relations: Relations) -> dict[str, Diagnosis]:
+    """Return the mistakes behind the failures of a selection, from all there is to judge: one case tells little."""
+    mine = [p for p in run.plan.planned if relations.unexplained(p)]
+    failing = {(p.implementation.name, p.entry.component) for p in mine}
+    asked = {e.requirement for e in profiles.load(profiles.DEFAULT).entries}  # others take minutes
+    asked |= {p.entry.requirement for p in run.plan.planned}
+    wider = [
+        p for p in run.plan.whole
+        if (p.implementation.name, p.entry.component) in failing and p.entry.requirement in asked
+    ]  # fmt: skip
+    settings = replace(run.settings, thorough=False)
+    full = Run(replace(run.plan, settings=settings, planned=tuple(wider), whole=(), selected=False))
+    for planned in wider:
+        judge_one(full, planned)
+    found = diagnose(full, relate(full), {p.id for p in mine})
+    return {p.id: found[p.id] for p in mine if p.id in found}
+
+
+def draw(run: Run, relations: Relations) -> dict[str, Pictures]:
+    """Return the smallest example, and who depends on whom, for the first failures at the root of a MUST."""
+    budget, causes, pictures = Budget(), set[tuple[str, ...]](), {}
+    for planned in run.plan.planned:
+        found = run.diagnoses.get(planned.id)
+        named = tuple(f"{m.id} {m.hint}" for m in found.mutants) if found else (planned.id,)
+        cause = (planned.implementation.name, planned.entry.component, *named)
+        if not relations.unexplained(planned) or cause in causes:  # of one cause one is shown
+            continue
+        causes.add(cause)
+        judged = run.outcomes[planned.id]
+        if judged.requirement.strength == "MUST" or run.settings.strict:
+            subject = planned.subject
+            cases = planned.checked.cases(subject, run.settings.seed, run.settings.device)
+            pictures[planned.id] = illustrate(subject, planned.checked, judged, cases, budget)
+    return pictures

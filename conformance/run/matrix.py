@@ -1,0 +1,231 @@
+"""The kill matrix: every mutant judged as if it were an implementation, by every check, on every component.
+
+``compute`` returns plain rows. The tests assert on them, and ``reports.kill_matrix`` renders them:
+
+    python -m attnconf.conformance.run.matrix     writes reports/kill-matrix.md and the spec's tables of mistakes
+"""
+
+import gc
+import math
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import attnconf.reports
+from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters.contents import all_mutants
+from attnconf.conformance.chapters.equivalent_mutants import equivalents
+from attnconf.conformance.engine.evidence import SEMANTIC_SOURCE
+from attnconf.conformance.engine.judge import Judged
+from attnconf.conformance.engine.mutant import Mutant, apply, reaches
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Run, Settings, make_plan, only
+from attnconf.reports import kill_matrix
+from attnconf.spec import profiles, registry
+
+PROFILE = "full"
+REFERENCE = "reference"  # the row without a mutant
+REPORT = Path(str(attnconf.reports.__file__)).parent / "kill-matrix.md"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How far a root is off, as a multiple of its bound, in the case that shows it best; None where nothing is counted.
+
+    ``source`` is where that bound comes from.
+    """
+
+    ratio: float | None
+    source: str | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one mutant does on one component."""
+
+    mutant: str
+    component: str
+    judged: tuple[str, ...]  # the requirements that apply
+    roots: tuple[str, ...]  # failed, and nothing that they presuppose did
+    consequences: tuple[str, ...]  # failed, as did something that they presuppose
+    raised: tuple[str, ...]  # failed by an exception in every failing case
+    odd: dict[str, str]  # outcomes that no mutant may have: error, unsupported
+    effects: dict[str, Effect]  # of the roots
+
+    @property
+    def failed(self) -> frozenset[str]:
+        return frozenset((*self.roots, *self.consequences))
+
+
+def known() -> dict[str, Mutant]:
+    """Return the mutants of all chapters and those proved equivalent, by id."""
+    return {**all_mutants(), **equivalents()}
+
+
+@cache
+def compute() -> tuple[Row, ...]:
+    """Return the rows of the reference, of every mutant and of every equivalent, on every component.
+
+    Spawned processes, as torch's threads do not survive a fork.
+    """
+    processes, names = min(8, os.cpu_count() or 1), [REFERENCE, *known()]
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=prepare) as pool:
+        return tuple(row for rows in pool.map(rows_of, names, chunksize=4) for row in rows)
+
+
+def prepare() -> None:
+    """Set a worker up: one thread on small work, and no garbage collection that walks all of torch."""
+    torch.set_num_threads(1)
+    all_mutants()
+    gc.freeze()
+
+
+def rows_of(name: str) -> list[Row]:
+    """Return a row for each component: judged, or the reference's where the mutant cannot show."""
+    return [
+        judge_one(name, component) if name == REFERENCE or shows(component, known()[name]) else _copied(name, component)
+        for component in COMPONENTS
+    ]
+
+
+def shows(component: str, mutant: Mutant) -> bool:
+    """Return whether a component reaches a mutant, and is judged by requirements of the mutant's chapter.
+
+    Attention with positions contains attention, but is not judged as attention: what is wrong with that is found there.
+    """
+    entries = (*profiles.load(PROFILE).entries, *profiles.load(profiles.THROUGHPUT).entries)
+    chapters = {registry.get(e.requirement).chapter for e in entries if e.component == component}
+    return mutant.chapter in chapters and reaches(component, mutant)
+
+
+def _copied(name: str, component: str) -> Row:
+    """Return the reference's row as that of a mutant: judged by no more than such a mutant is."""
+    row, mutant = _unharmed(component), known()[name]
+    return replace(row, mutant=name, judged=tuple(r for r in row.judged if not _costs(r) or _costs(mutant.id)))
+
+
+@cache
+def _unharmed(component: str) -> Row:
+    return judge_one(REFERENCE, component)
+
+
+def judge_one(name: str, component: str) -> Row:
+    """Judge one component of a mutant, or of the reference, by every check there is.
+
+    Checks that train take seconds: a mutant is judged by those that it says fail. What a call costs is judged of the
+    mutants of that chapter, and of the reference.
+    """
+    mutant = known().get(name)
+    whole = apply([mutant] if mutant else [])
+    settings = Settings(profile=PROFILE, throughput="smoke")
+    plan = make_plan([replace(whole, components={component: whole.components[component]})], settings)
+    mine = only(plan, lambda planned: mutant is None or judged_by(mutant, planned.entry.requirement))
+    return _row(judge_all(mine), name, component)
+
+
+def judged_by(mutant: Mutant, requirement: str) -> bool:
+    quick = requirement in {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries}
+    return quick or touches(mutant, requirement) or (_costs(mutant.id) and _costs(requirement))
+
+
+def _costs(name: str) -> bool:
+    """Return whether a requirement or a mutant is about what a call costs."""
+    return name.startswith("PERF-")
+
+
+def touches(mutant: Mutant, requirement: str) -> bool:
+    """Return whether a mutant says that it makes a requirement fail, at the root or in consequence."""
+    return requirement in mutant.breaks or requirement in mutant.follows
+
+
+def _row(run: Run, name: str, component: str) -> Row:
+    outcomes = {p.entry.requirement: run.outcomes[p.id] for p in run.plan.planned}
+    failed = {r: judged for r, judged in outcomes.items() if judged.outcome == "fail"}
+    roots = tuple(r for r in failed if not registry.ancestors(r) & failed.keys())
+    return Row(
+        name,
+        component,
+        tuple(r for r, judged in outcomes.items() if judged.outcome != "not-applicable"),
+        roots,
+        tuple(r for r in failed if r not in roots),
+        tuple(r for r, judged in failed.items() if _merely_raised(judged)),
+        {r: f"{j.outcome}: {j.message}" for r, j in outcomes.items() if j.outcome in ("error", "unsupported")},
+        {r: effect(failed[r]) for r in roots},
+    )
+
+
+def _merely_raised(judged: Judged) -> bool:
+    reasons = {case.failure.reason for case in judged.cases if case.failure}
+    return reasons == {"raised"}
+
+
+def effect(judged: Judged) -> Effect:
+    """Return the largest error of the failing cases, in units of the bound that it broke."""
+    found = [_effect(case.error, case.bound, case.failure.details) for case in judged.cases if case.failure]
+    counted = [e for e in found if e.ratio is not None]
+    return max(counted, key=lambda e: e.ratio or 0.0) if counted else Effect(None, None)
+
+
+def _effect(error: float | None, bound: float | None, details: dict[str, Any]) -> Effect:
+    if error is None or bound is None:
+        return Effect(None, None)
+    source = str(details.get("source", SEMANTIC_SOURCE))
+    return Effect(math.inf if math.isnan(error) or not bound else error / bound, source)
+
+
+# -- what is written from it
+
+
+def record(rows: tuple[Row, ...]) -> dict[str, Any]:
+    """Return the matrix and what the mutants say of themselves as plain data, for the renderer."""
+    return {
+        "chapters": list(registry.CHAPTERS.values()),
+        "requirements": [
+            {"id": r.id, "chapter": r.chapter, "strength": r.strength} for r in registry.requirements().values()
+        ],
+        "mutants": [_described(mutant) for mutant in all_mutants().values()],
+        "equivalents": [_described(mutant) for mutant in equivalents().values()],
+        "rows": [asdict(row) for row in rows],
+    }
+
+
+def _described(mutant: Mutant) -> dict[str, Any]:
+    return {
+        "id": mutant.id,
+        "chapter": mutant.chapter,
+        "story": mutant.story,
+        "breaks": sorted(mutant.breaks),
+        "hint": mutant.hint,
+        "source": mutant.source,
+        "silent_on": dict(mutant.silent_on),
+    }
+
+
+def documents() -> Iterator[tuple[Path, str]]:
+    """Yield every file that is made from the mutants, with the text that it must have."""
+    content = record(compute())
+    yield REPORT, kill_matrix.render(content)
+    for chapter in registry.CHAPTERS.values():
+        page = registry.PAGES / f"{chapter}.md"
+        text = page.read_text(encoding="utf-8")
+        if kill_matrix.has_mistakes(text, chapter):
+            yield page, kill_matrix.with_mistakes(text, content, chapter)
+
+
+def main() -> None:
+    """Write the files that are not up to date, and say which."""
+    for path, text in documents():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"written: {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""The record of a run, as reports/schema/results-1.json describes it. Everything people read is made from it."""
+
+import math
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attnconf
+from attnconf.conformance.diagnosis.locate import place
+from attnconf.conformance.engine import catalogue
+from attnconf.conformance.engine.judge import CaseResult
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.request import Implementation, Unjudgeable
+from attnconf.conformance.run.plan import Planned, Run
+from attnconf.conformance.run.relate import Relations, relate
+from attnconf.conformance.run.verdict import verdicts
+from attnconf.reports.record import SCHEMA
+from attnconf.spec import profiles, registry
+
+
+def record(run: Run) -> dict[str, Any]:
+    """Return everything there is to say of a run, as plain data without NaN or infinity."""
+    plan, settings, relations = run.plan, run.settings, relate(run)
+    results = [_result(run, relations, planned) for planned in plan.planned if planned.id in run.outcomes]
+    if run.complete:
+        _add_reference(results)
+    return {
+        "schema": SCHEMA,
+        "suite": {
+            "version": attnconf.__version__,
+            "spec": attnconf.__version__,
+            "commit": _commit(),
+            "profile": settings.profile or profiles.DEFAULT,
+            "seed": settings.seed,
+            "strict": settings.strict,
+            "selected": plan.selected,
+            "prescribed": dict(settings.prescribed),
+        },
+        "environment": environment(settings.device),
+        "implementations": [_implementation(run, i) for i in plan.implementations],
+        "planned": len(plan.planned),
+        "results": results,
+        "verdicts": verdicts(plan, results),
+        "complete": run.complete,
+        "throughput": run.races.record() if run.races else None,
+    }
+
+
+def _add_reference(results: list[dict[str, Any]]) -> None:
+    """Say what to read of the reference, for the failure to begin with in each implementation."""
+    roots = [r for r in results if r["outcome"] == "fail" and not r["follows_from"] and not r["deviation"]]
+    roots.sort(key=lambda r: r["strength"] != "MUST")
+    for r in {r["implementation"]: r for r in reversed(roots)}.values():
+        if registry.get(r["requirement"]).chapter == "throughput":
+            continue  # it has no reference: the textbook is not what is fast
+        functions = catalogue.references(registry.get(r["requirement"]))
+        r["reference"] = [f"reference/{f.chapter}.py:{f.line} {f.name}" for f in functions[:2]]
+
+
+def environment(device: str) -> dict[str, Any]:
+    """Return versions, machine and threads."""
+    import torch
+
+    cuda = torch.cuda.get_device_name() if device.startswith("cuda") and torch.cuda.is_available() else None
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpus": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "device": device,
+        "accelerator": cuda,
+    }
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that the suite runs from, or None."""
+    git = Path(__file__).resolve().parents[2] / ".git"
+    try:
+        if git.is_file():  # a worktree: "gitdir: …/worktrees/name"
+            git = Path(git.read_text().removeprefix("gitdir:").strip())
+        head = (git / "HEAD").read_text().strip()
+        if not head.startswith("ref:"):
+            return head
+        common = (git / (git / "commondir").read_text().strip()) if (git / "commondir").is_file() else git
+        return (common / head.removeprefix("ref:").strip()).read_text().strip()
+    except OSError:
+        return None
+
+
+def _implementation(run: Run, i: Implementation | Unjudgeable) -> dict[str, Any]:
+    if isinstance(i, Unjudgeable):
+        return {
+            "name": i.name, "source": i.source, "version": None, "binding": "adapter", "components": [],
+            "conventions": {}, "profile": None, "isolation": [], "bound": list(i.tried), "blind_spots": None,
+        }  # fmt: skip
+    return {
+        "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
+        "components": list(i.components), "conventions": _conventions(run, i),
+        "profile": run.plan.profiles[i.name].name, "isolation": [], "bound": list(i.told),
+        "blind_spots": run.watch.spots(i.source) if run.watch and run.complete else None,
+    }  # fmt: skip
+
+
+def _conventions(run: Run, i: Implementation) -> dict[str, str]:
+    """Return what is declared, and what was observed where nothing is; with the component where two differ."""
+    by_component = {component: dict(i.declared(component)) for component in i.components}
+    for planned in run.plan.planned:
+        if planned.implementation is i and planned.id in run.outcomes:
+            for convention, choice in run.outcomes[planned.id].convention.items():
+                by_component[planned.entry.component].setdefault(convention, choice)
+    found: dict[str, dict[str, str]] = {}
+    for component, conventions in by_component.items():
+        for convention, choice in conventions.items():
+            found.setdefault(convention, {})[component] = choice
+    flat: dict[str, str] = {}
+    for convention, choices in found.items():
+        one = len(set(choices.values())) == 1
+        flat |= {convention if one else f"{convention} ({c})": choice for c, choice in choices.items()}
+    return flat
+
+
+def _result(run: Run, relations: Relations, planned: Planned) -> dict[str, Any]:
+    judged = run.outcomes[planned.id]
+    deviation = relations.deviations.get(planned.id)
+    requirement = judged.requirement
+    return {
+        "implementation": planned.implementation.name,
+        "component": planned.entry.component,
+        "lens": planned.entry.lens,
+        "requirement": requirement.id,
+        "strength": requirement.strength,
+        "sentence": requirement.sentence,
+        "spec": requirement.anchor,
+        "topic": requirement.topic,
+        "reference": [],
+        "optional": planned.entry.optional,
+        "check": judged.check,
+        "outcome": judged.outcome,
+        "reason": judged.reason,
+        "message": judged.message,
+        "convention": judged.convention,
+        "follows_from": relations.follows_from.get(planned.id, []),
+        "deviation": {"reason": deviation.reason, "link": deviation.link} if deviation else None,
+        "cases": [_case(case) for case in judged.cases],
+        "explored": _case(judged.explored) if judged.explored else None,
+        "diagnosis": _diagnosis(run, planned),
+        **_pictures(run, planned),
+        "seconds": round(judged.seconds, 6),
+    }
+
+
+def _case(case: CaseResult) -> dict[str, Any]:
+    details = case.failure.details if case.failure else {}
+    return {
+        "name": case.name, "described": case.described, "outcome": case.outcome, "message": case.message,
+        "error": _finite(case.error), "bound": _finite(case.bound),
+        "source": details.get("source"), "off": _finite(details.get("off")),
+    }  # fmt: skip
+
+
+def _finite(x: Any) -> float | None:
+    return float(x) if isinstance(x, int | float) and math.isfinite(x) else None
+
+
+def _diagnosis(run: Run, planned: Planned) -> list[dict[str, Any]]:
+    found = run.diagnoses.get(planned.id)
+    if found is None:
+        return []
+    return [_mistake(planned, mistake, found.cases) for mistake in found.mistakes]
+
+
+def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[str, Any]:
+    names = [m.id for m in mistake]
+    where, line, code = place(planned.implementation, planned.entry.component, names) or (None, None, None)
+    return {
+        "mutants": names,
+        "story": "; or ".join(m.story for m in mistake),
+        "hint": "; or ".join(m.hint for m in mistake),
+        "spec": f"spec/{mistake[0].chapter}.md#common-mistakes",
+        "cases": cases,
+        "where": where,
+        "line": line,
+        "code": code,
+    }
+
+
+def _pictures(run: Run, planned: Planned) -> dict[str, Any]:
+    drawn = run.pictures.get(planned.id)
+    return {"example": drawn and drawn.example, "leaks": drawn and drawn.leaks}

@@ -1,0 +1,104 @@
+"""How the failures of a run hang together: which follow from which, and which are known deviations."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attnconf.conformance.engine.judge import Judged
+from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.loading.deviations import Deviation
+from attnconf.conformance.run.plan import Planned, Run
+from attnconf.spec import registry
+
+if TYPE_CHECKING:  # imported where throughput is asked for
+    from attnconf.conformance.timing.run import Standing
+
+
+@dataclass(frozen=True)
+class Relations:
+    """What is known of the failures of a run besides their outcomes, by the ids of planned checks."""
+
+    follows_from: Mapping[str, list[str]]  # the requirements at the root of a failure; empty for a root
+    deviations: Mapping[str, Deviation]  # of the failures that a known deviation accounts for
+
+    def unexplained(self, planned: Planned) -> bool:
+        """Return whether a check failed, follows from no other failure, and is no known deviation."""
+        return self.follows_from.get(planned.id) == [] and planned.id not in self.deviations
+
+
+def relate(run: Run) -> Relations:
+    """Return how the failures of each component of each implementation hang together."""
+    groups: dict[tuple[str, str], list[Planned]] = defaultdict(list)
+    for planned in run.plan.planned:
+        if planned.id in run.outcomes and run.outcomes[planned.id].outcome == "fail":
+            groups[planned.implementation.name, planned.entry.component].append(planned)
+    follows: dict[str, list[str]] = {}
+    deviations: dict[str, Deviation] = {}
+    for (name, component), failed in groups.items():
+        mine = _roots({p.entry.requirement: run.outcomes[p.id] for p in failed})
+        known = {d.requirement: d for d in run.plan.known.get(name, ()) if d.component == component}
+        for planned in failed:
+            follows[planned.id] = roots = mine[planned.entry.requirement]
+            if found := _deviation(planned.entry.requirement, roots, known):
+                deviations[planned.id] = found
+    return Relations(follows, deviations)
+
+
+def _roots(failed: Mapping[str, Judged]) -> dict[str, list[str]]:
+    """Return for each failed requirement those at its root: failed ancestors that have no failed ancestor themselves.
+
+    Where NaN was compared with NaN, that is the first of such failures.
+    """
+    roots = [name for name in failed if not registry.ancestors(name) & set(failed)]
+    blind = [name for name in roots if _blind(failed[name])]
+    found = {}
+    for name in failed:
+        causes = set(roots) & registry.ancestors(name)
+        if name in blind[1:]:
+            causes.add(blind[0])
+        found[name] = sorted({blind[0] if cause in blind else cause for cause in causes})
+    return found
+
+
+def _blind(judged: Judged) -> bool:
+    """Return whether a failure says no more than that what came out is not finite."""
+    return bool(judged.failing and judged.failing.failure and judged.failing.failure.details.get("blind"))
+
+
+def _deviation(requirement: str, roots: Sequence[str], known: Mapping[str, Deviation]) -> Deviation | None:
+    """Return the known deviation that accounts for a failure, itself or by what it follows from."""
+    if requirement in known:
+        return known[requirement]
+    return known[roots[0]] if roots and all(root in known for root in roots) else None
+
+
+def stale(run: Run) -> list[str]:
+    """Return a line for every known deviation that was judged and did not fail."""
+    outcomes = defaultdict(set)
+    for p in run.plan.planned:
+        if p.id in run.outcomes:
+            outcomes[p.implementation.name, p.entry.component, p.entry.requirement].add(run.outcomes[p.id].outcome)
+    return [
+        f"{name}: the known deviation {d.requirement} on {d.component} does not fail any more"
+        for name, entries in run.plan.known.items()
+        for d in entries
+        if "fail" not in outcomes.get((name, d.component, d.requirement), {"fail"}) and not run.plan.selected
+    ]
+
+
+def standing(run: Run, implementation: Implementation, component: str) -> "Standing":
+    """Return which MUSTs a component was found to violate until now, at the root."""
+    from attnconf.conformance.timing.run import Standing
+
+    relations = relate(run)
+    mine = [p for p in run.plan.planned if p.implementation is implementation and p.entry.component == component]
+    musts = [p for p in mine if p.checked.requirement.strength == "MUST"]
+    failed = [p for p in musts if relations.follows_from.get(p.id) == []]
+    known = [p.entry.requirement for p in failed if p.id in relations.deviations]
+    left_out = any(
+        p.implementation is implementation and p.entry.component == component and p.id not in run.outcomes
+        and p.checked.requirement.strength == "MUST"
+        for p in run.plan.whole
+    )  # fmt: skip
+    return Standing([p.entry.requirement for p in failed if p.entry.requirement not in known], known, left_out)

@@ -1,0 +1,97 @@
+"""The Python text of what is judged: of its file, or of the cells of a notebook that it was typed into."""
+
+import ast
+import inspect
+import linecache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+from attnconf.conformance.source import reader
+
+
+@dataclass(frozen=True)
+class Text:
+    """Python text, and of which files or cells it is made."""
+
+    text: str
+    parts: tuple[tuple[int, str], ...]  # (first line within the text, from 1; the name of the file in tracebacks)
+
+    def place(self, line: int) -> str:
+        """Return where a line of the text stands, in words: "homework.py:12", "In [3], line 4"."""
+        first, filename = [part for part in self.parts if part[0] <= line][-1]
+        return reader.where(filename, line - first + 1)
+
+    def definitions(self) -> dict[str, str]:
+        """Return where its classes and functions begin, by their names; of several of one name the last."""
+        kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        return {node.name: self.place(node.lineno) for node in ast.parse(self.text).body if isinstance(node, kinds)}
+
+
+_kept: dict[str, Text] = {}  # of what has no file of its own, by what it is called
+
+
+def text_of(source: str) -> Text | None:
+    """Return the text of a file, or what was kept under this name; None where there is none."""
+    if source in _kept:
+        return _kept[source]
+    path = Path(source or "-")
+    if reader.was_read(source):
+        return Text(reader.text(source), ((1, source),))
+    if path.suffix != ".py" or not path.is_file():
+        return None
+    return Text(path.read_text(encoding="utf-8", errors="replace"), ((1, source),))
+
+
+def keep(called: str, things: Iterable[Any]) -> str | None:
+    """Keep the text of functions and classes with what they name, and return under which name text_of has it.
+
+    That is the name of their file where there is one; None where there is no text, as at Python's own prompt.
+    """
+    names = dict.fromkeys(f.__code__.co_filename for thing in things for f in reached(thing))
+    texts = {name: "".join(linecache.getlines(name)) for name in names}
+    texts = {name: text if text.endswith("\n") else f"{text}\n" for name, text in texts.items() if text.strip()}
+    if len(texts) == 1 and Path(next(iter(texts))).is_file():
+        return next(iter(texts))
+    if not texts:
+        return None
+    whole, parts = "", []
+    for name, text in texts.items():
+        parts.append((whole.count("\n") + 1, name))
+        whole += text
+        reader.adopt(name)
+    _kept[called] = Text(whole, tuple(parts))
+    return called
+
+
+def reached(thing: Any) -> Iterator[FunctionType]:
+    """Yield the functions of a class, or a function itself, and those of what these name in their module."""
+    todo, seen = [thing], set()
+    while todo:
+        this = todo.pop()
+        if id(this) in seen:
+            continue
+        seen.add(id(this))
+        for function in functions_of(this):
+            yield function
+            todo += [v for n in code_names(function.__code__)
+                     if isinstance(v := function.__globals__.get(n), type | FunctionType)
+                     and getattr(v, "__module__", "") == function.__module__]  # fmt: skip
+
+
+def functions_of(thing: Any) -> list[FunctionType]:
+    """Return a function, or the functions that a class and its bases of the same module define."""
+    if isinstance(thing, FunctionType):
+        return [inspect.unwrap(thing)]
+    if not isinstance(thing, type):
+        return []
+    own = [v for kind in thing.__mro__ if kind.__module__ == thing.__module__ for v in vars(kind).values()]
+    return [inspect.unwrap(v) for v in own if isinstance(v, FunctionType)]
+
+
+def code_names(code: CodeType) -> set[str]:
+    """Return the names that code reads from its module, with that of the functions in it."""
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return set(code.co_names).union(*(code_names(c) for c in inner))

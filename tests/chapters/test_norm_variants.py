@@ -1,0 +1,180 @@
+"""Different is not wrong: norms as they are written in the wild, in every declared variant, conform."""
+
+import pytest
+import torch
+from test_sinusoidal_variants import failed
+from torch import nn
+
+from attnconf.adapters.kit.bind import bind
+
+torch.set_num_threads(1)
+
+
+def module(make):
+    """Return a component that binds ``make(config)`` to the weights."""
+    return lambda config, weights: bind(make(config), weights)
+
+
+def torch_layer_norm(config):
+    return nn.LayerNorm(config.shape, config.eps, elementwise_affine=config.affine, bias=config.bias)
+
+
+def functional(config, weights):
+    weight, bias = weights.get("weight"), weights.get("bias")
+    return lambda x: nn.functional.layer_norm(x, config.shape, weight, bias, config.eps)
+
+
+def through_float32(config, weights):
+    """Whatever comes in is normalized in float32, float64 too."""
+
+    def forward(x):
+        w, b = (t.float() if t is not None else None for t in (weights.get("weight"), weights.get("bias")))
+        return nn.functional.layer_norm(x.float(), config.shape, w, b, config.eps).type_as(x)
+
+    return forward
+
+
+class Textbook(nn.Module):
+    """As in the annotated Transformer, once its variance was put right."""
+
+    def __init__(self, config):
+        super().__init__()
+        if len(config.shape) > 1 or not (config.affine and config.bias):
+            raise NotImplementedError("one axis, with gain and shift")
+        self.weight, self.bias = nn.Parameter(torch.ones(config.shape)), nn.Parameter(torch.zeros(config.shape))
+        self.eps = config.eps
+
+    def forward(self, x):
+        if x.size(-1) != self.weight.numel():
+            raise ValueError("another width")
+        wide = x if x.dtype == torch.float64 else x.float()
+        mean = wide.sum(-1, keepdim=True) / x.size(-1)
+        var = wide.sub(mean).pow(2).sum(-1, keepdim=True) / x.size(-1)
+        return (torch.rsqrt(var + self.eps) * (wide - mean)).to(x.dtype) * self.weight + self.bias
+
+
+def test_torchs_layer_norm_conforms():
+    assert not failed("layer_norm", module(torch_layer_norm), {})
+
+
+def test_the_functional_form_conforms():
+    assert not failed("layer_norm", functional, {})
+
+
+def test_a_norm_in_float32_conforms_but_for_float64():
+    got = failed("layer_norm", through_float32, {})
+    assert list(got) == ["LN-PREC-2"]
+
+
+def test_a_textbook_norm_conforms():
+    lacking = ("LN_PLAIN_1", "LN_NOBIAS_1", "LN_AXES_1", "LN_AXES_2")
+    assert not failed("layer_norm", module(Textbook), {}, **dict.fromkeys(lacking, "unsupported"))
+
+
+def test_jax_style_folds_the_gain_into_the_factor():
+    """As Flax has it with use_fast_variance=False: (x - μ)·(γ·rsqrt(σ² + ε)) + β."""
+
+    def build(config, weights):
+        if not config.bias:
+            raise NotImplementedError("without a bias")
+
+        def forward(x):
+            if tuple(x.shape[x.ndim - len(config.shape) :]) != config.shape:
+                raise ValueError("another width")
+            axes = tuple(range(-len(config.shape), 0))
+            wide = x.to(torch.promote_types(x.dtype, torch.float32))
+            var, mean = torch.var_mean(wide, dim=axes, correction=0, keepdim=True)
+            return ((wide - mean) * (torch.rsqrt(var + config.eps) * weights["weight"]) + weights["bias"]).to(x.dtype)
+
+        return forward
+
+    assert not failed("layer_norm", build, {}, LN_PLAIN_1="unsupported", LN_NOBIAS_1="unsupported")
+
+
+def test_an_eager_norm_in_half_precision_overflows():
+    class Eager(Textbook):
+        def forward(self, x):
+            if x.size(-1) != self.weight.numel():
+                raise ValueError("another width")
+            deviation = x - x.mean(-1, keepdim=True)
+            return deviation / (deviation.pow(2).mean(-1, keepdim=True) + self.eps).sqrt() * self.weight + self.bias
+
+    lacking = ("LN_PLAIN_1", "LN_NOBIAS_1", "LN_AXES_1", "LN_AXES_2")
+    got = failed("layer_norm", module(Eager), {}, **dict.fromkeys(lacking, "unsupported"))
+    assert sorted(got) == ["LN-HALF-2", "LN-HALF-3"]
+    assert "float16" in got["LN-HALF-3"]
+
+
+# -- RMSNorm
+
+
+class Llama(nn.Module):
+    """The norm of Llama: cast, then multiplied by the weight."""
+
+    def __init__(self, config, one_plus=False, cast="before"):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(config.dim))
+        self.eps, self.one_plus, self.cast = config.eps, one_plus, cast
+
+    def forward(self, x):
+        if x.shape[-1] != len(self.weight):
+            raise ValueError("another width")
+        wide = x.to(torch.float32)
+        normed = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)
+        gain = 1.0 + self.weight.float() if self.one_plus else self.weight
+        if self.cast == "before":
+            return (normed.to(x.dtype) * gain).to(x.dtype)
+        return (normed * gain.float()).type_as(x)
+
+
+@pytest.mark.parametrize("cast", ["after", "before"])
+@pytest.mark.parametrize("weight", ["plain", "one-plus"])
+def test_every_declared_variant_conforms(weight, cast):
+    """In float32 throughout, as they are in the wild."""
+    build = module(lambda config: Llama(config, weight == "one-plus", cast))
+    declares = {"rms-norm-weight": weight, "rms-norm-cast": cast}
+    assert list(failed("rms_norm", build, declares)) == ["RMS-PREC-2"]
+
+
+@pytest.mark.parametrize("cast", ["after", "before"])
+def test_an_undeclared_cast_is_observed(cast):
+    build = module(lambda config: Llama(config, cast=cast))
+    assert list(failed("rms_norm", build, {})) == ["RMS-PREC-2"]
+
+
+@pytest.mark.parametrize(("cast", "other"), [("after", "before"), ("before", "after")])
+def test_the_other_cast_than_declared_is_a_deviation(cast, other):
+    got = failed("rms_norm", module(lambda config: Llama(config, cast=cast)), {"rms-norm-cast": other})
+    assert list(got) == ["RMS-PREC-2", "RMS-CAST-1"]
+    assert f"100.0 % as if cast {cast}" in got["RMS-CAST-1"]
+
+
+@pytest.mark.parametrize("one_plus", [False, True])
+def test_an_undeclared_weight_does_not_conform(one_plus):
+    build = module(lambda config: Llama(config, one_plus))
+    assert "RMS-GAIN-1" in failed("rms_norm", build, {"rms-norm-weight": "plain" if one_plus else "one-plus"})
+
+
+def test_torchs_rms_norm_conforms():
+    assert not failed("rms_norm", module(lambda config: nn.RMSNorm(config.dim, config.eps)), {})
+
+
+def test_a_scaled_unit_vector_conforms_but_for_eps():
+    """F.normalize with ε as a floor under the length."""
+
+    def build(config, weights):
+        if config.dim != len(weights["weight"]):
+            raise ValueError("another width")
+
+        def forward(x):
+            if x.shape[-1] != config.dim:
+                raise ValueError("another width")
+            wide = x.to(torch.promote_types(x.dtype, torch.float32))
+            normed = nn.functional.normalize(wide, dim=-1, eps=config.eps) * config.dim**0.5
+            return (normed * weights["weight"]).to(x.dtype)
+
+        return forward
+
+    got = failed("rms_norm", build, {})
+    assert {"RMS-EPS-1", "RMS-EPS-2"} <= set(got)
+    assert not {"RMS-SQUARE-1", "RMS-SCALE-1", "RMS-GAIN-1", "RMS-LINE-1", "RMS-ZERO-1"} & set(got)

@@ -1,0 +1,73 @@
+"""Homework that knows nothing of us: right files conform, wrong ones do not, and no mistake is named but theirs."""
+
+from pathlib import Path
+
+import pytest
+from judged_submissions import FOLDER, REPORT, judge_all, standing, still_open, submissions, table
+
+from attnconf.conformance.chapters.contents import all_mutants
+
+FILES = [s.file for s in submissions()]
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return judge_all(FILES)
+
+
+def test_the_index_lists_every_file_once():
+    there = {str(p.relative_to(FOLDER)) for p in FOLDER.glob("*/*") if p.suffix in (".py", ".ipynb")}
+    helpers = {name for name in there if name not in FILES}
+    assert len(FILES) == len({(s.file, s.component) for s in submissions()}), "a file may be several components"
+    assert set(FILES) <= there
+    assert all("import" in _users(name, there - {name}) for name in helpers), helpers
+
+
+def _users(name, others):
+    """Return "import" if another file imports this one, a sibling that is no submission of its own."""
+    stem = Path(name).stem
+    texts = (
+        (FOLDER / other).read_text(encoding="utf-8", errors="replace") for other in others if other.endswith(".py")
+    )
+    return "import" if any(f"import {stem}" in t or f"from {stem} import" in t for t in texts) else ""
+
+
+def test_the_index_names_known_mistakes():
+    assert not {m for s in submissions() for m in s.mistakes} - set(all_mutants())
+
+
+def test_there_are_many_hands():
+    assert sum(s.right for s in submissions()) >= 60
+    assert sum(not s.right for s in submissions()) >= 80
+
+
+def test_what_is_open_is_in_the_collection_and_says_why():
+    assert set(still_open()) <= set(FILES)
+    assert all(set(entry) <= {"verdict", "name"} and all(entry.values()) for entry in still_open().values())
+
+
+@pytest.mark.parametrize("submission", submissions(), ids=FILES)
+def test_the_verdict_is_right_and_so_is_the_name(submission, judged):
+    """What is open, of which open.toml says why, must still be open: a stale entry is an error."""
+    found = standing(submission, judged[submission.file])
+    missed = still_open().get(submission.file, {})
+    if found in ("conformant", "named", "caught"):
+        assert not missed, "reached: take it out of open.toml"
+    elif found == "caught, not named":
+        assert "name" in missed, judged[submission.file].reason
+    else:
+        assert "verdict" in missed, (found, judged[submission.file])
+
+
+@pytest.mark.parametrize("submission", [s for s in submissions() if s.deviations], ids=lambda s: s.file)
+def test_what_a_right_file_does_not_do_though_it_should_is_named(submission, judged):
+    assert set(submission.deviations) <= set(judged[submission.file].deviations)
+
+
+@pytest.mark.parametrize("file", sorted(set(FILES)))
+def test_the_adapter_that_is_written_gives_the_same_results(file, judged):
+    assert judged[file].written
+
+
+def test_the_report_is_what_came_out(judged):
+    assert REPORT.read_text(encoding="utf-8") == table(judged), "run python tests/collection/judged_submissions.py"

@@ -1,0 +1,102 @@
+"""Different is not wrong: the reference is right in every declared convention, and its mutants are known in it."""
+
+from itertools import product
+
+import pytest
+import torch
+
+from attnconf.adapters.contract import CONVENTIONS
+from attnconf.conformance.chapters.contents import all_checks, all_mutants
+from attnconf.conformance.engine.judge import judge_requirement
+from attnconf.conformance.engine.mutant import apply
+from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.run import judge
+from attnconf.conformance.run.explain import explain_failures
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan, only
+from attnconf.spec import profiles
+
+torch.set_num_threads(1)
+
+SPOKEN = {
+    "sinusoidal": ("sinusoidal-output", "sinusoidal-layout", "sinusoidal-frequencies", "sinusoidal-offset"),
+    "sinusoidal_2d": ("grid-axes", "grid-layout", "sinusoidal-frequencies", "sinusoidal-offset"),
+    "learned": ("learned-output", "learned-offset"),
+    "rotary": ("rope-pairing",),
+    "rotary_attention": ("rope-pairing",),
+    "relative_bias_attention": ("t5-scale",),
+    "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
+    "random_fourier": ("random-fourier-order",),
+    "rms_norm": ("rms-norm-weight", "rms-norm-cast"),
+    "encoder_layer": ("norm-order", "attention-scale"),
+    "encoder": ("norm-order", "attention-scale"),
+    "bpe_trainer": ("word-end",),
+    "decoder_layer": ("norm-order", "attention-scale"),
+    "decoder": ("norm-order", "attention-scale"),
+    "feed_forward": ("glu-activated",),
+    "token_embedding": ("embedding-scale", "padding-row"),
+    "token_attention": ("embedding-scale", "sinusoidal-layout"),
+    "encoder_decoder": ("attention-scale",),
+    "transformer": ("transformer-scale", "sinusoidal-layout"),
+}
+VARIANTS = [
+    pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
+    for component, names in SPOKEN.items()
+    for choices in product(*(CONVENTIONS[name] for name in names))
+]
+
+
+@pytest.mark.parametrize(("component", "declares"), VARIANTS)
+def test_the_reference_is_right_in_every_convention(component, declares):
+    subject = Subject(in_conventions(apply([]), declares), component, "direct")
+    names = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
+    found = {name: judge_requirement(subject, all_checks()[name]) for name in names}
+    passed = ("pass", "not-applicable")
+    assert not {name: judged.message for name, judged in found.items() if judged.outcome not in passed}
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "declares"),
+    [
+        ("ROPE-reversed", "rotary", {"rope-pairing": "half"}),
+        ("ROPE-exponent-i", "rotary_attention", {"rope-pairing": "half"}),
+        ("SIN-inverted-twice", "sinusoidal", {"sinusoidal-output": "table", "sinusoidal-layout": "halves"}),
+        ("SIN-grid-width-of-both", "sinusoidal_2d", {"grid-axes": "height-first", "grid-layout": "interleaved"}),
+        ("LRN-negative-from-end", "learned", {"learned-offset": "2"}),
+        ("RMS-eps-outside", "rms_norm", {"rms-norm-weight": "one-plus", "rms-norm-cast": "before"}),
+        ("TOK-words-unweighted", "bpe_trainer", {"word-end": "separate"}),
+        ("FF-gate-not-activated", "feed_forward", {"glu-activated": "up"}),
+        ("EMB-hashed", "token_embedding", {"embedding-scale": "sqrt"}),
+        ("EMB-one-head", "token_attention", {"embedding-scale": "sqrt", "sinusoidal-layout": "halves"}),
+        ("TRF-memory-unmasked", "transformer", {"sinusoidal-layout": "halves", "transformer-scale": "none"}),
+        (
+            "FOUR-bank-linear",
+            "fourier",
+            {"fourier-factor": "pi", "fourier-input": "kept", "fourier-order": "frequency"},
+        ),
+        ("ENC-residual-from-norm", "encoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
+        ("DEC-cross-first", "decoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
+    ],
+)
+def test_a_mistake_is_known_in_other_conventions(name, component, declares):
+    wrong = in_conventions(apply([all_mutants()[name]]), declares)
+    run = judge_all(only(make_plan([wrong], Settings()), lambda planned: planned.entry.component == component))
+    explain_failures(run)
+    assert name in {mutant.id for diagnosis in run.diagnoses.values() for mutant in diagnosis.mutants}
+
+
+def test_what_is_right_in_undeclared_conventions_is_told_which():
+    right = in_conventions(apply([]), {"fourier-factor": "pi", "fourier-order": "frequency"})
+    run = judge([Implementation("nerf", {"fourier": right.components["fourier"]})])
+    (diagnosis,) = run.diagnoses.values()
+    assert diagnosis.mutants[0].hint == 'declares = {"fourier-factor": "pi", "fourier-order": "frequency"}'
+
+
+def test_conventions_without_effect_are_not_named():
+    """There is no gate, whose activated half could be told, and no RMS norm."""
+    right = in_conventions(apply([]), {"attention-scale": "none"})
+    run = judge([Implementation("unscaled", {"encoder_layer": right.components["encoder_layer"]})])
+    (diagnosis,) = run.diagnoses.values()  # as a mistake of attention's, which has no such convention
+    assert [m.id for m in diagnosis.mutants] == ["ATT-unscaled"]

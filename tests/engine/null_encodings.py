@@ -1,0 +1,79 @@
+"""Implementations of encodings that compute nothing worth the name, for test_null_encodings.py."""
+
+import torch
+
+from attnconf.adapters.contract import COMPONENTS, RETURNS
+from attnconf.conformance.engine.request import Implementation
+
+ENCODINGS = tuple(c for c in COMPONENTS if c not in ("attention", "multi_head_attention"))
+
+
+def shape(component, config, given):
+    """Return the shape of what a component gives for its inputs, by the contract."""
+    if component == "sinusoidal_2d":
+        return (*given, config.dim)
+    if component in ("alibi", "relative_bias"):
+        return (config.num_heads, *given)
+    width = {
+        "fourier": lambda: 2 * config.in_dim * len(config.frequencies),
+        "random_fourier": lambda: 2 * config.num_features,
+        "coordinate_mlp": lambda: config.out_dim,
+    }
+    x = given[0 if component.startswith("decoder") else -1]
+    if not x.is_floating_point():  # ids
+        return (*x.shape, config.vocab_size if component == "transformer" else config.dim)
+    return (*x.shape[:-1], width[component]() if component in width else x.shape[-1])
+
+
+def like(config, weights, given):
+    """Return a tensor of the dtype and on the device that the output must have."""
+    tensors = [x for x in (*given, *weights.values()) if isinstance(x, torch.Tensor) and x.is_floating_point()]
+    return tensors[0] if tensors else torch.empty(0, dtype=config.dtype, device=config.device)
+
+
+def filled(number):
+    return lambda x, shape: x.new_full(shape, number)
+
+
+def random(x, shape):
+    return torch.randn(shape, dtype=torch.float64).to(x)
+
+
+def echo(x, shape):
+    """The input itself, cut or repeated to the width of the output; 0, 1, 2, … where there is none."""
+    if x.ndim == 0 or x.numel() == 0 or x.shape[:-1] != shape[:-1]:
+        return torch.arange(torch.Size(shape).numel()).reshape(shape).to(x)
+    return x.repeat(*[1] * (x.ndim - 1), -(-shape[-1] // x.shape[-1]))[..., : shape[-1]].clone()
+
+
+def written(component, config, given, fill):
+    """Return an id for each word, a word for each id, or as many merges as are asked for, from ``fill``'s numbers."""
+    n = {"ids": lambda: len(given.split()), "text": lambda: len(given), "merges": lambda: config.num_merges}
+    numbers = fill(torch.empty(0, dtype=torch.float64), (n[RETURNS[component]](),)).tolist()
+    if RETURNS[component] == "ids":
+        return [int(x) if x == x // 1 else x for x in numbers]
+    words = [f"{x:g}" for x in numbers]
+    return " ".join(words) if RETURNS[component] == "text" else list(zip(words, words, strict=True))
+
+
+def null(name, fill):
+    """Return an implementation of every encoding whose output comes from ``fill(like, shape)``."""
+
+    def component(of):
+        def build(config, weights):
+            if of in RETURNS:
+                return lambda given: written(of, config, given, fill)
+            return lambda *given, **more: fill(like(config, weights, given), shape(of, config, given))
+
+        return build
+
+    return Implementation(name, {c: component(c) for c in ENCODINGS})
+
+
+CONTROLS = {
+    name: null(name, fill)
+    for name, fill in {
+        "zeros": filled(0.0), "ones": filled(1.0), "constant": filled(0.7), "nan": filled(torch.nan),
+        "random": random, "echo": echo,
+    }.items()
+}  # fmt: skip

@@ -1,0 +1,197 @@
+"""The scored cases: sizes that cannot be mistaken for each other, strong stimuli, and the same numbers for ever."""
+
+import math
+from itertools import combinations
+
+import pytest
+import torch
+
+from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.engine.case import FAMILIES, REGIMES, Case, draw, family
+from attnconf.conformance.engine.judge import judge_requirement
+from attnconf.conformance.engine.mutant import apply
+from attnconf.conformance.engine.subject import Subject
+
+SIZES = ("B", "H", "L", "S", "E", "F")
+CASES = {(name, case.name): case for name, cases in FAMILIES.items() for case in cases}
+TILES = (16, 32, 64, 128)
+
+# Sizes that are equal on purpose, told by the case: what it says, the sizes, and why.
+EQUAL = [
+    (lambda c: "square" in c.name or c.name.startswith("self"), ("L", "S"), "where queries and keys can be mixed up"),
+    (lambda c: "batch-is-L" in c.name, ("B", "L"), "where samples and queries can be mixed up"),
+    (lambda c: "batch-is-S" in c.name, ("B", "S"), "where samples and keys can be mixed up"),
+    (lambda c: "batch-is-H" in c.name, ("B", "H"), "where samples and heads can be mixed up"),
+    (lambda c: "fused" in c.name, ("E", "F"), "fused kernels want values as wide as keys"),
+    (lambda c: c.embed > 0, ("E", "F"), "a layer's heads have one width"),
+]
+
+# Numbers that draw() gave when the case set was made. They may never change: verdicts would.
+GOLDEN = {
+    ("0/moderate-2/q", (3,)): ["-0x1.2571e5816061dp-2", "-0x1.f221cae974ea6p-1", "-0x1.6bbc2a374e80cp+0"],
+    ("0/uniform-1/v", (2, 2)): [
+        "-0x1.818ac7394b67cp-1", "-0x1.9c1d4a931b5acp+0", "0x1.17048e04d09d3p-2", "-0x1.e4d6849ac7df7p-1",
+    ],
+    ("", (2,)): ["-0x1.770130a26d488p-1", "0x1.f0e99de29495ap-1"],
+    ("äß/√", (2,)): ["0x1.4b91ae464337dp+0", "0x1.6e615349629d2p-4"],
+}  # fmt: skip
+
+each_case = pytest.mark.parametrize("key", CASES, ids="/".join)
+
+
+# -- sizes
+
+
+@each_case
+def test_sizes_are_distinct_but_for_those_meant_to_be_equal(key):
+    case = CASES[key]
+    equal = {pair for pair in combinations(SIZES, 2) if getattr(case, pair[0]) == getattr(case, pair[1])}
+    assert equal == {pair for says, pair, _ in EQUAL if says(case)}
+
+
+@each_case
+def test_layers_have_widths_that_fit_nothing_else(key):
+    case = CASES[key]
+    widths = {w for w in (case.embed, case.key_dim, case.value_dim, case.out_dim) if w}
+    assert not widths & ({getattr(case, size) for size in SIZES} - ({case.E} if case.H == 1 else set()))
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        lambda c: c.L == 1 < c.S,
+        lambda c: c.S == 1 < c.L,
+        lambda c: c.B == 1,
+        lambda c: c.H == 1,
+        lambda c: c.E == 1,
+        lambda c: c.B == c.L > 1,
+        lambda c: c.B == c.S > 1,
+        lambda c: c.L == c.S > 1,
+        lambda c: c.L < c.S,
+        lambda c: c.L > c.S,
+        lambda c: c.B > 3,
+        lambda c: c.L > 64,
+        lambda c: c.S > 128,
+    ],
+)
+def test_some_case_at_every_edge(wanted):
+    assert any(wanted(case) for case in CASES.values())
+
+
+@each_case
+def test_lengths_are_off_every_tile(key):
+    case = CASES[key]
+    assert all(length % tile for length in (case.L, case.S) for tile in TILES)
+
+
+def test_names_tell_cases_of_a_check_apart():
+    for checked in all_checks().values():
+        names = [case.name for name in checked.families for case in FAMILIES[name]]
+        assert len(names) == len(set(names)), checked.requirement.id
+
+
+def test_every_family_is_used():
+    assert {name for checked in all_checks().values() for name in checked.families} == set(FAMILIES)
+
+
+def test_without_a_width_of_their_own_values_are_as_wide_as_keys():
+    for name in FAMILIES:
+        assert all(case.F == case.E for case in family(name, 0, "cpu", False))
+
+
+# -- numbers
+
+
+@each_case
+def test_stimuli_are_signed_and_strong(key):
+    case = CASES[key]
+    for x, size in ((case.q, REGIMES[case.regime]), (case.k, 1.0), (case.v, 1.0)):
+        assert (x > 0).any()
+        assert (x < 0).any()
+        assert float(x.abs().max()) <= math.sqrt(3) * size
+        assert float(x.std()) == pytest.approx(size, rel=0.35)
+
+
+@each_case
+def test_scores_are_as_spread_as_the_regime_says(key):
+    case = CASES[key]
+    scores = case.q @ case.k.transpose(-1, -2) / math.sqrt(case.E)
+    assert float(scores.std()) == pytest.approx(REGIMES[case.regime], rel=0.35)
+
+
+def test_there_are_three_regimes_and_each_is_used():
+    assert {case.regime for case in FAMILIES["distinct"]} == set(REGIMES) == {"uniform", "moderate", "peaked"}
+
+
+def test_the_peaked_regime_is_peaked_and_the_uniform_one_is_not():
+    largest = {}
+    for case in FAMILIES["distinct"]:
+        weights = torch.softmax(case.q @ case.k.transpose(-1, -2) / math.sqrt(case.E), dim=-1)
+        largest[case.regime] = float(weights.amax(dim=-1).mean()) * case.S  # 1 where all weigh the same
+    assert largest["uniform"] < 1.3 < 2 < largest["moderate"]
+    assert largest["peaked"] > 7
+
+
+@pytest.mark.parametrize(("key", "shape"), GOLDEN)
+def test_the_generator_gives_the_same_numbers_for_ever(key, shape):
+    got = draw(key, *shape)
+    assert got.shape == shape
+    assert got.dtype == torch.float64
+    assert [x.hex() for x in got.flatten().tolist()] == GOLDEN[key, shape]
+
+
+def test_the_generator_leaves_torchs_own_alone():
+    torch.manual_seed(1)
+    first = draw("key", 5)
+    state = torch.get_rng_state()
+    torch.manual_seed(2)
+    assert torch.equal(draw("key", 5), first)
+    torch.manual_seed(1)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_mean_and_variance():
+    x = draw("a large sample", 100_000)
+    assert abs(float(x.mean())) < 5 / math.sqrt(len(x))
+    assert abs(float(x.var()) - 1) < 5 * math.sqrt(0.8 / len(x))  # the fourth moment is 9/5
+    assert float(x.abs().max()) < math.sqrt(3)
+    assert abs(float((x[1:] * x[:-1]).mean())) < 5 / math.sqrt(len(x))
+
+
+def test_different_keys_give_different_numbers():
+    drawn = torch.stack([draw(f"key {i}", 500) for i in range(40)])
+    assert len({tuple(row) for row in drawn.tolist()}) == len(drawn)
+    assert float((torch.corrcoef(drawn) - torch.eye(len(drawn))).abs().max()) < 5 / math.sqrt(500)
+
+
+def test_tensors_of_a_case_differ_and_are_drawn_once():
+    case = Case("some")
+    assert case.draw("a", 4) is case.draw("a", 4)
+    assert not torch.equal(case.draw("a", 4), case.draw("b", 4))
+    assert torch.equal(case.but(dtype=torch.float32).k.double(), case.k.float().double())
+
+
+def test_seeds_change_the_numbers_and_nothing_else():
+    for name in FAMILIES:
+        for one, other in zip(family(name, 0, "cpu", True), family(name, 1, "cpu", True), strict=True):
+            assert one.but(seed=1) == other
+            assert not torch.equal(one.k, other.k)
+
+
+def test_implementations_are_given_the_same_numbers():
+    """Whatever was judged before, and whether it failed."""
+    check = all_checks()["ATT-QUERY-1"]
+    seen = []
+    for _ in range(2):
+        subject = Subject(apply([]), "attention", "direct")
+        seen.append([request.inputs for request, _ in judge_requirement(subject, check).log])
+        judge_requirement(Subject(apply([]), "multi_head_attention", "heads"), check)
+    for one, other in zip(*seen, strict=True):
+        assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_a_permutation_moves_everything(size):
+    order = Case("some").permutation("order", size)
+    assert sorted(order.tolist()) == list(range(size))
+    assert size == 1 or all(i != at for i, at in enumerate(order.tolist()))

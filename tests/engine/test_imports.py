@@ -1,0 +1,130 @@
+"""Who may import whom, and what must not import torch."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attnconf.conformance.engine.catalogue import adapter_names
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("spec", "reference", "conformance", "adapters", "reports")
+MODULES = {str(p.relative_to(ROOT).with_suffix("")): p for f in FOLDERS for p in sorted((ROOT / f).rglob("*.py"))}
+OF_THE_REFERENCE = {"reference", "torch_compile"}  # adapters of it
+ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name not in OF_THE_REFERENCE]
+
+# The tower of conformance/: a floor imports from itself and from the floors that stand before it, and from no other.
+TOWER = ["source", "engine", "chapters", "loading", "diagnosis", "pictures", "timing", "inference", "run"]
+# What a folder, or a module, may import of ours. The longest entry that fits a module decides.
+MAY = {
+    "spec": "spec",
+    "reference": "reference",
+    "reports": "reports",
+    "reports/studies": "reference conformance",  # experiments that people run; not installed
+    "adapters": "adapters.contract adapters.kit adapters.bind adapters.torch_nn",
+    "adapters/reference": "adapters reference",  # the library that it adapts
+    "adapters/torch_compile": "adapters",  # likewise
+    "adapters/generated": "adapters.generated adapters.kit conformance.source",  # reads a file as --impl reads it
+    "conformance": "spec reference adapters.contract adapters.reference adapters.kit adapters.generated "
+    "reports conformance",
+    "conformance/engine/catalogue": "spec reference adapters conformance",  # reads off the files what there is
+    "conformance/package-root": "spec reference adapters reports conformance api cli demo doctor explaining listing "
+    "show",
+}
+
+
+def may(name):
+    """Return what a module may import: of the tower, only what stands before its own floor."""
+    wanted = MAY[max((key for key in MAY if name == key or name.startswith(f"{key}/")), key=len)].split()
+    folder, _, floor = name.rpartition("/")[0].partition("/")
+    floor = floor.partition("/")[0]
+    if folder == "conformance" and floor in TOWER:
+        stands_on = [f"conformance.{x}" for x in TOWER[: TOWER.index(floor) + 1]]
+        return [x for x in wanted if x != "conformance"] + stands_on
+    return wanted
+
+
+# Listings, pages and reports answer at once: importing torch takes a second.
+WITHOUT_TORCH = [
+    "attnconf",
+    "attnconf.spec.registry",
+    "attnconf.spec.profiles",
+    "attnconf.adapters",
+    "attnconf.conformance.engine.catalogue",
+    "attnconf.conformance.plugin",
+    "attnconf.cli",
+    "attnconf.explaining",
+    "attnconf.reports.terminal",
+    "attnconf.reports.markdown",
+    "attnconf.reports.notebook",
+    "attnconf.reports.kill_matrix",
+]
+
+
+def tree(name):
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+
+def imported(name):
+    """Yield what a module imports of ours, without "attnconf."."""
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            found = []
+        yield from (x.removeprefix("attnconf.") for x in found if x.startswith("attnconf."))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_only_what_it_may(name):
+    wrong = {x for x in imported(name) if not any(x == y or x.startswith(f"{y}.") for y in may(name))}
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_are_absolute(name):
+    assert not [node for node in ast.walk(tree(name)) if isinstance(node, ast.ImportFrom) and node.level]
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_an_adapter_imports_nothing_of_the_reference_or_the_suite(name):
+    assert not {x for x in imported(name) if x.startswith(("reference", "conformance", "spec", "reports"))}
+
+
+def calls_a_component(node):
+    """Return whether this is ``….components[…](…)``."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Subscript)
+        and isinstance(node.func.value, ast.Attribute)
+        and node.func.value.attr == "components"
+    )
+
+
+def test_only_the_boundary_calls_foreign_code():
+    callers = {name for name in MODULES if any(calls_a_component(node) for node in ast.walk(tree(name)))}
+    assert callers == {"conformance/engine/boundary"}
+
+
+def test_only_subjects_and_the_diagnosis_go_through_the_boundary():
+    assert {name for name in MODULES if "conformance.engine.boundary.call" in imported(name)} == {
+        "conformance/engine/subject",
+        "conformance/diagnosis/replay",
+        "conformance/inference/trial",
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if re.fullmatch(r"conformance/chapters/\w+/checks", name)])
+def test_checks_see_the_implementation_through_their_subject_only(name):
+    assert not {"conformance.engine.boundary.call", "conformance.engine.request.Implementation"} & set(imported(name))
+
+
+@pytest.mark.parametrize("name", WITHOUT_TORCH)
+def test_what_answers_at_once_does_not_import_torch(name):
+    code = f"import {name}, sys; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

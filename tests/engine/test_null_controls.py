@@ -1,0 +1,95 @@
+"""What computes nothing passes nothing, but for what it satisfies by definition: listed, each with the reason."""
+
+from functools import cache
+
+import pytest
+import torch
+from null_allowed import ALL, ALLOWED
+from null_implementations import CONTROLS
+
+from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.engine.case import FAMILIES
+from attnconf.conformance.engine.judge import judge_requirement
+from attnconf.conformance.engine.mutant import apply
+from attnconf.conformance.engine.requirement import Checked
+from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.plan import Settings, make_plan
+from attnconf.spec import registry
+
+torch.set_num_threads(1)
+
+
+def allowed(control):
+    """Return the (component, requirement, case) that a control may pass."""
+    found = set()
+    for entry in ALLOWED:
+        for requirement in entry.requirements.split() if control in entry.controls else ():
+            names = [case.name for family in all_checks()[requirement].families for case in FAMILIES[family]]
+            found |= {(c, requirement, case) for c in entry.components for case in entry.cases or names}
+    return found
+
+
+@cache
+def judged(control):
+    """Return the run in which a control was judged."""
+    return judge_all(make_plan([CONTROLS[control]], Settings()))
+
+
+def passed(control):
+    run = judged(control)
+    return {
+        (p.entry.component, p.entry.requirement, case.name)
+        for p in run.plan.planned
+        for case in run.outcomes[p.id].cases
+        if case.outcome == "pass"
+    }
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_null_implementation_passes_exactly_what_it_satisfies_by_definition(control):
+    got, want = passed(control), allowed(control)
+    assert not sorted(got - want), "passed without a reason in ALLOWED"
+    assert not sorted(want - got), "listed in ALLOWED, but not passed"
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_null_implementation_only_passes_or_fails(control):
+    outcomes = {case.outcome for judged_ in judged(control).outcomes.values() for case in judged_.cases}
+    assert outcomes <= {"pass", "fail"}
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_no_null_implementation_passes_the_umbrella(control):
+    run = judged(control)
+    umbrellas = [p for p in run.plan.planned if p.entry.requirement.split("-")[1] == "ORACLE"]
+    assert umbrellas
+    assert {run.outcomes[p.id].outcome for p in umbrellas} == {"fail"}
+
+
+def test_every_control_is_accounted_for():
+    assert set(ALL) == set(CONTROLS)
+    assert all(set(entry.controls) <= set(ALL) and entry.reason for entry in ALLOWED)
+
+
+def test_the_reference_is_told_from_every_null_implementation():
+    subject = Subject(apply([]), "attention", "direct")
+    assert judge_requirement(subject, all_checks()["ATT-ORACLE-1"]).outcome == "pass"
+
+
+def nothing(subject, case):
+    yield from ()
+
+
+def test_a_check_without_evidence_is_an_error():
+    silent = Checked(registry.get("ATT-SHAPE-1"), nothing, ("distinct",))
+    got = judge_requirement(Subject(apply([]), "attention", "direct"), silent)
+    assert got.outcome == "error"
+    assert "yielded no evidence" in got.message
+
+
+def test_a_check_without_cases_is_an_error():
+    got = judge_requirement(
+        Subject(apply([]), "attention", "direct"), all_checks()["ATT-SHAPE-1"], select=lambda case: False
+    )
+    assert (got.outcome, got.message) == ("error", "no case was run")

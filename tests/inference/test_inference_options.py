@@ -1,0 +1,338 @@
+"""Options whose names say nothing, flags in either position, and attention without a batch: what is found of them."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from command_line import attnconf
+
+from attnconf.adapters.generated import runtime
+from attnconf.conformance import inference
+from attnconf.conformance.run import implementations
+from attnconf.conformance.source.reader import read
+
+torch.set_num_threads(1)
+HERE = Path(__file__).parents[1] / "submissions"
+HEAD = "import math\nimport torch\nfrom torch import nn\n"
+CLASS = """
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads{constructor}):
+        super().__init__()
+        self.n = n_heads
+        {keep}
+        self.wq, self.wk, self.wv, self.wo = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x{options}):
+        q, k, v = (w(x).unflatten(-1, (self.n, -1)).transpose(1, 2) for w in (self.wq, self.wk, self.wv))
+        s = q @ k.mT / math.sqrt(q.shape[-1])
+        {scores}
+        return self.wo((s.softmax(-1) @ v).transpose(1, 2).flatten(2))
+"""
+FUNCTION = """
+def attention(q, k, v{options}):
+    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    {scores}
+    return s.softmax(-1) @ v
+"""
+LATER = "s = s.masked_fill(torch.ones(s.shape[-2:], dtype=torch.bool).triu({first}), -math.inf) if {when} else s"
+
+
+def multi_head(scores="pass", options="", constructor="", keep="pass"):
+    return HEAD + CLASS.format(scores=scores, options=options, constructor=constructor, keep=keep)
+
+
+def function(scores, options):
+    return HEAD + FUNCTION.format(scores=scores, options=options)
+
+
+def later(when, first=1):
+    return LATER.format(when=when, first=first)
+
+
+def inferred(path):
+    """Return the one binding of a file."""
+    (bound,), _ = inference.bindings(read(Path(path)), None, None)
+    return bound
+
+
+def inferred_of(folder, text):
+    path = folder / "homework.py"
+    path.write_text(text, encoding="utf-8")
+    return inferred(path)
+
+
+# -- masks of any name
+
+MASKS = {
+    "True hides": ("s if ? is None else s.masked_fill(?, -math.inf)", "(B, H, L, S) true-drops", "true-drops"),
+    "True keeps": ("s if ? is None else s.masked_fill(~?, -math.inf)", "(B, H, L, S) true-keeps", "true-keeps"),
+    "padding": ("s if ? is None else s.masked_fill(?[:, None, None] == 0, -1e30)", "(B, S) true-keeps", "true-keeps"),
+    "added": ("s if ? is None else s + ?", "(B, H, L, S) additive", "additive"),
+    "lengths": (
+        "s if ? is None else s.masked_fill(torch.arange(s.shape[-1]) >= ?.view(-1, 1, 1, 1), -math.inf)",
+        "lengths (B,)", "lengths",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["hide", "look", "blocked"])
+@pytest.mark.parametrize("form", MASKS)
+def test_a_mask_may_have_any_name(tmp_path, form, name):
+    scores, told, kind = MASKS[form]
+    found = inferred_of(tmp_path, multi_head("s = " + scores.replace("?", name), f", {name}=None"))
+    assert found.certified == "reference"
+    assert found.draft.declares["mask"] == kind
+    assert f"; {name} {told}" in found.told[2]
+
+
+@pytest.mark.parametrize("given", ["", "=None"])
+def test_a_mask_of_any_name_may_have_to_be_given(tmp_path, given):
+    found = inferred_of(
+        tmp_path, function("s = s if hide is None else s.masked_fill(hide, -math.inf)", f", hide{given}")
+    )
+    assert found.certified == "reference"
+    assert found.told[2] == "masks        hide (B, H, L, S) true-drops"
+    insists = inferred_of(tmp_path, multi_head("s = s.masked_fill(hide, -math.inf)", ", hide"))
+    assert insists.certified == "reference"
+    assert "; hide (B, H, L, S) true-drops" in insists.told[2]
+
+
+def test_a_known_mistake_in_a_mask_of_any_name_is_asked_for():
+    found = inferred(HERE / "wrong" / "att_hide_after_softmax.py")
+    assert found.established
+    assert "hide=hide" in found.draft.body
+
+
+ODD = "s = s if ignore is None else s - 5 * ignore"
+
+
+@pytest.mark.parametrize("text", [multi_head(ODD, ", ignore=None"), function(ODD, ", ignore=None")])
+def test_what_takes_a_mask_and_is_nothing_that_we_know_is_in_doubt(tmp_path, text):
+    found = inferred_of(tmp_path, text)
+    assert not found.established
+    assert "in doubt     ignore takes a mask and changes the output" in "\n".join(found.told)
+    assert "ignore" not in found.draft.body
+
+
+def test_the_verdict_on_what_is_in_doubt_says_why(tmp_path):
+    path = tmp_path / "homework.py"
+    path.write_text(function(ODD, ", ignore=None"), encoding="utf-8")
+    done = attnconf("run", f"--impl={path}", cwd=tmp_path)
+    assert "INCOMPLETE" in done.stdout
+    assert "equivalence not established: ignore takes a mask and changes the output" in done.stdout
+
+
+LEFT = {
+    "nothing reads it": ("pass", ["extra=None: no mask that we know"]),
+    "it takes no tensor": ("s = s if extra is None else s * len(extra['a'])", ["extra=None: no mask that we know"]),
+}
+
+
+@pytest.mark.parametrize("case", LEFT)
+def test_what_is_no_mask_is_left_alone(tmp_path, case):
+    scores, said = LEFT[case]
+    found = inferred_of(tmp_path, multi_head(scores, ", extra=None"))
+    assert found.established
+    assert [line.removeprefix("left alone   ") for line in found.told[3:]] == said
+    assert found.told[1] == "forward      (x) -> result"
+
+
+@pytest.mark.parametrize("options", [", past=None", ", layer_cache=None, verbose=False", ", return_kv=False"])
+def test_a_telling_name_is_not_tried(tmp_path, options):
+    found = inferred_of(tmp_path, multi_head("pass", options))
+    assert found.established
+    assert len(found.told) == 3
+
+
+def test_a_bias_is_handed_to_one_argument(tmp_path):
+    scores = "s = sum((b for b in (attn_bias, earlier) if b is not None), s)"
+    found = inferred_of(tmp_path, function(scores, ", attn_bias=None, earlier=None"))
+    assert "earlier=" not in found.draft.body
+    assert "left alone   earlier=None: another bias" in found.told
+
+
+def test_a_mask_is_told_once(tmp_path):
+    found = inferred_of(
+        tmp_path, multi_head("s = s if mask is None else s.masked_fill(mask, -math.inf)", ", mask=None")
+    )
+    assert found.told[2].count("true-drops") == 1
+    assert found.draft.declares["mask"] == "true-drops"
+
+
+MEMORY = {
+    "refused": ("assert memory is None", "reference", "forward      (x) -> result"),
+    "forgotten": ("pass", "MHA-memory-ignored", "forward      (x, memory=memory) -> result"),
+}
+
+
+@pytest.mark.parametrize("case", MEMORY)
+def test_a_memory_may_be_left_out_where_it_is_not_taken(tmp_path, case):
+    scores, certified, forward = MEMORY[case]
+    found = inferred_of(tmp_path, multi_head(scores, ", memory=None"))
+    assert (found.certified, found.told[1]) == (certified, forward)
+
+
+# -- flags
+
+FLAGS = {
+    "on by default, causal if off": ("lookahead", "True", "not {}", "lookahead=not config.causal"),
+    "off by default, causal if off": ("full", "False", "not {}", "full=not config.causal"),
+    "on by default, causal if on": ("is_causal", "True", "{}", "is_causal=config.causal"),
+    "off by default, causal if on": ("strict", "False", "{}", "strict=config.causal"),
+    "a name that is in use": ("bidirectional", "True", "not {}", "bidirectional=not config.causal"),
+}
+
+
+@pytest.mark.parametrize("case", FLAGS)
+def test_both_positions_of_a_flag_are_asked_for(tmp_path, case):
+    name, default, when, asked = FLAGS[case]
+    options = f", {name}={default}"
+    texts = [
+        multi_head(later(when.format(name)), options),
+        multi_head(later(when.format("self.kept")), constructor=options, keep=f"self.kept = {name}"),
+        function(later(when.format(name)), options),
+    ]
+    for text in texts:
+        found = inferred_of(tmp_path, text)
+        assert found.certified == "reference"
+        assert asked in found.draft.body
+        assert "causality" not in found.draft.declares
+        assert found.profile != "causal-self-attention-1"
+
+
+def test_a_flag_may_have_to_be_given(tmp_path):
+    found = inferred_of(tmp_path, multi_head(later("not lookahead"), ", lookahead"))
+    assert "forward      (x, lookahead=not causal) -> result" in found.told
+    assert found.certified == "reference"
+
+
+def test_a_configuration_may_hold_the_flag():
+    found = inferred(HERE / "right" / "att_bidirectional_config.py")
+    assert "bidirectional=not config.causal" in found.draft.body
+
+
+def test_a_known_mistake_in_one_position_is_asked_for(tmp_path):
+    found = inferred_of(tmp_path, multi_head(later("not lookahead", 2), ", lookahead=True"))
+    assert "lookahead=not config.causal" in found.draft.body
+
+
+def test_a_flag_in_whose_other_position_other_tokens_count_is_in_doubt(tmp_path):
+    scores = "s = s if wide else s.tril() + s.tril().sin() - 1e30 * (1 - torch.ones_like(s).tril())"
+    found = inferred_of(tmp_path, multi_head(scores, ", wide=True"))
+    assert not found.established
+    assert "in doubt     wide=False changes which tokens count" in "\n".join(found.told)
+
+
+def test_a_flag_for_something_else_is_told(tmp_path):
+    found = inferred_of(tmp_path, multi_head("s = s if soft else s * 3", ", soft=True"))
+    assert found.established
+    assert found.told[3:] == ("left alone   soft=True: what it does otherwise is not judged",)
+
+
+# -- one sequence at a time
+
+SINGLE = {
+    "right/att_tokens_linear.py": ("reference", {"heads": "one", "inputs": "self"}),
+    "right/att_tokens_parameter_causal.py": ("reference", {"heads": "one", "causality": "always", "biases": "none"}),
+    "right/att_tokens_heads_map.py": ("reference", {"inputs": "memory", "mask": "true-keeps"}),
+    "wrong/att_tokens_wrong_axis.py": ("ATT-softmax-over-queries", {"inputs": "self"}),
+}
+
+
+@pytest.mark.parametrize("file", SINGLE)
+def test_attention_of_one_sequence_is_judged_on_batches(file):
+    certified, conventions = SINGLE[file]
+    found = inferred(HERE / file)
+    assert found.certified == certified
+    assert conventions.items() <= found.draft.declares.items()
+    assert found.told[1].endswith("one sequence (L, E) at a time")
+    assert "return singly(forward)" in found.draft.body
+
+
+def test_weights_come_back_for_every_sequence():
+    found = inferred(HERE / "right" / "att_tokens_heads_map.py")
+    assert "returned-weights" not in found.draft.declares
+    assert re.search(r"return \(out, result\[1\]\[None\]\) if need_weights else out", found.draft.body)
+
+
+def test_nobody_who_takes_one_sequence_is_asked_for_none():
+    singly = runtime.singly(lambda query, key, value: query)
+    with pytest.raises(NotImplementedError, match="a batch without samples"):
+        singly(*(torch.empty(0, 3, 4),) * 3)
+
+
+# -- layers
+
+LAYER = """
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, nhead, dim_feedforward):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(d_model, nhead, batch_first=True)
+        self.n1, self.n2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.ff = nn.Sequential(nn.Linear(d_model, dim_feedforward), nn.ReLU(), nn.Linear(dim_feedforward, d_model))
+
+    def forward(self, x{options}):
+        {first}
+        x = self.n1(x + self.attn(x, x, x, {given}need_weights=False)[0])
+        return self.n2(x + self.ff(x))
+"""
+LAYERS = {
+    "a mask": (", hide=None", "pass", "key_padding_mask=hide, ", "hide (B, S) true-drops", True),
+    "nothing": (", extra=None", "pass", "", "left alone   extra: no mask that we know", True),
+    "in doubt": (", extra=None", "x = x if extra is None else x + extra.sum()", "", "in doubt     extra takes", False),
+    "past": (", past=None, mask=None", "pass", "attn_mask=mask, ", "mask (L, S) true-drops", True),
+}
+
+
+@pytest.mark.parametrize("case", LAYERS)
+def test_options_of_a_layer(tmp_path, case):
+    options, first, given, said, established = LAYERS[case]
+    found = inferred_of(tmp_path, HEAD + LAYER.format(options=options, first=first, given=given))
+    assert found.draft.component == "encoder_layer"
+    assert said in "\n".join(found.told)
+    assert found.established is established
+    assert "past" not in found.draft.body
+
+
+@pytest.mark.parametrize(
+    ("declares", "found"),
+    [
+        ('{"memory": "linear"}', {"memory": "linear"}),
+        ('{"attention": {"memory": "linear"}}', {"memory": "linear"}),
+        ('{"attention": {"memory": "linear"}, "encoder": {"memory": "quadratic"}}', {"memory": "linear"}),
+        ('["whatever"]', None),
+    ],
+)
+def test_what_a_file_without_adapter_functions_declares_is_heard(tmp_path, declares, found):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import math\n"
+        f"declares = {declares}\n"
+        "def attention(q, k, v):\n    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v\n",
+        encoding="utf-8",
+    )
+    (implementation,) = implementations.load(str(path))
+    assert implementation.declared("attention").get("memory") == (found or {}).get("memory")
+    assert ("declared     memory=linear" in implementation.told) == (found is not None)
+    path.write_text(path.read_text(encoding="utf-8").replace("linear", "nothing"), encoding="utf-8")
+    if found:
+        assert "want one of quadratic, linear" in implementations.load(str(path))[0].reason
+
+
+def test_a_mask_is_what_its_own_component_declares(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import math, torch\n"
+        'declares = {"attention": {"mask": "true-keeps"}, "multi_head_attention": {"mask": "true-drops"}}\n'
+        "def attention(q, k, v, mask=None):\n"
+        "    s = q @ k.mT / math.sqrt(q.shape[-1])\n"
+        "    s = s if mask is None else s.masked_fill(~mask, -math.inf)\n"
+        "    return torch.nan_to_num(s.softmax(-1)) @ v\n",
+        encoding="utf-8",
+    )
+    (implementation,) = implementations.load(str(path))
+    assert implementation.declared("attention")["mask"] == "true-keeps"
+    assert not any(line.startswith("prescribed") for line in implementation.told)
+    (held,) = implementations.load(str(path), {"mask": "true-drops"})
+    assert any(line.startswith("prescribed   mask=true-drops: mask does the opposite") for line in held.told)

@@ -64,7 +64,14 @@ def _requirement(r: registry.Requirement) -> list[str]:
         *_field("needs", [", ".join(sorted(r.needs))] if r.needs else []),
         *_field("judged on", _judged_on(r)),
         *_field("broken by", _paired(mutants) or ["no known mistake"]),
-        *_field("check", [f"{check.function} (conformance/{check.chapter}.py:{check.line})" if check else "none yet"]),
+        *_field(
+            "check",
+            [
+                f"{check.function} (conformance/chapters/{check.chapter}/checks.py:{check.line})"
+                if check
+                else "none yet"
+            ],
+        ),
         *_field("example", _example(r)),
         *_field("page", [r.anchor]),
         *_field("run", [f"attnconf run --impl NAME{_profile_for(r)} -k {r.id}"]),
@@ -253,6 +260,10 @@ def _judged_on(r: registry.Requirement) -> list[str]:
         places = ", ".join(f"{e.component} ({e.lens}{', optional' if e.optional else ''})" for e in entries)
         found += [f"{name}: {places}"] if places else []
     return found
+
+
+def _standing(check: catalogue.CheckText) -> str:
+    return f"{check.function} (conformance/chapters/{check.chapter}/checks.py:{check.line})"
 
 
 def _paired(pairs: Iterable[tuple[str, str]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Find what ``--impl`` names: an adapter of ours, an entry point, a dotted module, or a path to a file or notebook.
+"""Find what ``--impl`` names. ``names.HOW_TO_NAME`` says to users what that may be, and where it is looked for first.
 
 Each may carry ``:variant`` where the module offers variants, or ``:ClassOrFunction`` where it is no adapter, and
 ``@component``. What cannot be found is the caller's mistake (LoadError); what is found but cannot be judged becomes
@@ -8,7 +8,9 @@ an Unjudgeable, which gets a verdict of its own.
 import difflib
 import importlib.util
 import inspect
+import os
 import re
+import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -81,9 +83,9 @@ def _load(typed: str, prescribed: Mapping[str, str]) -> list[Implementation | Un
     name = Name.of(typed)
     if name.target in adapter_names() and not _is_of_the_library(name):
         return _adapter(name, _shipped(f"attnconf.adapters.{name.target}"))
-    for point in entry_points(group="attnconf.adapters"):
-        if point.name == name.target:
-            return _adapter(name, _import(point.value))
+    points = entry_points(group="attnconf.adapters", name=name.target)
+    if points and not _in_working_folder(name.target):
+        return _adapter(name, _import(next(iter(points)).value))
     name, found = _find(name)
     return [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found, prescribed)
 
@@ -211,16 +213,33 @@ def _no_such(found: Source, wanted: str) -> str:
     return f"it has no class or function {wanted!r}: {has}" + (f"; nearest: {close[0]}" if close else "")
 
 
+def working_folder_last() -> None:
+    """Let modules of the working folder be found, and none of them stand in for an installed one.
+
+    For front ends: it changes the order of ``sys.path`` for good.
+    """
+    here = os.getcwd()
+    sys.path[:] = [*(path for path in sys.path if path not in ("", here)), here]
+
+
+def _in_working_folder(target: str) -> Path | None:
+    """Return the .py file or notebook of a bare name in the working folder, or None."""
+    if not target or {".", "/", "\\"} & set(target):
+        return None
+    return next((path for path in (Path(target + suffix) for suffix in _READ) if path.is_file()), None)
+
+
 def _find(name: Name) -> tuple[Name, Source | Unjudgeable]:
-    """Return what a path or a dotted name leads to; of a dotted name, the last part may be a class."""
+    """Return what a path, a bare name or a dotted name leads to; of a dotted name, the last part may be a class."""
     target = name.target
     path = Path(target)
     if path.suffix in _READ or "/" in target or "\\" in target or (path.suffix and path.is_file()):
         return name, _from_path(path, name.chosen)
+    if here := _in_working_folder(target):
+        return name, _from_path(here, name.chosen)
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())  # for packages in the working folder
     if _known(target):
-        here = Path(f"{target}.py")
-        if here.is_file() and getattr(importlib.util.find_spec(target), "origin", None) == str(here.absolute()):
-            return name, _from_path(here, name.chosen)
         if path.is_dir() and getattr(importlib.util.find_spec(target), "origin", None) is None:
             return name, _from_path(path, name.chosen)  # Python takes any folder for a package
         return name, _import(target)
@@ -249,9 +268,10 @@ def _known(target: str) -> bool:
 
 def _nothing(target: str) -> str:
     message = f"no implementation {target!r}: it is neither an adapter ({', '.join(adapter_names())}), "
-    message += "nor an entry point in the group attnconf.adapters, nor an importable module or a class in one, "
-    message += "nor a path to a .py or .ipynb file"
-    candidates = [*adapter_names(), *(str(p) for p in _readable(Path()))]
+    message += "nor the name of a file in this folder, nor an entry point in the group attnconf.adapters, "
+    message += "nor an importable module or a class in one, nor a path to a .py or .ipynb file"
+    points = entry_points(group="attnconf.adapters").names
+    candidates = [*adapter_names(), *(n for p in _readable(Path()) for n in (p.stem, p.name)), *points]
     close = difflib.get_close_matches(target, candidates, n=1)
     top = target.partition(".")[0]
     if "." in target and top.isidentifier() and not _known(top):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from attnconf.conformance import progress
+from attnconf.conformance.names import HOW_TO_NAME
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:
@@ -21,10 +22,7 @@ TIMING = Path(__file__).with_name("test_throughput.py")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("attnconf", "conformance of attention implementations")
-    group.addoption("--impl", action="append", default=[], metavar="NAME", help=(
-        "what to judge, may be given several times: an adapter's name or an entry point, optionally with :variant; a "
-        "path to a .py file or notebook, or a dotted module, optionally with :ClassOrFunction; each optionally with "
-        "@component"))  # fmt: skip
+    group.addoption("--impl", action="append", default=[], metavar="NAME", help=HOW_TO_NAME)
     group.addoption("--results", type=Path, metavar="FILE.json", help="write everything to this file")
     group.addoption("--profile", metavar="NAME", help=f"what a verdict requires (default: {profiles.DEFAULT})")
     group.addoption("--thorough", action="store_true", help="also explore around the scored cases; never scored")
@@ -157,6 +155,7 @@ def _session(config: pytest.Config) -> "Session":
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
         choices = prescribed.parse(config.getoption("--convention"))
+        loading.working_folder_last()
         found = [i for name in config.getoption("--impl") for i in loading.load(name, choices)]
         torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
         settings = Settings(

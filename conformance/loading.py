@@ -5,7 +5,6 @@ Each may carry ``:variant`` where the module offers variants, or ``:ClassOrFunct
 an Unjudgeable, which gets a verdict of its own.
 """
 
-import difflib
 import importlib.util
 import inspect
 import os
@@ -25,6 +24,7 @@ from attnconf.conformance.door import GUESS, Implementation, of_component
 from attnconf.conformance.names import adapter_names
 from attnconf.conformance.prescribed import held_to, instead
 from attnconf.conformance.sources import NotLoaded, NotThere, Source, describe, of_module, quiet, read, read_module
+from attnconf.spec.nearest import hint, nearest
 
 _READ = (".py", ".ipynb")  # the files that can be read
 
@@ -61,9 +61,8 @@ class Name:
         if at and head and re.fullmatch(r"[\w-]*", tail) and not Path(typed).exists():
             rest, component = head, tail.replace("-", "_")
             if component not in COMPONENTS:
-                close = difflib.get_close_matches(component, COMPONENTS, n=1)
-                nearest = f"; nearest: {close[0]}" if close else ""
-                raise LoadError(f"--impl {typed}: no component {tail!r}: there are {', '.join(COMPONENTS)}{nearest}")
+                there_are = f"there are {', '.join(COMPONENTS)}{hint(component, COMPONENTS)}"
+                raise LoadError(f"--impl {typed}: no component {tail!r}: {there_are}")
         head, colon, tail = rest.rpartition(":")
         if colon and tail.isidentifier():
             return Name(typed, head, tail, component)
@@ -207,10 +206,9 @@ def _no_such(found: Source, wanted: str) -> str:
     if wanted in found.absent:
         return f"{wanted} has no value: {found.absent[wanted]}"
     public = [n for n, v in vars(found.module).items() if inspect.isclass(v) or inspect.isroutine(v)]
-    close = difflib.get_close_matches(wanted, public, n=1)
     names = found.names() if found.path and found.path.name != "__init__.py" else sorted(public)
     has = f"it has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}" if names else "it defines none"
-    return f"it has no class or function {wanted!r}: {has}" + (f"; nearest: {close[0]}" if close else "")
+    return f"it has no class or function {wanted!r}: {has}{hint(wanted, public)}"
 
 
 def working_folder_last() -> None:
@@ -249,9 +247,8 @@ def _find(name: Name) -> tuple[Name, Source | Unjudgeable]:
         if isinstance(found, Unjudgeable) or hasattr(found.module, tail):
             return replace(name, target=head, chosen=tail), found
         names = [n for n in dir(found.module) if callable(getattr(found.module, n, None))]
-        close = difflib.get_close_matches(tail, names, n=1)
-        nearest = f"; nearest: {head}.{close[0]}" if close else ""
-        raise LoadError(f"no implementation {target!r}: the module {head} has no {tail!r}{nearest}")
+        near = hint(tail, names, {n: f"{head}.{n}" for n in names})
+        raise LoadError(f"no implementation {target!r}: the module {head} has no {tail!r}{near}")
     raise LoadError(_nothing(target))
 
 
@@ -272,11 +269,10 @@ def _nothing(target: str) -> str:
     message += "nor an importable module or a class in one, nor a path to a .py or .ipynb file"
     points = entry_points(group="attnconf.adapters").names
     candidates = [*adapter_names(), *(n for p in _readable(Path()) for n in (p.stem, p.name)), *points]
-    close = difflib.get_close_matches(target, candidates, n=1)
     top = target.partition(".")[0]
     if "." in target and top.isidentifier() and not _known(top):
         message += f"; there is no module {top!r}"
-    return message + (f"; nearest: {close[0]}" if close else "")
+    return message + hint(target, candidates)
 
 
 def _readable(folder: Path) -> list[Path]:
@@ -287,8 +283,8 @@ def _from_path(path: Path, wanted: str | None) -> Source | Unjudgeable:
     if path.is_dir():
         raise LoadError(f"{str(path)!r} is a folder, want a .py or .ipynb file or a dotted module")
     if not path.is_file():
-        close = difflib.get_close_matches(path.name, [p.name for p in _readable(path.parent)], n=1)
-        raise LoadError(f"no file {str(path)!r}" + (f"; nearest: {path.with_name(close[0])}" if close else ""))
+        there = {other.name: str(path.with_name(other.name)) for other in _readable(path.parent)}
+        raise LoadError(f"no file {str(path)!r}{hint(path.name, there, there)}")
     if path.suffix not in _READ:
         raise LoadError(f"{str(path)!r} is not a Python file: its name must end in .py or .ipynb")
     try:
@@ -373,9 +369,9 @@ def _describe(name: str, module: ModuleType, functions: dict[str, Any]) -> Imple
 def _misspelt(functions: dict[str, Any]) -> str | None:
     """Return what is wrong where no component is there, but a function of nearly the same name is."""
     for name, value in functions.items():
-        close = difflib.get_close_matches(name, COMPONENTS, n=1, cutoff=0.8)
+        close = nearest(name, COMPONENTS, at_least=0.8)
         if close and inspect.isfunction(value):
-            return f"it defines {name}, which is no component; nearest: {close[0]}"
+            return f"it defines {name}, which is no component; nearest: {close}"
     return None
 
 
@@ -409,9 +405,8 @@ def _wrong_declaration(declares: object) -> str | None:
                 return f"{key}: {problem}"
             continue
         if key not in CONVENTIONS:
-            close = difflib.get_close_matches(str(key), CONVENTIONS, n=1)
-            hint = f"; nearest: {close[0]}" if close else ""
-            return f"declares names {key!r}, which is no convention ({', '.join(CONVENTIONS)}{hint})"
+            there_are = f"{', '.join(CONVENTIONS)}{hint(str(key), CONVENTIONS)}"
+            return f"declares names {key!r}, which is no convention ({there_are})"
         if value not in CONVENTIONS[key]:
             return f"declares {key!r} as {value!r}, want one of {', '.join(CONVENTIONS[key])}"
     return None

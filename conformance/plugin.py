@@ -1,6 +1,5 @@
 """The pytest front end: ``pytest conformance --impl NAME``. Options, items, and what is printed at the end."""
 
-import difflib
 import os
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from attnconf.conformance import progress
 from attnconf.conformance.names import HOW_TO_NAME
 from attnconf.spec import profiles, registry
+from attnconf.spec.nearest import hint
 
 if TYPE_CHECKING:
     from attnconf.conformance.loading import Unjudgeable
@@ -242,9 +242,8 @@ def _select(run: Run, config: pytest.Config) -> None:
     run.session.select(keep, race)
     if not run.session.plan and not run.session.entrants and not run.unjudgeable:
         near = [name for name in cases if config.option.keyword in name]
-        near = near or difflib.get_close_matches(config.option.keyword, cases)
-        hint = f"; cases with such names: {', '.join(near)}" if near else ""
-        raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing{hint}")
+        such = f"; cases with such names: {', '.join(near)}" if near else hint(config.option.keyword, cases)
+        raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing{such}")
     config.option.keyword = ""
 
 

@@ -31,6 +31,7 @@ MAY = {
         "adapters.jax_bridge",
         "adapters.layout",
     },
+    "adapters/binding": {"spec.nearest"},
     # a user's file is read as --impl reads it
     "adapters/wiring": {
         "adapters.functional",

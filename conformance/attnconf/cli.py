@@ -16,6 +16,7 @@ from typing import NoReturn
 import attnconf
 from attnconf.conformance.names import HOW_TO_NAME
 from attnconf.spec import registry
+from attnconf.spec.nearest import hint
 
 OK, FAILED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 KINDS = ("implementations", "chapters", "requirements", "mutants", "profiles")  # of things to list
@@ -33,12 +34,9 @@ class Parser(argparse.ArgumentParser):
     """A parser that answers a mistake in one line, with the nearest choice."""
 
     def error(self, message: str) -> NoReturn:
-        import difflib
-
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
-        close = difflib.get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
-        nearest = f"; nearest: {close[0]}" if close else ""
-        raise UsageError(f"{self.prog}: {message}{nearest}; {self.prog} --help tells more")
+        near = hint(wrong[1], re.findall(r"[\w-]+", wrong[2])) if wrong else ""
+        raise UsageError(f"{self.prog}: {message}{near}; {self.prog} --help tells more")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

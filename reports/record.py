@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from attnconf.reports.form import problem
 SCHEMA = "attnconf-results/1"
 PAGE = Path(__file__).parent / "schema" / "results-1.json"
 Record = dict[str, Any]
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def read(path: Path) -> Record:
@@ -37,8 +39,12 @@ def _no_number(name: str) -> None:
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record atomically. Raises ValueError for NaN and infinity, OSError where the folder cannot be written."""
-    write_text(path, json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    """Write a record atomically, a lone half of a character (a surrogate) as the words ``\\udc80``.
+
+    Raises ValueError for NaN and infinity, OSError where the folder cannot be written.
+    """
+    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(path, _HALF.sub(lambda half: rf"\\u{ord(half[0]):x}", text) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

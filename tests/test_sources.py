@@ -7,6 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 from command_line import attnconf
@@ -14,6 +15,7 @@ from command_line import attnconf
 from attnconf.conformance import sources
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.loading import LoadError, Name, Unjudgeable, load
+from attnconf.conformance.notebooks import cells_of
 from attnconf.conformance.sources import NotLoaded, NotThere, read, read_module
 
 LAYER = """
@@ -463,6 +465,20 @@ def test_a_notebook_of_an_older_format(write):
     cells = [{"cell_type": "markdown", "source": "x"}, {"cell_type": "code", "input": ["def f(): return 5\n"]}]
     old = {"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
     assert read(write(json.dumps(old), "old.ipynb")).module.f() == 5
+
+
+NOTEBOOK_FILES = sorted((Path(__file__).parent / "submissions").glob("*/*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOK_FILES, ids=[path.stem for path in NOTEBOOK_FILES])
+def test_the_cells_of_a_notebook_are_those_that_nbformat_reads(path):
+    found = cells_of(path.read_bytes())
+    want = [cell.source.split("\n") for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    starts = [first - 1 for first, _ in found.starts]
+    ends = [*starts[1:], len(found.text.splitlines())]
+    lines = [found.text.splitlines()[start:end] for start, end in zip(starts, ends, strict=True)]
+    differ = [(x, y) for a, b in zip(lines, want, strict=True) for x, y in zip(a, b, strict=True) if x != y]
+    assert all(x.strip() in ("", "pass") and y.lstrip().startswith(("%", "!")) for x, y in differ)
 
 
 def notebook(**content):

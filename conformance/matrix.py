@@ -26,6 +26,7 @@ from attnconf.conformance.mutants.equivalent import equivalents
 from attnconf.conformance.mutation import Mutant, all_mutants, apply, reaches
 from attnconf.conformance.session import Session, Settings
 from attnconf.reports import kill_matrix
+from attnconf.reports.record import write_text
 from attnconf.spec import profiles, registry
 
 PROFILE = "full"
@@ -224,7 +225,7 @@ def main() -> None:
     """Write the files that are not up to date, and say which."""
     for path, text in documents():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+            write_text(path, text)
             print(f"written: {path}")
 
 

@@ -1,5 +1,6 @@
 """Read and write results files (schema/results-1.json)."""
 
+import errno
 import json
 import os
 import re
@@ -55,9 +56,9 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, content: bytes) -> None:
     """Write atomically: a reader sees the old file or the whole new one. Raises OSError."""
     if path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder, want a file")
+        raise IsADirectoryError(errno.EISDIR, "it is a folder, want a file", str(path))
     if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{str(path)!r}: there is no folder {str(path.absolute().parent)!r}")
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {str(path.absolute().parent)!r}", str(path))
     handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

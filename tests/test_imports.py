@@ -20,7 +20,7 @@ MAY = {
     "spec": {"spec"},
     "reference": {"reference"},
     "reports": {"reports"},
-    "reports/studies": {"reference"},  # experiments that people run; not installed
+    "reports/studies": {"reference", "reports"},  # experiments that people run; not installed
     "reports/studies/throughput_reliability": {"conformance"},  # what it studies
     "adapters": {
         "adapters.contract",

@@ -29,6 +29,7 @@ from attnconf.conformance.door import Implementation
 from attnconf.conformance.evidence import Failure, Unsupported
 from attnconf.conformance.loading import LoadError, Unjudgeable, load
 from attnconf.conformance.subject import Subject
+from attnconf.reports import record
 
 if TYPE_CHECKING:  # imported when something is drawn
     from matplotlib.axes import Axes
@@ -253,7 +254,7 @@ def show(encoding: str, name: str, path: Path) -> str:
         png = draw(picture, implementation.name, encoding)
     except ImportError:
         raise ValueError("pictures need matplotlib: pip install 'attention-conformance[plots]'") from None
-    path.write_bytes(png)
+    record.write_bytes(path, png)
     return f"{path}: {implementation.name} {encoding}, max|difference| from the reference {picture.largest:.3g}"
 
 

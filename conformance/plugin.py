@@ -1,6 +1,5 @@
 """The pytest front end: ``pytest conformance --impl NAME``. Options, items, and what is printed at the end."""
 
-import difflib
 import os
 import time
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from attnconf.conformance.engine import progress
+from attnconf.conformance.engine.catalogue import HOW_TO_NAME
 from attnconf.spec import profiles, registry
+from attnconf.spec.nearest import hint
 
 if TYPE_CHECKING:
     from attnconf.conformance.engine.request import Unjudgeable
@@ -21,10 +22,7 @@ TIMING = Path(__file__).with_name("test_throughput.py")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("attnconf", "conformance of attention implementations")
-    group.addoption("--impl", action="append", default=[], metavar="NAME", help=(
-        "what to judge, may be given several times: an adapter's name or an entry point, optionally with :variant; a "
-        "path to a .py file or notebook, or a dotted module, optionally with :ClassOrFunction; each optionally with "
-        "@component"))  # fmt: skip
+    group.addoption("--impl", action="append", default=[], metavar="NAME", help=HOW_TO_NAME)
     group.addoption("--results", type=Path, metavar="FILE.json", help="write everything to this file")
     group.addoption("--profile", metavar="NAME", help=f"what a verdict requires (default: {profiles.DEFAULT})")
     group.addoption("--thorough", action="store_true", help="also explore around the scored cases; never scored")
@@ -162,6 +160,7 @@ def _run(config: pytest.Config) -> "Run":
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
         choices = required_conventions.parse(config.getoption("--convention"))
+        resolve.working_folder_last()
         found = [i for name in config.getoption("--impl") for i in implementations.load(name, choices)]
         torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
         settings = Settings(
@@ -254,9 +253,8 @@ def _select(front: Front, config: pytest.Config) -> None:
         front.run.races.plan = [entrant for entrant in front.run.races.plan if race(entrant)]
     if not front.run.plan.planned and not front.run.entrants and not front.unjudgeable:
         near = [name for name in cases if config.option.keyword in name]
-        near = near or difflib.get_close_matches(config.option.keyword, cases)
-        hint = f"; cases with such names: {', '.join(near)}" if near else ""
-        raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing{hint}")
+        such = f"; cases with such names: {', '.join(near)}" if near else hint(config.option.keyword, cases)
+        raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing{such}")
     config.option.keyword = ""
 
 

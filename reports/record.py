@@ -1,7 +1,9 @@
 """Read and write results files (schema/results-1.json)."""
 
+import errno
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from attnconf.reports.form import problem
 SCHEMA = "attnconf-results/1"
 PAGE = Path(__file__).parent / "schema" / "results-1.json"
 Record = dict[str, Any]
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def read(path: Path) -> Record:
@@ -37,8 +40,12 @@ def _no_number(name: str) -> None:
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record atomically. Raises ValueError for NaN and infinity, OSError where the folder cannot be written."""
-    write_text(path, json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    """Write a record atomically, a lone half of a character (a surrogate) as the words ``\\udc80``.
+
+    Raises ValueError for NaN and infinity, OSError where the folder cannot be written.
+    """
+    text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(path, _HALF.sub(lambda half: rf"\\u{ord(half[0]):x}", text) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -49,9 +56,9 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, content: bytes) -> None:
     """Write atomically: a reader sees the old file or the whole new one. Raises OSError."""
     if path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder, want a file")
+        raise IsADirectoryError(errno.EISDIR, "it is a folder, want a file", str(path))
     if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{str(path)!r}: there is no folder {str(path.absolute().parent)!r}")
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {str(path.absolute().parent)!r}", str(path))
     handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

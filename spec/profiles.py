@@ -7,13 +7,13 @@ required = ["ATT-SCALE-1", …]
 optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
 """
 
-import difflib
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from attnconf.spec import registry
+from attnconf.spec.nearest import hint
 
 FOLDER = Path(__file__).parent / "profiles"
 DEFAULT = "core-2"
@@ -52,9 +52,7 @@ def load(name: str) -> Profile:
     if editions:
         name = max(editions, key=lambda known: int(known.rpartition("-")[2]))
     if name not in names():
-        close = difflib.get_close_matches(name, names(), n=1)
-        hint = f"; nearest: {close[0]}" if close else ""
-        raise registry.SpecError(f"unknown profile {name!r}: there are {', '.join(names())}{hint}")
+        raise registry.SpecError(f"unknown profile {name!r}: there are {', '.join(names())}{hint(name, names())}")
     content = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     title, base = content.pop("title"), content.pop("extends", None)
     entries = [

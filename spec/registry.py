@@ -7,11 +7,12 @@ A requirement on a page is a heading of level four, one normative sentence, and 
     presupposes: ATT-SCORE-1 · needs: scale
 """
 
-import difflib
 import re
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+
+from attnconf.spec.nearest import hint
 
 PAGES = Path(__file__).parent
 CHAPTERS = {
@@ -78,7 +79,7 @@ def requirements() -> dict[str, Requirement]:
     for requirement in found.values():
         for other in requirement.presupposes:
             if other not in found:
-                raise SpecError(f"{requirement.anchor} presupposes {other}, which {_nearest(other, found)}")
+                raise SpecError(f"{requirement.anchor} presupposes {other}, which {_unknown(other, found)}")
     in_order(found)
     return found
 
@@ -119,13 +120,12 @@ def get(name: str) -> Requirement:
     """Return one requirement. Raises SpecError with the nearest id where there is none of this name."""
     found = requirements()
     if name not in found:
-        raise SpecError(f"unknown requirement {name!r}: it {_nearest(name, found)}")
+        raise SpecError(f"unknown requirement {name!r}: it {_unknown(name, found)}")
     return found[name]
 
 
-def _nearest(name: str, known: dict[str, Requirement]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return "is on no page of the spec" + (f"; nearest: {close[0]}" if close else "")
+def _unknown(name: str, known: dict[str, Requirement]) -> str:
+    return f"is on no page of the spec{hint(name, known)}"
 
 
 def in_order(found: dict[str, Requirement]) -> list[str]:

@@ -6,7 +6,6 @@ parameters when it was built, ``self.turned = self.layer.weight.t()``, would not
 written in place, and the gradients handed on.
 """
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +15,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+from attnconf.spec.nearest import hint
 
 State = Mapping[str, Tensor]
 
@@ -53,8 +54,7 @@ def _check(module: nn.Module, state: State) -> State:
     first = {id(parameter): name for name, parameter in module.named_parameters()}
     for name, tensor in state.items():
         if name not in parameters:
-            close = difflib.get_close_matches(name, parameters, n=1)
-            raise ValueError(f"{kind} has no parameter {name!r}" + (f"; nearest: {close[0]}" if close else ""))
+            raise ValueError(f"{kind} has no parameter {name!r}{hint(name, parameters)}")
         got, want = tuple(tensor.shape), tuple(parameters[name].shape)
         if got != want:
             raise ValueError(f"{kind}.{name} has shape {want}, but a tensor of shape {got} was given")

@@ -116,33 +116,18 @@ def _tensors(tree: Any) -> list[Tensor]:
 
 @cache
 def _formulas() -> dict[Any, Callable[..., int]]:
-    """Return how to count by operation: PyTorch's own formulas, and what they lack."""
+    """Return how to count by operation: PyTorch's formulas, and ours where it has none."""
     from torch.utils.flop_counter import flop_registry
 
     aten = torch.ops.aten
+    on_cpu, on_cuda = "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention"
     return {
-        **flop_registry,
-        aten._scaled_dot_product_flash_attention_for_cpu: _fused,
-        aten._scaled_dot_product_flash_attention_for_cpu_backward: _fused_backward,
+        getattr(aten, on_cpu): flop_registry[getattr(aten, on_cuda)],
+        getattr(aten, f"{on_cpu}_backward"): flop_registry[getattr(aten, f"{on_cuda}_backward")],
         aten._native_multi_head_attention: _fast_multi_head,
         aten._transformer_encoder_layer_fwd: _fast_layer,
+        **flop_registry,
     }
-
-
-def attention_flops(query: Tensor, key: Tensor, value: Tensor) -> int:
-    """Return 2·B·H·L·S·(E + F): every query times every key, every weight times every value."""
-    *_, L, E = query.shape
-    S, F = value.shape[-2:]
-    return 2 * query.shape[:-2].numel() * L * S * (E + F)
-
-
-def _fused(query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any) -> int:
-    return attention_flops(query, key, value)
-
-
-def _fused_backward(slope: Tensor, query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any) -> int:
-    """The scores once more, and two products of the same size for each of the two in forward: 2.5 times that."""
-    return attention_flops(query, key, value) * 5 // 2
 
 
 def _fast_multi_head(

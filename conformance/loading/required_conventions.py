@@ -1,12 +1,12 @@
 """Conventions that a course, or a user, prescribes: ``--convention mask=true-keeps``."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.request import Implementation
+from attnconf.spec.nearest import hint
 
 T = TypeVar("T")
 
@@ -31,9 +31,8 @@ def parse(words: Sequence[str]) -> dict[str, str]:
 def _known(word: str, kind: str, name: str, there: Iterable[str]) -> None:
     names = list(there)
     if name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
-        nearest = f"; nearest: {close[0]}" if close else ""
-        raise PrescriptionError(f"--convention {word}: no {kind} {name!r}: there are {', '.join(names)}{nearest}")
+        there_are = f"there are {', '.join(names)}{hint(name, names)}"
+        raise PrescriptionError(f"--convention {word}: no {kind} {name!r}: {there_are}")
 
 
 # What masks mean, to be said of an argument.

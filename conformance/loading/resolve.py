@@ -1,14 +1,15 @@
-"""Find what ``--impl`` names: an adapter of ours, an entry point, a dotted module, or a path to a file or notebook.
+"""Find what ``--impl`` names. ``names.HOW_TO_NAME`` says to users what that may be, and where it is looked for first.
 
 Each may carry ``:variant`` where the module offers variants, or ``:ClassOrFunction`` where it is no adapter, and
 ``@component``. What cannot be found is the caller's mistake (LoadError); what is found but cannot be judged becomes
 an Unjudgeable, which gets a verdict of its own.
 """
 
-import difflib
 import importlib.util
 import inspect
+import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ from attnconf.conformance.source.reader import (
     read_module,
 )
 from attnconf.conformance.source.statements import configured
+from attnconf.spec.nearest import hint, nearest
 
 # (what was read, what the user typed, a class or function in it, a component, what is declared) -> what it has
 Infer = Callable[[Source, str, str | None, str | None, Mapping[str, str]], Sequence[Implementation | Unjudgeable]]
@@ -59,9 +61,8 @@ class Name:
         if at and head and re.fullmatch(r"[\w-]*", tail) and not Path(typed).exists():
             rest, component = head, tail.replace("-", "_")
             if component not in COMPONENTS:
-                close = difflib.get_close_matches(component, COMPONENTS, n=1)
-                nearest = f"; nearest: {close[0]}" if close else ""
-                raise LoadError(f"--impl {typed}: no component {tail!r}: there are {', '.join(COMPONENTS)}{nearest}")
+                there_are = f"there are {', '.join(COMPONENTS)}{hint(component, COMPONENTS)}"
+                raise LoadError(f"--impl {typed}: no component {tail!r}: {there_are}")
         head, colon, tail = rest.rpartition(":")
         if colon and tail.isidentifier():
             return Name(typed, head, tail, component)
@@ -83,9 +84,9 @@ def _load(typed: str, infer: Infer, prescribed: Mapping[str, str]) -> list[Imple
     name = Name.of(typed)
     if name.target in adapter_names() and not _is_of_the_library(name):
         return _adapter(name, _shipped(f"attnconf.adapters.{name.target}"))
-    for point in entry_points(group="attnconf.adapters"):
-        if point.name == name.target:
-            return _adapter(name, _import(point.value))
+    points = entry_points(group="attnconf.adapters", name=name.target)
+    if points and not _in_working_folder(name.target):
+        return _adapter(name, _import(next(iter(points)).value))
     name, found = _find(name)
     return (
         [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found, infer, prescribed)
@@ -209,22 +210,38 @@ def _no_such(found: Source, wanted: str) -> str:
     if wanted in found.absent:
         return f"{wanted} has no value: {found.absent[wanted]}"
     public = [n for n, v in vars(found.module).items() if inspect.isclass(v) or inspect.isroutine(v)]
-    close = difflib.get_close_matches(wanted, public, n=1)
     names = found.names() if found.path and found.path.name != "__init__.py" else sorted(public)
     has = f"it has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}" if names else "it defines none"
-    return f"it has no class or function {wanted!r}: {has}" + (f"; nearest: {close[0]}" if close else "")
+    return f"it has no class or function {wanted!r}: {has}{hint(wanted, public)}"
+
+
+def working_folder_last() -> None:
+    """Let modules of the working folder be found, and none of them stand in for an installed one.
+
+    For front ends: it changes the order of ``sys.path`` for good.
+    """
+    here = os.getcwd()
+    sys.path[:] = [*(path for path in sys.path if path not in ("", here)), here]
+
+
+def _in_working_folder(target: str) -> Path | None:
+    """Return the .py file or notebook of a bare name in the working folder, or None."""
+    if not target or {".", "/", "\\"} & set(target):
+        return None
+    return next((path for path in (Path(target + suffix) for suffix in _READ) if path.is_file()), None)
 
 
 def _find(name: Name) -> tuple[Name, Source | Unjudgeable]:
-    """Return what a path or a dotted name leads to; of a dotted name, the last part may be a class."""
+    """Return what a path, a bare name or a dotted name leads to; of a dotted name, the last part may be a class."""
     target = name.target
     path = Path(target)
     if path.suffix in _READ or "/" in target or "\\" in target or (path.suffix and path.is_file()):
         return name, _from_path(path, name.chosen)
+    if here := _in_working_folder(target):
+        return name, _from_path(here, name.chosen)
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())  # for packages in the working folder
     if _known(target):
-        here = Path(f"{target}.py")
-        if here.is_file() and getattr(importlib.util.find_spec(target), "origin", None) == str(here.absolute()):
-            return name, _from_path(here, name.chosen)
         if path.is_dir() and getattr(importlib.util.find_spec(target), "origin", None) is None:
             return name, _from_path(path, name.chosen)  # Python takes any folder for a package
         return name, _import(target)
@@ -234,9 +251,8 @@ def _find(name: Name) -> tuple[Name, Source | Unjudgeable]:
         if isinstance(found, Unjudgeable) or hasattr(found.module, tail):
             return replace(name, target=head, chosen=tail), found
         names = [n for n in dir(found.module) if callable(getattr(found.module, n, None))]
-        close = difflib.get_close_matches(tail, names, n=1)
-        nearest = f"; nearest: {head}.{close[0]}" if close else ""
-        raise LoadError(f"no implementation {target!r}: the module {head} has no {tail!r}{nearest}")
+        near = hint(tail, names, {n: f"{head}.{n}" for n in names})
+        raise LoadError(f"no implementation {target!r}: the module {head} has no {tail!r}{near}")
     raise LoadError(_nothing(target))
 
 
@@ -253,14 +269,14 @@ def _known(target: str) -> bool:
 
 def _nothing(target: str) -> str:
     message = f"no implementation {target!r}: it is neither an adapter ({', '.join(adapter_names())}), "
-    message += "nor an entry point in the group attnconf.adapters, nor an importable module or a class in one, "
-    message += "nor a path to a .py or .ipynb file"
-    candidates = [*adapter_names(), *(str(p) for p in _readable(Path()))]
-    close = difflib.get_close_matches(target, candidates, n=1)
+    message += "nor the name of a file in this folder, nor an entry point in the group attnconf.adapters, "
+    message += "nor an importable module or a class in one, nor a path to a .py or .ipynb file"
+    points = entry_points(group="attnconf.adapters").names
+    candidates = [*adapter_names(), *(n for p in _readable(Path()) for n in (p.stem, p.name)), *points]
     top = target.partition(".")[0]
     if "." in target and top.isidentifier() and not _known(top):
         message += f"; there is no module {top!r}"
-    return message + (f"; nearest: {close[0]}" if close else "")
+    return message + hint(target, candidates)
 
 
 def _readable(folder: Path) -> list[Path]:
@@ -271,8 +287,8 @@ def _from_path(path: Path, wanted: str | None) -> Source | Unjudgeable:
     if path.is_dir():
         raise LoadError(f"{str(path)!r} is a folder, want a .py or .ipynb file or a dotted module")
     if not path.is_file():
-        close = difflib.get_close_matches(path.name, [p.name for p in _readable(path.parent)], n=1)
-        raise LoadError(f"no file {str(path)!r}" + (f"; nearest: {path.with_name(close[0])}" if close else ""))
+        there = {other.name: str(path.with_name(other.name)) for other in _readable(path.parent)}
+        raise LoadError(f"no file {str(path)!r}{hint(path.name, there, there)}")
     if path.suffix not in _READ:
         raise LoadError(f"{str(path)!r} is not a Python file: its name must end in .py or .ipynb")
     try:
@@ -357,9 +373,9 @@ def _describe(name: str, module: ModuleType, functions: dict[str, Any]) -> Imple
 def _misspelt(functions: dict[str, Any]) -> str | None:
     """Return what is wrong where no component is there, but a function of nearly the same name is."""
     for name, value in functions.items():
-        close = difflib.get_close_matches(name, COMPONENTS, n=1, cutoff=0.8)
+        close = nearest(name, COMPONENTS, at_least=0.8)
         if close and inspect.isfunction(value):
-            return f"it defines {name}, which is no component; nearest: {close[0]}"
+            return f"it defines {name}, which is no component; nearest: {close}"
     return None
 
 
@@ -393,9 +409,8 @@ def _wrong_declaration(declares: object) -> str | None:
                 return f"{key}: {problem}"
             continue
         if key not in CONVENTIONS:
-            close = difflib.get_close_matches(str(key), CONVENTIONS, n=1)
-            hint = f"; nearest: {close[0]}" if close else ""
-            return f"declares names {key!r}, which is no convention ({', '.join(CONVENTIONS)}{hint})"
+            there_are = f"{', '.join(CONVENTIONS)}{hint(str(key), CONVENTIONS)}"
+            return f"declares names {key!r}, which is no convention ({there_are})"
         if value not in CONVENTIONS[key]:
             return f"declares {key!r} as {value!r}, want one of {', '.join(CONVENTIONS[key])}"
     return None

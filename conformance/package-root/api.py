@@ -1,7 +1,6 @@
 """``attnconf.check``: what ``attnconf run`` does, in a script or a notebook, without pytest."""
 
 import contextlib
-import difflib
 import io
 import json
 import re
@@ -27,6 +26,7 @@ from attnconf.conformance.source import source_text
 from attnconf.reports import notebook, terminal
 from attnconf.reports import record as files
 from attnconf.spec import profiles, registry
+from attnconf.spec.nearest import hint
 
 WORST_FIRST = ("not-gradable", "nonconformant", "incomplete", "conformant")
 
@@ -136,9 +136,8 @@ def _check_names(component: str | None, settings: Settings) -> None:
     """Refuse what is not there before foreign code is run."""
     profiles.load(settings.profile or profiles.DEFAULT)
     if component is not None and component not in COMPONENTS:
-        close = difflib.get_close_matches(component, COMPONENTS, n=1)
-        hint = f"; nearest: {close[0]}" if close else ""
-        raise CheckError(f"unknown component {component!r}: there are {', '.join(COMPONENTS)}{hint}")
+        there_are = f"there are {', '.join(COMPONENTS)}{hint(component, COMPONENTS)}"
+        raise CheckError(f"unknown component {component!r}: {there_are}")
     try:
         torch.ones(1, device=settings.device).item()
     except Exception as error:

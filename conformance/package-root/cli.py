@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import attnconf
+from attnconf.conformance.engine.catalogue import HOW_TO_NAME
 from attnconf.spec import registry
+from attnconf.spec.nearest import hint
 
 OK, FAILED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 KINDS = ("implementations", "chapters", "requirements", "mutants", "profiles")  # of things to list
@@ -47,12 +49,9 @@ class Parser(argparse.ArgumentParser):
     """A parser that answers a mistake in one line, with the nearest choice."""
 
     def error(self, message: str) -> NoReturn:
-        import difflib
-
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
-        close = difflib.get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
-        nearest = f"; nearest: {close[0]}" if close else ""
-        raise UsageError(f"{self.prog}: {message}{nearest}; {self.prog} --help tells more")
+        near = hint(wrong[1], re.findall(r"[\w-]+", wrong[2])) if wrong else ""
+        raise UsageError(f"{self.prog}: {message}{near}; {self.prog} --help tells more")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -110,10 +109,7 @@ def parser() -> Parser:
 
 def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.description = "Judge implementations; the same as `pytest conformance` in a checkout."
-    verb.add_argument("--impl", action="append", default=[], metavar="NAME", help=(
-        "an adapter's name or an entry point, optionally with :variant; a path to a .py file or notebook, or a dotted "
-        "module, optionally with :ClassOrFunction; each optionally with @component; may be given several times"
-    ))  # fmt: skip
+    verb.add_argument("--impl", action="append", default=[], metavar="NAME", help=HOW_TO_NAME)
     verb.add_argument("--results", metavar="FILE.json", help="write everything to this file")
     verb.add_argument("--profile", metavar="NAME", help="what a verdict requires")
     verb.add_argument("--strict", action="store_true", help="let a SHOULD count like a MUST")
@@ -142,7 +138,6 @@ def _add_bind(verb: argparse.ArgumentParser) -> None:
 
 
 def _bind(given: argparse.Namespace) -> int:
-    _user_folder_last()
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # before torch is imported
         os.environ.setdefault(variable, "1")
     from attnconf.conformance.inference import writing
@@ -177,7 +172,6 @@ def _run(given: argparse.Namespace) -> int:
         raise UsageError(
             "which implementation? give --impl NAME (attnconf list implementations shows the shipped ones)"
         )
-    _user_folder_last()
     for variable in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # meant for other runs of pytest
         os.environ.pop(variable, None)
     import pytest
@@ -192,12 +186,6 @@ def _run(given: argparse.Namespace) -> int:
         pytest.ExitCode.USAGE_ERROR: USAGE,
         pytest.ExitCode.NO_TESTS_COLLECTED: USAGE,
     }.get(pytest.ExitCode(code), INTERNAL)
-
-
-def _user_folder_last() -> None:
-    """Let --impl name modules of the user's folder, without letting them stand in for what is installed."""
-    here = os.getcwd()
-    sys.path[:] = [*(path for path in sys.path if path not in ("", here)), here]
 
 
 def pytest_arguments(given: argparse.Namespace) -> list[str]:
@@ -283,7 +271,6 @@ def _add_show(verb: argparse.ArgumentParser) -> None:
 
 
 def _show(given: argparse.Namespace) -> int:
-    _user_folder_last()
     from attnconf import show
 
     path = given.output or Path(f"{given.encoding}.png")
@@ -299,7 +286,6 @@ def _show(given: argparse.Namespace) -> int:
 def _demo(given: argparse.Namespace) -> int:
     if given.steps < 1:
         raise UsageError(f"--steps {given.steps}: want at least 1")
-    _user_folder_last()
     from attnconf import demo
 
     try:

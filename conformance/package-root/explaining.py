@@ -3,7 +3,6 @@
 Read off the files, without torch.
 """
 
-import difflib
 import shutil
 import textwrap
 from collections import Counter
@@ -13,6 +12,7 @@ from itertools import zip_longest
 
 from attnconf.conformance.engine import catalogue
 from attnconf.spec import profiles, registry
+from attnconf.spec.nearest import hint
 
 WIDTH = 100
 
@@ -28,10 +28,9 @@ def explain(name: str) -> list[str]:
         return [line for block in found for line in ["", *block]][1:]
     keys = {key: written for key, written, _ in known}
     begun = [key for key in keys if key.startswith(wanted)] if name else []
-    close = begun or difflib.get_close_matches(wanted, keys, n=1)
-    hint = f"; nearest: {keys[close[0]]}" if close else "; attnconf list shows all"
+    near = f"; nearest: {keys[begun[0]]}" if begun else hint(wanted, keys, keys)
     kinds = "requirement, mutant, chapter, component, convention or profile"
-    raise KeyError(f"there is no {kinds} {name!r}{hint}")
+    raise KeyError(f"there is no {kinds} {name!r}{near or '; attnconf list shows all'}")
 
 
 Known = tuple[str, str, Callable[[str], list[str]]]  # (in capitals, as it is written, what explains it)

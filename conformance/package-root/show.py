@@ -30,6 +30,7 @@ from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.loading.resolve import LoadError
 from attnconf.conformance.run.implementations import load
+from attnconf.reports import record
 
 if TYPE_CHECKING:  # imported when something is drawn
     from matplotlib.axes import Axes
@@ -254,7 +255,7 @@ def show(encoding: str, name: str, path: Path) -> str:
         png = draw(picture, implementation.name, encoding)
     except ImportError:
         raise ValueError("pictures need matplotlib: pip install 'attention-conformance[plots]'") from None
-    path.write_bytes(png)
+    record.write_bytes(path, png)
     return f"{path}: {implementation.name} {encoding}, max|difference| from the reference {picture.largest:.3g}"
 
 

@@ -28,6 +28,7 @@ from attnconf.conformance.engine.mutant import Mutant, apply, reaches
 from attnconf.conformance.run.judging import judge_all
 from attnconf.conformance.run.plan import Run, Settings, make_plan, only
 from attnconf.reports import kill_matrix
+from attnconf.reports.record import write_text
 from attnconf.spec import profiles, registry
 
 PROFILE = "full"
@@ -223,7 +224,7 @@ def main() -> None:
     """Write the files that are not up to date, and say which."""
     for path, text in documents():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+            write_text(path, text)
             print(f"written: {path}")
 
 

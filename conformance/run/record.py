@@ -66,7 +66,7 @@ def environment(device: str) -> dict[str, Any]:
     cuda = torch.cuda.get_device_name() if device.startswith("cuda") and torch.cuda.is_available() else None
     return {
         "python": platform.python_version(),
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
         "platform": f"{platform.system()} {platform.machine()}",
         "cpus": os.cpu_count(),
         "threads": torch.get_num_threads(),

@@ -34,7 +34,7 @@ DEGRADED = 0.6  # of the datasheet's operations: a machine that multiplies matri
 def facts(device: str) -> dict[str, Any]:
     """Return what is recorded with every run."""
     found = {
-        "python": platform.python_version(), "torch": torch.__version__, "system": platform.platform(),
+        "python": platform.python_version(), "torch": str(torch.__version__), "system": platform.platform(),
         "cpu": cpu_model(), "cores": os.cpu_count(), "affinity": affinity(), "governor": governor(),
         "threads": torch.get_num_threads(), "load": load_average(), "steal": steal(),
         "environment": {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")},

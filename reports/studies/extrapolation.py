@@ -15,7 +15,6 @@ import argparse
 import itertools
 import json
 import math
-import os
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
@@ -35,6 +34,7 @@ from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import merge_heads, split_heads
 from attnconf.reference.rotary import frequencies, rotate
 from attnconf.reference.sinusoidal import sinusoidal
+from attnconf.reports.record import write_text
 
 METHODS = ("none", "sinusoidal", "learned", "rotary", "ALiBi", "T5 bias")
 UNSCORED = -100  # the target of a position that is neither trained nor tested; cross_entropy leaves it out
@@ -232,15 +232,8 @@ def all_runs(s: Settings, path: Path, pairs: Sequence[tuple[str, str]]) -> list[
     for seed, (task, method) in tqdm(wanted, unit="model"):
         if (task, method, seed) not in done:
             runs.append(run(task, method, seed, s))
-            write(path, json.dumps({"settings": settings, "runs": runs}, indent=1) + "\n")
+            write_text(path, json.dumps({"settings": settings, "runs": runs}, indent=1) + "\n")
     return runs
-
-
-def write(path: Path, text: str) -> None:
-    """Write the file at one go: an interruption leaves the old one or the new one."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)
 
 
 # -- the report
@@ -369,7 +362,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     folder = given.output or (Path(tempfile.mkdtemp()) if given.quick else Path(__file__).parent)
     runs = all_runs(settings, folder / "extrapolation.json", every(methods))
     longer_runs = all_runs(longer, folder / "extrapolation-longer.json", pairs)
-    write(folder / "extrapolation.md", page(runs, settings, longer_runs, longer))
+    write_text(folder / "extrapolation.md", page(runs, settings, longer_runs, longer))
     plot(runs, settings, folder / "extrapolation.png")
 
 

@@ -23,8 +23,9 @@ MAY = {
     "spec": "spec",
     "reference": "reference",
     "reports": "reports",
-    "reports/studies": "reference conformance",  # experiments that people run; not installed
+    "reports/studies": "reference conformance reports",  # experiments that people run; not installed
     "adapters": "adapters.contract adapters.kit adapters.bind adapters.torch_nn",
+    "adapters/kit": "adapters.kit spec.nearest",
     "adapters/reference": "adapters reference",  # the library that it adapts
     "adapters/torch_compile": "adapters",  # likewise
     "adapters/generated": "adapters.generated adapters.kit conformance.source",  # reads a file as --impl reads it

@@ -266,7 +266,7 @@ def test_a_report_inside_a_checkout_links_to_the_pages():
         ("nan.json", "is not JSON: NaN is no JSON number"),
         ("list.json", "is no results file: its schema is None, want 'attnconf-results/1'"),
         ("other.json", "is no results file: its schema is 'bowtie/1', want 'attnconf-results/1'"),
-        ("hollow.json", "is no results file: results is 5, want array"),
+        ("hollow.json", 'is no results file: results: it is not of type "array"; found 5'),
     ],
 )
 def test_what_is_no_results_file_is_refused_in_one_line(files, capsys, name, message):

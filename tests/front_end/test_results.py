@@ -197,7 +197,7 @@ def test_writing_is_atomic(tmp_path):
             records.write(path, unwritable)
     assert json.loads(path.read_text(encoding="utf-8")) == {"a": 1}
     records.write(path, {"a": "a lone surrogate \udc80"})
-    assert json.loads(path.read_text(encoding="utf-8")) == {"a": "a lone surrogate \udc80"}
+    assert json.loads(path.read_text(encoding="utf-8")) == {"a": "a lone surrogate \\udc80"}
     assert [p.name for p in tmp_path.iterdir()] == ["out.json"]
 
 
@@ -216,16 +216,25 @@ def _put(record, value, *path):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda r: _drop(r, "planned"), "planned is missing"),
-        (lambda r: _put(r, 1, "extra"), "extra is not known"),
-        (lambda r: _put(r, {}, "results"), "results is {}, want array"),
-        (lambda r: _put(r, "maybe", "results", 0, "outcome"), "results[0].outcome is 'maybe', want one of pass, fail"),
-        (lambda r: _put(r, "bad luck", "results", 0, "reason"), "results[0].reason is 'bad luck'"),
-        (lambda r: _put(r, True, "suite", "seed"), "suite.seed is True, want integer"),
-        (lambda r: _put(r, "great", "verdicts", 0, "verdict"), "verdicts[0].verdict is 'great'"),
-        (lambda r: _drop(r, "results", 0, "cases", 0, "bound"), "results[0].cases[0].bound is missing"),
-        (lambda r: _put(r, 5, "results", 0, "explored"), "results[0].explored is 5, want object"),
-        (lambda r: _put(r, 5, "implementations", 0, "conventions", "x"), "conventions.x is 5, want string"),
+        (lambda r: _drop(r, "planned"), 'the file: "planned" is a required property; found {'),
+        (
+            lambda r: _put(r, 1, "extra"),
+            "the file: Additional properties are not allowed ('extra' was unexpected); found {",
+        ),
+        (lambda r: _put(r, {}, "results"), 'results: it is not of type "array"; found {}'),
+        (
+            lambda r: _put(r, "maybe", "results", 0, "outcome"),
+            'results[0].outcome: it is not one of "pass", "fail" or 4 other candidates; found \'maybe\'',
+        ),
+        (lambda r: _put(r, "bad luck", "results", 0, "reason"), "results[0].reason: it is not one of "),
+        (lambda r: _put(r, True, "suite", "seed"), 'suite.seed: it is not of type "integer"; found True'),
+        (lambda r: _put(r, "great", "verdicts", 0, "verdict"), "verdicts[0].verdict: it is not one of "),
+        (lambda r: _drop(r, "results", 0, "cases", 0, "bound"), 'results[0].cases[0]: "bound" is a required property'),
+        (lambda r: _put(r, 5, "results", 0, "explored"), 'results[0].explored: it is not of type "object"; found 5'),
+        (
+            lambda r: _put(r, 5, "implementations", 0, "conventions", "x"),
+            'conventions.x: it is not of type "string"; found 5',
+        ),
     ],
 )
 def test_a_spoilt_record_is_refused_and_the_place_named(full, tmp_path, spoil, message):
@@ -235,6 +244,14 @@ def test_a_spoilt_record_is_refused_and_the_place_named(full, tmp_path, spoil, m
     (tmp_path / "spoilt.json").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(message)):
         records.read(tmp_path / "spoilt.json")
+
+
+def test_half_a_character_in_a_record_is_refused_in_one_line(full, tmp_path):
+    record = copy.deepcopy(full[1])
+    _put(record, "M\udc80", "results", 0, "strength")
+    (tmp_path / "half.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"is no results file: 'M.udc80' holds half a character: surrogates not allow"):
+        records.read(tmp_path / "half.json")
 
 
 def test_what_has_no_options_gives_a_file_that_can_be_read(tmp_path):

@@ -255,7 +255,7 @@ FILES = {
         ("show rotary --impl refusing.py", "refusing.py does not support what is shown of rotary: float64"),
         ("show rotary --impl failing.py", "failing.py rotary: raised KeyError"),
         ("show rotary --impl broken.py", "broken.py: line 1: SyntaxError"),
-        ("show rotary --impl reference -o nowhere/x.png", "cannot write 'nowhere/x.png': No such file or directory"),
+        ("show rotary --impl reference -o nowhere/x.png", "cannot write 'nowhere/x.png': there is no folder '"),
         ("show rotary --impl reference -o x.pdf", "-o x.pdf: a picture is a PNG file, its name must end in .png"),
     ],
 )

@@ -7,6 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 from command_line import attnconf
@@ -15,6 +16,7 @@ from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.loading.resolve import LoadError, Name
 from attnconf.conformance.run.implementations import load
 from attnconf.conformance.source import reader
+from attnconf.conformance.source.notebook import cells_of
 from attnconf.conformance.source.reader import NotLoaded, NotThere, read, read_module
 
 LAYER = """
@@ -229,7 +231,7 @@ def test_a_layer_that_cannot_work_is_not_forgotten(write, inferred, monkeypatch)
     (lost,) = load(f"{path}:Lost")
     assert lost.reason == f"Lost has no value: {said}"
     kept = Implementation("Kept", {})
-    monkeypatch.setattr("attnconf.conformance.inference.infer", lambda *asked: [kept])
+    monkeypatch.setattr("attnconf.conformance.run.implementations.infer", lambda *asked: [kept])
     assert [i.name for i in load(str(path))] == ["Kept", f"{path}:Lost"]
 
 
@@ -466,6 +468,20 @@ def test_a_notebook_of_an_older_format(write):
     assert read(write(json.dumps(old), "old.ipynb")).module.f() == 5
 
 
+NOTEBOOK_FILES = sorted((Path(__file__).parent / "submissions").glob("*/*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOK_FILES, ids=[path.stem for path in NOTEBOOK_FILES])
+def test_the_cells_of_a_notebook_are_those_that_nbformat_reads(path):
+    found = cells_of(path.read_bytes())
+    want = [cell.source.split("\n") for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    starts = [first - 1 for first, _ in found.starts]
+    ends = [*starts[1:], len(found.text.splitlines())]
+    lines = [found.text.splitlines()[start:end] for start, end in zip(starts, ends, strict=True)]
+    differ = [(x, y) for a, b in zip(lines, want, strict=True) for x, y in zip(a, b, strict=True) if x != y]
+    assert all(x.strip() in ("", "pass") and y.lstrip().startswith(("%", "!")) for x, y in differ)
+
+
 def notebook(**content):
     return json.dumps({"nbformat": 4, "metadata": {}, "cells": [], **content})
 
@@ -548,7 +564,7 @@ def inferred(monkeypatch):
         asked.append((source.module.__name__, label, chosen, component))
         return [Unjudgeable(label, str(source.path), "nothing")]
 
-    monkeypatch.setattr("attnconf.conformance.inference.infer", infer)
+    monkeypatch.setattr("attnconf.conformance.run.implementations.infer", infer)
     return asked
 
 

@@ -1,4 +1,4 @@
-"""Intervals and verdicts: against the bootstrap done by drawing, and on times whose ratio is known."""
+"""Intervals and verdicts: against scipy's bootstrap, which draws, and on times whose ratio is known."""
 
 import math
 import random
@@ -6,6 +6,7 @@ import statistics
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from attnconf.conformance.timing.intervals import Interval, outliers, paired, ranks, verdict
 
@@ -14,12 +15,19 @@ from attnconf.conformance.timing.intervals import Interval, outliers, paired, ra
 def test_the_interval_is_the_bootstraps(n):
     numbers = np.random.default_rng(0)
     logs = np.sort(numbers.normal(0.1, 0.05, n))
-    medians = np.sort(np.median(numbers.choice(logs, (20_000, n)), axis=1))
+    drawn = stats.bootstrap((logs,), np.median, n_resamples=20_000, method="percentile", rng=numbers)
     found = paired(np.exp(logs).tolist(), [1.0] * n)
     spacing = 2 * float(np.diff(logs).max())
-    assert math.log(found.lo) == pytest.approx(medians[500], abs=spacing)
-    assert math.log(found.hi) == pytest.approx(medians[-500], abs=spacing)
+    assert math.log(found.lo) == pytest.approx(drawn.confidence_interval.low, abs=spacing)
+    assert math.log(found.hi) == pytest.approx(drawn.confidence_interval.high, abs=spacing)
     assert math.log(found.ratio) == pytest.approx(float(np.median(logs)))
+
+
+@pytest.mark.parametrize("n", [*range(1, 200), 400, 2000])
+def test_ranks_are_those_of_the_binomial_distribution(n):
+    low, _ = ranks(n)
+    reached = [float(stats.binom.sf((n + 1) // 2 - 1, n, k / n)) for k in (low, low + 1)]  # by the k-th from 1
+    assert reached[0] < 0.025 <= reached[1]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 20, 99, 400, 2000])

@@ -8,7 +8,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from attnconf.adapters.contract import FORWARD
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
@@ -230,7 +230,7 @@ def _implementation(b: Bound, name: str, where: str) -> Implementation:
 
 def _prescribed(b: Bound, where: str) -> list[str]:
     """Return how the arguments for masks stand to what is prescribed of masks."""
-    if "mask" not in b.place.prescribed or "mask" not in FORWARD[b.draft.component]:
+    if "mask" not in b.place.prescribed or "mask" not in COMPONENTS[b.draft.component].forward:
         return []
     text = source_text.text_of(where)
     line = locate(text.text, ["MASK-inverted"], b.place.name) if text else None

@@ -15,6 +15,7 @@ from attnconf.conformance.engine import catalogue
 from attnconf.spec import profiles, registry
 
 WIDTH = 100
+CHECKS = "conformance/chapters/{}/checks.py"
 
 
 def explain(name: str) -> list[str]:
@@ -64,7 +65,7 @@ def _requirement(r: registry.Requirement) -> list[str]:
         *_field("needs", [", ".join(sorted(r.needs))] if r.needs else []),
         *_field("judged on", _judged_on(r)),
         *_field("broken by", _paired(mutants) or ["no known mistake"]),
-        *_field("check", [f"{check.function} (conformance/{check.chapter}.py:{check.line})" if check else "none yet"]),
+        *_field("check", [f"{check.function} ({CHECKS.format(check.chapter)}:{check.line})" if check else "none yet"]),
         *_field("example", _example(r)),
         *_field("page", [r.anchor]),
         *_field("run", [f"attnconf run --impl NAME{_profile_for(r)} -k {r.id}"]),

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
 from attnconf.conformance.diagnosis.search import Diagnosis, explain
 from attnconf.conformance.engine import coverage
@@ -24,14 +25,6 @@ from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:  # imported where throughput is asked for
     from attnconf.conformance.timing.run import Entrant, Races, Standing
-
-# What is made of what: a component may be made of lower ones.
-_HEIGHTS: Mapping[str, int] = {
-    "multi_head_attention": 1,
-    **dict.fromkeys(("encoder_layer", "decoder_layer", "token_attention"), 2),
-    **dict.fromkeys(("encoder", "decoder"), 3),
-    **dict.fromkeys(("encoder_decoder", "transformer"), 4),
-}
 
 Select = Callable[["Planned", str], bool]  # (planned check, case name) -> run it?
 
@@ -239,7 +232,7 @@ class Session:
     def _explain(self, asked: Collection[str] = ()) -> None:
         """Explain failures in what others are made of first; ``asked``: also these, whatever they follow from."""
         explained: set[str] = set()
-        for planned in sorted(self.plan, key=lambda p: _HEIGHTS.get(p.entry.component, 0)):
+        for planned in sorted(self.plan, key=lambda p: COMPONENTS[p.entry.component].height):
             if planned.id in explained or not self._unexplained(planned):
                 continue
             group = list(self._group(planned))
@@ -272,13 +265,13 @@ class Session:
 
     def _beneath(self, planned: Planned) -> list[Mutant]:
         """Return the mistakes that were named in lower components of the same file."""
-        height = _HEIGHTS.get(planned.entry.component, 0)
+        height = COMPONENTS[planned.entry.component].height
         lower = [
             self.diagnoses[p.id]
             for p in self.plan
             if p.id in self.diagnoses
             and p.implementation.source == planned.implementation.source
-            and _HEIGHTS.get(p.entry.component, 0) < height
+            and COMPONENTS[p.entry.component].height < height
         ]
         named = {m.id: m for diagnosis in lower for m in diagnosis.mutants}
         return [m for name, m in named.items() if name in all_mutants()]

@@ -2,7 +2,7 @@
 
 An adapter is a Python module. For each component that it implements it defines one function of that
 name, ``attention(config, weights)``, ``rotary(config, weights)``, …, which returns a callable ``forward``. It needs to
-import nothing from here: the configurations are handed to it. ``FORWARD`` has the signature for each component.
+import nothing from here: the configurations are handed to it. ``COMPONENTS`` has a record of each component.
 
 Attention gives ``out``, or ``(out, weights)`` if and only if ``need_weights`` is true. Masks are boolean, True = may
 attend:
@@ -14,7 +14,7 @@ attend:
 ``positions``, (L,) or (B, L), int64, are those of the tokens, in tokens; without them they are 0, 1, …, L - 1.
 
 A keyword is only passed when a check needs it. What is not supported raises ``NotImplementedError("in words")``, when
-built or when called. Components that read or write text give what ``RETURNS`` says instead of a tensor.
+built or when called. Components that read or write text give what ``returns`` says instead of a tensor.
 
 Dtype and device are those of the weights and inputs, or ``config.dtype`` and ``config.device``
 where a configuration has them: a module is then built, and moved there with ``module.to``. Nothing that is handed over
@@ -22,7 +22,7 @@ may be changed in place.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import torch
@@ -30,7 +30,7 @@ from torch import Tensor
 
 Weights = Mapping[str, Tensor]
 Forward = Callable[..., Any]
-Component = Callable[[Any, Weights], Forward]
+Build = Callable[[Any, Weights], Forward]  # what an adapter defines under the name of a component
 
 
 @dataclass(frozen=True)
@@ -399,78 +399,172 @@ class BpeTrainerConfig:
     num_merges: int  # at most; fewer where no pair is left
 
 
-COMPONENTS: dict[str, type] = {
-    "attention": AttentionConfig,
-    "multi_head_attention": MultiHeadAttentionConfig,
-    "sinusoidal": SinusoidalConfig,
-    "sinusoidal_2d": Sinusoidal2dConfig,
-    "learned": LearnedConfig,
-    "rotary": RotaryConfig,
-    "rotary_attention": RotaryAttentionConfig,
-    "alibi": AlibiConfig,
-    "alibi_attention": AlibiAttentionConfig,
-    "relative_bias": RelativeBiasConfig,
-    "relative_bias_attention": RelativeBiasAttentionConfig,
-    "fourier": FourierConfig,
-    "random_fourier": RandomFourierConfig,
-    "coordinate_mlp": CoordinateMlpConfig,
-    "layer_norm": LayerNormConfig,
-    "rms_norm": RmsNormConfig,
-    "feed_forward": FeedForwardConfig,
-    "encoder_layer": EncoderLayerConfig,
-    "encoder": EncoderConfig,
-    "decoder_layer": DecoderLayerConfig,
-    "decoder": DecoderConfig,
-    "encoder_decoder": EncoderDecoderConfig,
-    "transformer": TransformerConfig,
-    "token_embedding": TokenEmbeddingConfig,
-    "token_attention": TokenAttentionConfig,
-    "tokenizer": TokenizerConfig,
-    "detokenizer": TokenizerConfig,
-    "bpe_trainer": BpeTrainerConfig,
-}
+@dataclass(frozen=True)
+class Component:
+    """What adapters and suite know of one component; an adapter needs the first three.
 
-# What ``forward`` gives where it is no tensor.
-RETURNS: dict[str, str] = {"tokenizer": "ids", "detokenizer": "text", "bpe_trainer": "merges"}
+    ``forward`` is the signature of the callable: inputs that are always passed, by position, before the star, then
+    keywords. A mask names which attention it belongs to, as (whose rows attend, to whose, the keyword).
+    """
 
-# What ``forward`` takes; what stands before the star is always passed, by position. Lengths, height and width are ints.
+    config: type
+    forward: str
+    returns: str = "tensor"  # or ids, text, merges
+    made_of: tuple[str, ...] = ()  # components whose mistakes are its mistakes, too
+    conventions: tuple[str, ...] = ()  # choices that the spec leaves open to it
+    offers: frozenset[str] = frozenset()  # what can be asked of it, as requirements say they need it
+    attends: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)  # of layers: which attention -> its mask
+    by_hand: bool = False  # whether a call can be small enough to be followed by hand
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs that are always passed, in order."""
+        return tuple(self.forward.partition(", *")[0].split(", "))
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The names of what is passed by keyword, where a check needs it."""
+        return tuple(part.partition("=")[0] for part in self.forward.partition("*, ")[2].split(", ") if part)
+
+    @property
+    def height(self) -> int:
+        """How many components stand on one another: 0 for what is made of nothing."""
+        return max((COMPONENTS[part].height + 1 for part in self.made_of), default=0)
+
+    def configures(self, entry: str) -> bool:
+        """Return whether the configuration has an entry of this name."""
+        return entry in (known.name for known in fields(self.config))
+
+
+def _offers(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 _ATTENTION = "query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False"
-FORWARD: dict[str, str] = {
-    "attention": _ATTENTION,
-    "multi_head_attention": _ATTENTION,
-    "sinusoidal": "x, *, positions=None",
-    "sinusoidal_2d": "height, width",
-    "learned": "x, *, positions=None",
-    "rotary": "x, *, positions=None",
-    "rotary_attention": "query, key, value, *, positions=None",
-    "alibi": "query_length, key_length",
-    "alibi_attention": "query, key, value",
-    "relative_bias": "query_length, key_length",
-    "relative_bias_attention": "query, key, value",
-    "fourier": "x",
-    "random_fourier": "x",
-    "coordinate_mlp": "x",
-    "layer_norm": "x",
-    "rms_norm": "x",
-    "feed_forward": "x",
-    "encoder_layer": "x, *, key_mask=None, attn_mask=None",
-    "encoder": "x, *, key_mask=None, attn_mask=None",
-    "decoder_layer": "x, memory, *, key_mask=None, memory_mask=None",
-    "decoder": "x, memory, *, key_mask=None, memory_mask=None",
-    "encoder_decoder": "source, target, *, source_mask=None, target_mask=None",
-    "transformer": "source, target, *, source_mask=None, target_mask=None",
-    "token_embedding": "ids",
-    "token_attention": "ids, *, key_mask=None",
-    "tokenizer": "text",
-    "detokenizer": "ids",
-    "bpe_trainer": "words",
+_LAYER = "x, *, key_mask=None, attn_mask=None"
+_DECODER = "x, memory, *, key_mask=None, memory_mask=None"
+_MODEL = "source, target, *, source_mask=None, target_mask=None"
+_IN_ATTENTION = _offers("cross mask key-mask bias weights dropout causal several-heads head-masks value-width")
+_IN_LAYERS = _offers(  # the hidden width is as free as that of values
+    "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads"
+)
+_TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
+_MASKS = (
+    "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "mask", "masks", "mask-arguments",
+    "causality", "heads", "memory",
+)  # fmt: skip
+_NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio")
+_LAYERS = (
+    "norm-order", "attention-scale", "rms-norm-weight", *_NETWORK, "norm-kind", "eps", "biases", "network-biases",
+    "norm-biases", "mask",
+)  # fmt: skip
+_ENCODERS = (*_LAYERS, "causality", "heads", "memory")
+_FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
+_SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
+_SELF = {"self": ("x", "x", "key_mask")}
+_SELF_AND_MEMORY = {**_SELF, "memory": ("x", "memory", "memory_mask")}
+_BOTH_SIDES = {
+    "self": ("target", "target", "target_mask"),
+    "memory": ("target", "source", "source_mask"),
+    "source": ("source", "source", "source_mask"),
 }
 
-
-def positional(component: str) -> tuple[str, ...]:
-    """Return the names of the inputs that are always passed, in order."""
-    return tuple(FORWARD[component].partition(", *")[0].split(", "))
-
+COMPONENTS: dict[str, Component] = {
+    "attention": Component(
+        AttentionConfig, _ATTENTION, by_hand=True, conventions=_MASKS, offers=_IN_ATTENTION | {"scale"},
+    ),
+    "multi_head_attention": Component(
+        MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
+        conventions=(*_MASKS, "inputs", "biases"),
+        offers=_IN_ATTENTION | _offers("projections input-biases output-bias free-width"),
+    ),
+    "sinusoidal": Component(
+        SinusoidalConfig, "x, *, positions=None", by_hand=True,
+        conventions=("sinusoidal-output", "sinusoidal-layout", *_SINES),
+    ),
+    "sinusoidal_2d": Component(
+        Sinusoidal2dConfig, "height, width", conventions=("grid-axes", "grid-layout", *_SINES)
+    ),
+    "learned": Component(
+        LearnedConfig, "x, *, positions=None", by_hand=True,
+        conventions=("learned-output", "learned-offset", "parameters"),
+    ),
+    "rotary": Component(
+        RotaryConfig, "x, *, positions=None", by_hand=True, conventions=("rope-pairing", "heads"),
+        offers=_offers("several-heads"),
+    ),
+    "rotary_attention": Component(
+        RotaryAttentionConfig, "query, key, value, *, positions=None", made_of=("rotary", "attention"), by_hand=True,
+        conventions=("rope-pairing", "heads", "memory"), offers=_offers("scores several-heads"),
+    ),
+    "alibi": Component(AlibiConfig, "query_length, key_length", by_hand=True, conventions=("alibi-slopes",)),
+    "alibi_attention": Component(
+        AlibiAttentionConfig, "query, key, value", made_of=("alibi", "attention"), by_hand=True,
+        conventions=("alibi-slopes", "heads", "memory"), offers=_offers("scores several-heads"),
+    ),
+    "relative_bias": Component(
+        RelativeBiasConfig, "query_length, key_length", by_hand=True, conventions=("t5-alignment",)
+    ),
+    "relative_bias_attention": Component(
+        RelativeBiasAttentionConfig, "query, key, value", made_of=("relative_bias", "attention"), by_hand=True,
+        conventions=("t5-scale", "heads", "memory"), offers=_offers("scores several-heads"),
+    ),
+    "fourier": Component(FourierConfig, "x", by_hand=True, conventions=_FOURIER),
+    "random_fourier": Component(RandomFourierConfig, "x", conventions=("random-fourier-order",)),
+    "coordinate_mlp": Component(CoordinateMlpConfig, "x", made_of=("fourier",), conventions=_FOURIER),
+    "layer_norm": Component(
+        LayerNormConfig, "x", by_hand=True, conventions=("eps", "layer-bias", "parameters"),
+        offers=_offers("layer-bias"),
+    ),
+    "rms_norm": Component(
+        RmsNormConfig, "x", by_hand=True, conventions=("rms-norm-weight", "rms-norm-cast", "eps", "parameters")
+    ),
+    "feed_forward": Component(
+        FeedForwardConfig, "x", by_hand=True, conventions=(*_NETWORK, "parameters"),
+        offers=_offers("layer-bias ungated"),
+    ),
+    "encoder_layer": Component(
+        EncoderLayerConfig, _LAYER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
+        conventions=_ENCODERS, offers=_IN_LAYERS | {"layer"}, attends=_SELF,
+    ),
+    "encoder": Component(
+        EncoderConfig, _LAYER, made_of=("encoder_layer",), conventions=(*_ENCODERS, "final-norm"),
+        offers=_IN_LAYERS | {"stack"}, attends=_SELF,
+    ),
+    "decoder_layer": Component(
+        DecoderLayerConfig, _DECODER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
+        conventions=_LAYERS, offers=_IN_LAYERS | {"layer", "ungated"}, attends=_SELF_AND_MEMORY,
+    ),
+    "decoder": Component(
+        DecoderConfig, _DECODER, made_of=("decoder_layer",), conventions=(*_LAYERS, "final-norm"),
+        offers=_IN_LAYERS | {"stack", "ungated"}, attends=_SELF_AND_MEMORY,
+    ),
+    "encoder_decoder": Component(
+        EncoderDecoderConfig, _MODEL, made_of=("encoder", "decoder"), conventions=(*_LAYERS, "final-norm"),
+        offers=_IN_LAYERS | {"vectors"}, attends=_BOTH_SIDES,
+    ),
+    "transformer": Component(
+        TransformerConfig, _MODEL, made_of=("token_embedding", "sinusoidal", "encoder", "decoder"),
+        conventions=(*_LAYERS, "final-norm", "transformer-scale", "sinusoidal-layout", "tying"),
+        offers=_IN_LAYERS | {"ids", "untied", "tied"}, attends=_BOTH_SIDES,
+    ),
+    "token_embedding": Component(
+        TokenEmbeddingConfig, "ids", by_hand=True, conventions=("embedding-scale", "padding-row", "parameters")
+    ),
+    "token_attention": Component(
+        TokenAttentionConfig, "ids, *, key_mask=None",
+        made_of=("token_embedding", "sinusoidal", "multi_head_attention"),
+        conventions=("embedding-scale", "sinusoidal-layout", "causality", "biases", "mask"),
+        offers=_offers("free-causality"), attends={"self": ("ids", "ids", "key_mask")},
+    ),
+    "tokenizer": Component(
+        TokenizerConfig, "text", "ids", conventions=("token-kind", "word-end"), offers=_TOKENS
+    ),
+    "detokenizer": Component(
+        TokenizerConfig, "ids", "text", conventions=("token-kind", "word-end"), offers=_TOKENS
+    ),
+    "bpe_trainer": Component(BpeTrainerConfig, "words", "merges", conventions=("word-end",)),
+}  # fmt: skip
 
 # The choices that the spec leaves open, and what an adapter may declare for each. What a component does not declare is
 # observed by the check that says so, else taken to be the first.

@@ -3,14 +3,19 @@
 title = "…"
 extends = "core-1"                  # optional: all entries of another profile, and these
 [multi_head_attention.heads]        # component, lens
-required = ["ATT-SCALE-1", …]
+like = "attention.direct"           # optional: the entries listed above for it; "core-2/attention.direct": in core-2
+without_needs = ["scale"]           # of those, not what needs one of these
+without = ["ATT-FLOAT-1", …]        # of those, not these
+required = ["ATT-SCALE-1", …]       # and these; what ``like`` gives already is listed again to change its kind
 optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
 """
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from attnconf.spec import registry
 from attnconf.spec.nearest import hint
@@ -53,19 +58,56 @@ def load(name: str) -> Profile:
         name = max(editions, key=lambda known: int(known.rpartition("-")[2]))
     if name not in names():
         raise registry.SpecError(f"unknown profile {name!r}: there are {', '.join(names())}{hint(name, names())}")
-    content = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    title, base = content.pop("title"), content.pop("extends", None)
     entries = [
-        *(load(base).entries if base else ()),
-        *(
-            Entry(component, lens, registry.get(requirement).id, optional)
-            for component, lenses in content.items()
-            for lens, lists in lenses.items()
-            for key, optional in (("required", False), ("optional", True))
-            for requirement in lists.get(key, [])
-        ),
+        Entry(component, lens, requirement, optional)
+        for (component, lens), listed in _sections(name).items()
+        for requirement, optional in listed.items()
     ]
     rank = {requirement: i for i, requirement in enumerate(registry.in_order(registry.requirements()))}
     components = list(dict.fromkeys(entry.component for entry in entries))
     entries.sort(key=lambda e: (components.index(e.component), rank[e.requirement]))
-    return Profile(name, title, tuple(entries))
+    return Profile(name, _content(name)["title"], tuple(entries))
+
+
+Section = Mapping[str, bool]  # requirement -> is it optional?
+
+
+@cache
+def _content(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    return content
+
+
+@cache
+def _sections(name: str) -> Mapping[tuple[str, str], Section]:
+    """Return what a profile lists by (component, lens), that of the profile it extends first."""
+    content = _content(name)
+    found = dict(_sections(content["extends"])) if "extends" in content else {}
+    for component, lenses in content.items():
+        for lens, lists in lenses.items() if isinstance(lenses, dict) else ():
+            of_base = found.get((component, lens), {})
+            found[component, lens] = {**of_base, **_derived(lists, found), **_listed(lists)}
+    return found
+
+
+def _listed(lists: Mapping[str, Any]) -> Section:
+    """Return the requirements that a section lists itself."""
+    kinds = (("required", False), ("optional", True))
+    return {registry.get(requirement).id: optional for kind, optional in kinds for requirement in lists.get(kind, [])}
+
+
+def _derived(lists: Mapping[str, Any], above: Mapping[tuple[str, str], Section]) -> Section:
+    """Return what a section takes from the one that it is ``like``: one of those above, or of another profile.
+
+    Raises SpecError where there is no such section.
+    """
+    if "like" not in lists:
+        return {}
+    profile, _, place = lists["like"].rpartition("/")
+    component, _, lens = place.partition(".")
+    model = (_sections(profile) if profile else above).get((component, lens))
+    if model is None:
+        raise registry.SpecError(f"like = {lists['like']!r}: there is no such section above, or in that profile")
+    without = {registry.get(requirement).id for requirement in lists.get("without", [])}
+    needs = frozenset(lists.get("without_needs", []))
+    return {r: optional for r, optional in model.items() if r not in without and not needs & registry.get(r).needs}

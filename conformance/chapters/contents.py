@@ -1,12 +1,15 @@
-"""What the chapters have, found by their names: every check, every mutant."""
+"""What the chapters have, found by their names: every check, every mutant, what each component looks like."""
 
 import importlib
 from dataclasses import replace
 from functools import cache
 
+from attnconf.conformance.chapters.shared.appearance import Appearance
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.spec import registry
+
+WITHOUT_COMPONENT = ("masks", "throughput")  # chapters that are judged on components of others
 
 
 @cache
@@ -45,6 +48,16 @@ def all_mutants() -> dict[str, Mutant]:
                 for name in (*value.breaks, *value.raises, *value.follows):
                     _known(value, name)
                 found[value.id] = value
+    return found
+
+
+@cache
+def appearances() -> dict[str, Appearance]:
+    """Return by component what it looks like in somebody's file, in the order of the chapters."""
+    found: dict[str, Appearance] = {}
+    for chapter in registry.CHAPTERS.values():
+        if chapter not in WITHOUT_COMPONENT:
+            found |= importlib.import_module(f"attnconf.conformance.chapters.{chapter}.binding").APPEARANCES
     return found
 
 

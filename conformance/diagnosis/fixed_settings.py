@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from attnconf.adapters.contract import Component, Forward
+from attnconf.adapters.contract import Build, Forward
 from attnconf.conformance.engine.request import Implementation
 
 # What is found fixed in code in the wild, by entry of a configuration.
@@ -39,7 +39,7 @@ def fixing(implementation: Implementation, name: str) -> Implementation:
     entry, text = name.split("=")
     (value,) = (value for value in VALUES[entry] if str(value) == text)
 
-    def component(build: Component) -> Component:
+    def component(build: Build) -> Build:
         def built(config: Any, weights: Any) -> Forward:
             has = entry in {one.name for one in fields(config)}
             return build(replace(config, **{entry: value}) if has else config, weights)

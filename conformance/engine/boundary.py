@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import FORWARD, RETURNS, Forward, positional
+from attnconf.adapters.contract import COMPONENTS, Forward
 from attnconf.conformance.engine import coverage, text_codec
 from attnconf.conformance.engine.counter import Counting, Counts, Work
 from attnconf.conformance.engine.evidence import Failure, Unsupported, same_values
@@ -196,8 +196,9 @@ def _enter(
         raise
     except BaseException as error:
         at_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
-        refused = _refused_keyword(error, FORWARD[request.component])
-        failure = _raised(error, signature=FORWARD[request.component] if at_call or refused else "")
+        signature = COMPONENTS[request.component].forward
+        refused = _refused_keyword(error, signature)
+        failure = _raised(error, signature=signature if at_call or refused else "")
         failure.reason = "protocol" if refused else failure.reason
         failure.at = _place(error, implementation.source)
         raise failure from error
@@ -206,14 +207,14 @@ def _enter(
 def _positional(inputs: Mapping[str, Any], request: Request) -> list[Any]:
     if request.same:
         return [inputs["query"]] * 3
-    names = positional(request.component)
+    names = COMPONENTS[request.component].inputs
     if "key" in inputs and "value" not in inputs:  # one object is both
         return [inputs["key" if name == "value" else name] for name in names]
     return [inputs[name] for name in names]
 
 
 def _named(inputs: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    return {name: x for name, x in inputs.items() if name not in positional(request.component)}
+    return {name: x for name, x in inputs.items() if name not in COMPONENTS[request.component].inputs}
 
 
 def _raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
@@ -275,8 +276,9 @@ def _kind(x: Any) -> str:
 
 def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
     """Return (out, weights or None), or raise Failure naming what was expected."""
-    if request.component in RETURNS:
-        return _written(returned, RETURNS[request.component]), None
+    known = COMPONENTS[request.component]
+    if known.returns != "tensor":
+        return _written(returned, known.returns), None
     attention = None
     out = returned
     if request.weights_shape:
@@ -290,7 +292,7 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
         if what == "weights" and not request.weights_shape:
             continue
         if not isinstance(x, Tensor):
-            asks = "need_weights" in FORWARD[request.component] and not request.weights_shape
+            asks = "need_weights" in known.keywords and not request.weights_shape
             hint = " alone, as need_weights was not given" if isinstance(x, tuple) and asks else ""
             raise Failure("protocol", f"returned {_kind(x)} as {what}, want a torch.Tensor{hint}")
         if x.is_nested or x.layout != torch.strided:

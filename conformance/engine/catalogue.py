@@ -227,20 +227,22 @@ def component_texts() -> dict[str, ComponentText]:
     """Return the components of the contract by name."""
     body = _contract()[1].body
     classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
-    signatures = {name: ast.unparse(value).strip("'") for name, value in _table("FORWARD")}
     plain = {
         ast.unparse(node.targets[0]): ast.literal_eval(node.value)
         for node in body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
     }
-    returns = {name: ast.literal_eval(value) for name, value in _table("RETURNS")}
-    return {
-        name: ComponentText(
-            name, ast.unparse(config), plain.get(signatures[name], signatures[name]), returns.get(name, "tensor"),
-            ast.get_docstring(classes[ast.unparse(config)]) or "", tuple(_config_lines(classes, ast.unparse(config))),
-        )
-        for name, config in _table("COMPONENTS")
-    }  # fmt: skip
+    found = {}
+    for name, record in _table("COMPONENTS"):
+        assert isinstance(record, ast.Call)
+        config, signature, *returns = record.args  # Component(config, forward, returns, …)
+        forward = plain[signature.id] if isinstance(signature, ast.Name) else ast.literal_eval(signature)
+        node = classes[ast.unparse(config)]
+        found[name] = ComponentText(
+            name, node.name, forward, ast.literal_eval(returns[0]) if returns else "tensor",
+            ast.get_docstring(node) or "", tuple(_config_lines(classes, node.name)),
+        )  # fmt: skip
+    return found
 
 
 def _config_lines(classes: dict[str, ast.ClassDef], name: str) -> list[str]:

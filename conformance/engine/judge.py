@@ -62,7 +62,7 @@ def judge_requirement(
     lacking = sorted(need for need in checked.requirement.needs if not subject.offers(need))
     if lacking:
         judged.outcome = "not-applicable"
-        judged.message = f"the lens {subject.lens.name!r} on {subject.component} offers no {', '.join(lacking)}"
+        judged.message = f"the lens {subject.lens!r} on {subject.component} offers no {', '.join(lacking)}"
         return judged
     if needs_others(subject.component, checked.requirement.id, subject.choice("parameters")):
         judged.outcome = "not-applicable"

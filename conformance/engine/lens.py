@@ -43,15 +43,13 @@ class Placed:
 
 @dataclass(frozen=True)
 class Lens:
-    """``place(q, k, v, optional inputs, options, declares)`` and what can be asked through it.
+    """A component seen as attention: ``place(q, k, v, optional inputs, options, declares)``, and what it hides.
 
-    Components that are not judged as attention are only asked as they are (Subject.ask): nothing is placed in them.
+    What is hidden the component could be asked as it is, but not as attention on q, k and v.
     """
 
-    name: str
-    component: str
-    offers: frozenset[str]
     place: Callable[..., Placed]
+    hides: frozenset[str] = frozenset()
 
 
 def _as_it_is(x: Tensor) -> Tensor:
@@ -213,63 +211,27 @@ def _pick(part: int, H: int, E: int, like: Tensor, parts: int = 3, turned: bool 
     return torch.block_diag(*[block] * H)
 
 
-def place_nothing(
-    q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
-) -> Placed:
-    """The component is no attention: its checks ask it as it is, and place nothing in it."""
-    raise TypeError("this component is not judged as attention")
-
-
-_LAYER = frozenset(  # F is the hidden width, free as that of values
-    {
-        "pre-norm",
-        "post-norm",
-        "final-norm",
-        "no-final-norm",
-        "free-causality",
-        "layer-bias",
-        "layer-norm",
-        "value-width",
-        "several-heads",
-    }
-)
-_TOKENS = frozenset({"words", "word-tokens", "characters", "whole-tokens", "byte-pairs"})
-_OFFERS = {  # what can be asked of components that are asked as they are; of the others nothing in particular
-    "rotary": frozenset({"several-heads"}),
-    "rotary_attention": frozenset({"scores", "several-heads"}),  # an encoding has none
-    "alibi_attention": frozenset({"scores", "several-heads"}),
-    "relative_bias_attention": frozenset({"scores", "several-heads"}),
-    "feed_forward": frozenset({"layer-bias", "ungated"}),
-    "layer_norm": frozenset({"layer-bias"}),
-    "token_attention": frozenset({"free-causality"}),
-    "encoder_layer": _LAYER | {"layer"},
-    "encoder": _LAYER | {"stack"},
-    "decoder_layer": _LAYER | {"layer", "ungated"},
-    "decoder": _LAYER | {"stack", "ungated"},
-    "encoder_decoder": _LAYER | {"vectors"},
-    "transformer": _LAYER | {"ids", "untied", "tied"},
-    "tokenizer": _TOKENS,
-    "detokenizer": _TOKENS,
-}
-_ALL = frozenset({"cross", "mask", "key-mask", "bias", "weights", "dropout", "causal", "several-heads", "head-masks"})
-_BIASES = frozenset({"projections", "input-biases", "output-bias"})
+_OF_LAYERS = frozenset({"projections", "input-biases", "output-bias", "value-width", "free-width"})
+_OF_ONE_INPUT = frozenset({"cross", "free-width"})
+# How a component that contains attention is seen as attention, by (component, lens).
 LENSES = {
-    ("attention", "direct"): Lens("direct", "attention", _ALL | {"scale", "value-width"}, place_direct),
-    ("multi_head_attention", "heads"): Lens("heads", "multi_head_attention", _ALL, place_heads),
-    ("multi_head_attention", "self"): Lens("self", "multi_head_attention", _ALL - {"cross"}, place_self),
-    ("multi_head_attention", "memory"): Lens("memory", "multi_head_attention", _ALL, place_memory),
-    ("multi_head_attention", "direct"): Lens(
-        "direct", "multi_head_attention", _ALL | _BIASES | {"value-width", "free-width"}, place_heads
-    ),
-    ("multi_head_attention", "direct-self"): Lens(
-        "direct-self", "multi_head_attention", (_ALL - {"cross"}) | _BIASES | {"value-width"}, place_self
-    ),
-    ("multi_head_attention", "direct-memory"): Lens(
-        "direct-memory", "multi_head_attention", (_ALL - {"cross"}) | _BIASES | {"value-width"}, place_self
-    ),
-    **{
-        (component, "direct"): Lens("direct", component, _OFFERS.get(component, frozenset()), place_nothing)
-        for component in COMPONENTS
-        if component not in ("attention", "multi_head_attention")
-    },
+    ("attention", "direct"): Lens(place_direct),
+    ("multi_head_attention", "direct"): Lens(place_heads),
+    ("multi_head_attention", "direct-self"): Lens(place_self, _OF_ONE_INPUT),
+    ("multi_head_attention", "direct-memory"): Lens(place_self, _OF_ONE_INPUT),
+    ("multi_head_attention", "heads"): Lens(place_heads, _OF_LAYERS),
+    ("multi_head_attention", "self"): Lens(place_self, _OF_LAYERS | {"cross"}),
+    ("multi_head_attention", "memory"): Lens(place_memory, _OF_LAYERS),
 }
+
+
+def offered(component: str, lens: str) -> frozenset[str]:
+    """Return what can be asked of a component through a lens; "direct" is the component as it is.
+
+    Raises KeyError for a lens that the component does not have.
+    """
+    if (component, lens) in LENSES:
+        return COMPONENTS[component].offers - LENSES[component, lens].hides
+    if lens != "direct":
+        raise KeyError((component, lens))
+    return COMPONENTS[component].offers

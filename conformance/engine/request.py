@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attnconf.adapters.contract import Component
+from attnconf.adapters.contract import Build
 from attnconf.conformance.engine.counter import Counts
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
@@ -18,7 +18,7 @@ class Implementation:
     """What is under test: its functions by component, and what it says of itself."""
 
     name: str
-    components: Mapping[str, Component]
+    components: Mapping[str, Build]
     declares: Mapping[str, Any] = field(default_factory=dict)  # conventions; under a component's name, its own
     profile: str | None = None
     source: str = ""

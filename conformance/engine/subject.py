@@ -9,7 +9,7 @@ from torch import Tensor
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.boundary import call, slopes
 from attnconf.conformance.engine.evidence import Failure, Unsupported
-from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, Placed
+from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, Placed, offered
 from attnconf.conformance.engine.request import Implementation, Reply, Request
 
 # What a subject does not offer, by what it declares: (convention, choices that exclude it).
@@ -49,14 +49,15 @@ class Subject:
     def __init__(self, implementation: Implementation, component: str, lens: str):
         self.implementation = implementation
         self.component = component
-        self.lens = LENSES[component, lens]
+        self.lens = lens
+        self.offered = offered(component, lens)
         self.declares = implementation.declared(component)
         self.log: list[tuple[Request, Reply | Failure]] = []
 
     def offers(self, what: str) -> bool:
-        """Return whether the lens can express ``what``."""
+        """Return whether ``what`` can be asked of the component, through its lens and as it is declared."""
         convention, choices = _LACKING.get(what, ("", ()))
-        return what in self.lens.offers and self.declares.get(convention) not in choices
+        return what in self.offered and self.declares.get(convention) not in choices
 
     def choice(self, convention: str) -> str:
         """Return what is declared for a convention, else what the spec takes it to be."""
@@ -143,7 +144,9 @@ class Subject:
 
     def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Placed:
         extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}
-        return self.lens.place(leaves["q"], leaves["k"], leaves["v"], extra, options, self.declares)
+        return LENSES[self.component, self.lens].place(
+            leaves["q"], leaves["k"], leaves["v"], extra, options, self.declares
+        )
 
     def _averaged(self, placed: Placed) -> tuple[int, ...] | None:
         if self.declares.get("returned-weights") != "averaged":

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import CONVENTIONS, Component, Forward, Weights
+from attnconf.adapters.contract import COMPONENTS, CONVENTIONS, Build, Forward, Weights
 from attnconf.conformance.engine.request import Implementation
 
 Choice = Callable[[str], str]
@@ -30,8 +30,8 @@ def in_conventions(implementation: Implementation, declares: Mapping[str, str]) 
         return declares.get(convention, CONVENTIONS[convention][0])
 
     components = dict(implementation.components)
-    for name, (translate, conventions) in _TRANSLATED.items():
-        if name in components and any(choice(c) != CONVENTIONS[c][0] for c in conventions):
+    for name, translate in _TRANSLATED.items():
+        if name in components and any(choice(c) != CONVENTIONS[c][0] for c in translated(name)):
             components[name] = translate(components[name], choice)
     if choice("mask-arguments") == "one":
         components |= {name: _one_mask(components[name], choice) for name in _MASKED if name in components}
@@ -39,15 +39,30 @@ def in_conventions(implementation: Implementation, declares: Mapping[str, str]) 
 
 
 _MASKED = ("attention", "multi_head_attention")
+# The conventions in which numbers are other ones: what the functions below translate.
+_OF_NUMBERS = frozenset(
+    {
+        "sinusoidal-output", "sinusoidal-layout", "sinusoidal-frequencies", "sinusoidal-offset", "grid-axes",
+        "grid-layout", "learned-output", "learned-offset", "rope-pairing", "t5-scale", "fourier-factor",
+        "fourier-input", "fourier-order", "random-fourier-order", "rms-norm-weight", "rms-norm-cast", "word-end",
+        "norm-order", "attention-scale", "glu-activated", "embedding-scale", "padding-row", "transformer-scale",
+    }
+)  # fmt: skip
+
+
+def translated(component: str) -> tuple[str, ...]:
+    """Return the conventions of a component into which the reference is translated."""
+    known = COMPONENTS[component].conventions if component in _TRANSLATED else ()
+    return tuple(name for name in known if name in _OF_NUMBERS)
 
 
 def telling(component: str, declares: Mapping[str, str]) -> frozenset[tuple[str, str]]:
     """Return those of the conventions in which a component's numbers are other ones."""
-    names = (*_TRANSLATED.get(component, (None, ()))[1], *(("masks", "mask-arguments") if component in _MASKED else ()))
+    names = (*translated(component), *(("masks", "mask-arguments") if component in _MASKED else ()))
     return frozenset((name, choice) for name, choice in declares.items() if name in names)
 
 
-def _one_mask(build: Component, choice: Choice) -> Component:
+def _one_mask(build: Build, choice: Choice) -> Build:
     """Return a component with one argument for all masks: of keys alone, or else of queries and keys."""
 
     def component(config: Any, weights: Any) -> Forward:
@@ -74,7 +89,7 @@ def _one_mask(build: Component, choice: Choice) -> Component:
 
 def others_than(component: str, declares: Mapping[str, str]) -> list[dict[str, str]]:
     """Return all sets of choices that differ from what is declared, or taken for declared, as those differences."""
-    names = _TRANSLATED[component][1] if component in _TRANSLATED else ()
+    names = translated(component)
     sets = (dict(zip(names, choices, strict=True)) for choices in product(*(CONVENTIONS[name] for name in names)))
     now = {name: declares.get(name, CONVENTIONS[name][0]) for name in names}
     differences = ({name: choice for name, choice in each.items() if choice != now[name]} for each in sets)
@@ -93,7 +108,7 @@ def _back(order: Sequence[int]) -> list[int]:
     return sorted(range(len(order)), key=order.__getitem__)
 
 
-def _sinusoidal(build: Component, choice: Choice) -> Component:
+def _sinusoidal(build: Build, choice: Choice) -> Build:
     first, output = int(choice("sinusoidal-offset")), choice("sinusoidal-output")
 
     def component(config: Any, weights: Any) -> Forward:
@@ -120,7 +135,7 @@ def _with_frequencies(config: Any, width: int, choice: Choice) -> Any:
     return replace(config, base=config.base ** (half / (half - 1)))
 
 
-def _sinusoidal_2d(build: Component, choice: Choice) -> Component:
+def _sinusoidal_2d(build: Build, choice: Choice) -> Build:
     first = int(choice("sinusoidal-offset"))
 
     def component(config: Any, weights: Any) -> Forward:
@@ -140,7 +155,7 @@ def _sinusoidal_2d(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _learned(build: Component, choice: Choice) -> Component:
+def _learned(build: Build, choice: Choice) -> Build:
     first, scale = int(choice("learned-offset")), 1.0 if choice("learned-output") == "add" else 0.0
 
     def component(config: Any, weights: Any) -> Forward:
@@ -150,7 +165,7 @@ def _learned(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _rotary(build: Component, choice: Choice) -> Component:
+def _rotary(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         forward = build(config, weights)
         turned = side_by_side("halves" if choice("rope-pairing") == "half" else "interleaved", config.rotary_dim)
@@ -160,7 +175,7 @@ def _rotary(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _rotary_attention(build: Component, choice: Choice) -> Component:
+def _rotary_attention(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         forward = build(config, weights)
         back = _back(side_by_side("halves" if choice("rope-pairing") == "half" else "interleaved", config.head_dim))
@@ -169,7 +184,7 @@ def _rotary_attention(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _t5_attention(build: Component, choice: Choice) -> Component:
+def _t5_attention(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         forward = build(config, weights)
         scale = 1.0 if choice("t5-scale") == "none" else config.head_dim**-0.5
@@ -178,7 +193,7 @@ def _t5_attention(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _fourier(build: Component, choice: Choice) -> Component:
+def _fourier(build: Build, choice: Choice) -> Build:
     factor, kept, order = FACTORS[choice("fourier-factor")], choice("fourier-input") == "kept", choice("fourier-order")
 
     def component(config: Any, weights: Any) -> Forward:
@@ -198,7 +213,7 @@ def _fourier(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _random_fourier(build: Component, choice: Choice) -> Component:
+def _random_fourier(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         forward, shift = build(config, weights), config.num_features * (choice("random-fourier-order") == "sin-first")
         return lambda x: forward(x).roll(shift, dims=-1)
@@ -206,7 +221,7 @@ def _random_fourier(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _coordinate_mlp(build: Component, choice: Choice) -> Component:
+def _coordinate_mlp(build: Build, choice: Choice) -> Build:
     factor, kept, order = FACTORS[choice("fourier-factor")], choice("fourier-input") == "kept", choice("fourier-order")
 
     def component(config: Any, weights: Any) -> Forward:
@@ -231,7 +246,7 @@ def _coordinate_mlp(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _rms_norm(build: Component, choice: Choice) -> Component:
+def _rms_norm(build: Build, choice: Choice) -> Build:
     one_plus, first = choice("rms-norm-weight") == "one-plus", choice("rms-norm-cast") == "before"
 
     def component(config: Any, weights: Any) -> Forward:
@@ -245,7 +260,7 @@ def _rms_norm(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _bpe_trainer(build: Component, choice: Choice) -> Component:
+def _bpe_trainer(build: Build, choice: Choice) -> Build:
     last = "\ue000" if choice("word-end") == "separate" else ""  # private: what the mark is attached to, then taken out
 
     def component(config: Any, weights: Any) -> Forward:
@@ -260,7 +275,7 @@ def _bpe_trainer(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _feed_forward(build: Component, choice: Choice) -> Component:
+def _feed_forward(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         if choice("glu-activated") == "up" and config.gated:
             weights = {OTHER_LAYER.get(name, name): w for name, w in weights.items()}
@@ -269,7 +284,7 @@ def _feed_forward(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _token_embedding(build: Component, choice: Choice) -> Component:
+def _token_embedding(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         forward = build(config, weights)
         scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
@@ -302,7 +317,7 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
     return translated
 
 
-def _layer(build: Component, choice: Choice) -> Component:
+def _layer(build: Build, choice: Choice) -> Build:
     orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
 
     def component(config: Any, weights: Any) -> Forward:
@@ -311,7 +326,7 @@ def _layer(build: Component, choice: Choice) -> Component:
     return component
 
 
-def _token_attention(build: Component, choice: Choice) -> Component:
+def _token_attention(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         back = _back(side_by_side(choice("sinusoidal-layout"), config.dim))
         scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
@@ -335,7 +350,7 @@ def model_weights(weights: Weights, back: Sequence[int]) -> dict[str, Tensor]:
     return moved
 
 
-def _transformer(build: Component, choice: Choice) -> Component:
+def _transformer(build: Build, choice: Choice) -> Build:
     layer = _layer(build, choice)
 
     def component(config: Any, weights: Any) -> Forward:
@@ -351,27 +366,25 @@ def _transformer(build: Component, choice: Choice) -> Component:
     return component
 
 
-_SINUSOIDAL = ("sinusoidal-frequencies", "sinusoidal-offset")
-_LAYER = ("norm-order", "attention-scale", "rms-norm-weight", "glu-activated")
-_TRANSLATED: dict[str, tuple[Callable[[Component, Choice], Component], tuple[str, ...]]] = {
-    "sinusoidal": (_sinusoidal, ("sinusoidal-output", "sinusoidal-layout", *_SINUSOIDAL)),
-    "sinusoidal_2d": (_sinusoidal_2d, ("grid-axes", "grid-layout", *_SINUSOIDAL)),
-    "learned": (_learned, ("learned-output", "learned-offset")),
-    "rotary": (_rotary, ("rope-pairing",)),
-    "rotary_attention": (_rotary_attention, ("rope-pairing",)),
-    "relative_bias_attention": (_t5_attention, ("t5-scale",)),
-    "fourier": (_fourier, ("fourier-factor", "fourier-input", "fourier-order")),
-    "coordinate_mlp": (_coordinate_mlp, ("fourier-factor", "fourier-input", "fourier-order")),
-    "random_fourier": (_random_fourier, ("random-fourier-order",)),
-    "rms_norm": (_rms_norm, ("rms-norm-weight", "rms-norm-cast")),
-    "bpe_trainer": (_bpe_trainer, ("word-end",)),
-    "encoder_layer": (_layer, _LAYER),
-    "encoder": (_layer, _LAYER),
-    "decoder_layer": (_layer, _LAYER),
-    "decoder": (_layer, _LAYER),
-    "feed_forward": (_feed_forward, ("glu-activated",)),
-    "token_embedding": (_token_embedding, ("embedding-scale", "padding-row")),
-    "token_attention": (_token_attention, ("embedding-scale", "sinusoidal-layout")),
-    "encoder_decoder": (_layer, _LAYER),
-    "transformer": (_transformer, (*_LAYER, "transformer-scale", "sinusoidal-layout")),
+_TRANSLATED: Mapping[str, Callable[[Build, Choice], Build]] = {
+    "sinusoidal": _sinusoidal,
+    "sinusoidal_2d": _sinusoidal_2d,
+    "learned": _learned,
+    "rotary": _rotary,
+    "rotary_attention": _rotary_attention,
+    "relative_bias_attention": _t5_attention,
+    "fourier": _fourier,
+    "coordinate_mlp": _coordinate_mlp,
+    "random_fourier": _random_fourier,
+    "rms_norm": _rms_norm,
+    "bpe_trainer": _bpe_trainer,
+    "encoder_layer": _layer,
+    "encoder": _layer,
+    "decoder_layer": _layer,
+    "decoder": _layer,
+    "feed_forward": _feed_forward,
+    "token_embedding": _token_embedding,
+    "token_attention": _token_attention,
+    "encoder_decoder": _layer,
+    "transformer": _transformer,
 }

@@ -8,7 +8,8 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from attnconf.adapters.contract import FORWARD
+from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
@@ -26,27 +27,6 @@ AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
 FEW, SHORT = 400_000, 8  # where neither name nor call says what it may be
 SHOWN = 4  # of what cannot be judged, how many are told
 Binder = Callable[[Place], Bound | Refusal]
-# Where the binder of a component is; imported when something looks like the component.
-BINDERS: Mapping[str, str] = {
-    "multi_head_attention": "attention",
-    "attention": "attention_function",
-    **dict.fromkeys(("sinusoidal", "sinusoidal_2d", "learned"), "positions"),
-    "rotary": "rotary",
-    **dict.fromkeys(("alibi", "relative_bias"), "biases"),
-    **dict.fromkeys(("rotary_attention", "alibi_attention", "relative_bias_attention"), "placed_attention"),
-    **dict.fromkeys(("fourier", "random_fourier", "coordinate_mlp"), "coordinates"),
-    "layer_norm": "norms",
-    "rms_norm": "norms",
-    "feed_forward": "feed_forward",
-    "token_embedding": "embedding",
-    "tokenizer": "tokenizers",
-    "detokenizer": "tokenizers",
-    "bpe_trainer": "merges",
-    **dict.fromkeys(
-        ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder", "transformer", "token_attention"),
-        "layers",
-    ),
-}
 
 
 def infer(
@@ -131,7 +111,7 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) ->
     modules = [source.module]
     if computes_in_arrays(candidate.thing, source.module):
         found: Any = import_module("attnconf.adapters.generated.numpy_arrays").in_arrays(source.module)
-        modules = [source.module, found] if candidate.components[0] in TABLES else [found, source.module]
+        modules = [source.module, found] if appearances()[candidate.components[0]].arrays else [found, source.module]
     outcomes = []
     for module in modules:
         thing = vars(module).get(candidate.name, candidate.thing)
@@ -140,10 +120,6 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) ->
         if _certified(outcomes[-1]):
             return outcomes[-1]
     return min(outcomes, key=lambda outcome: isinstance(outcome, Refusal))
-
-
-# What gives arrays as well where it computes in NumPy, and takes no tensor, or adds to one.
-TABLES = ("sinusoidal", "sinusoidal_2d", "learned", "alibi", "relative_bias", "tokenizer", "detokenizer", "bpe_trainer")
 
 
 def computes_in_arrays(thing: Any, module: ModuleType) -> bool:
@@ -160,10 +136,7 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
     outcomes: list[Bound | Refusal] = []
     unlike: list[Any] = []  # what ran, and may be a known mistake: only if it is no other textbook
     for component in candidate.components:
-        if component not in BINDERS:
-            outcomes.append(Refusal(f"{component} cannot be bound without an adapter"))
-            continue
-        binder: Any = import_module(f"attnconf.conformance.inference.{BINDERS[component]}")
+        binder: Any = import_module(f"attnconf.conformance.inference.{appearances()[component].binder}")
         place = Place(
             candidate.name, candidate.thing, module, part_of(module), component, of_component(prescribed, component)
         )
@@ -202,7 +175,7 @@ def _is_certain(outcome: Bound | Refusal) -> bool:
 
 def _is_layer(outcome: Bound | Refusal) -> bool:
     """Return whether something runs as a layer or a stack: then it is no smaller part."""
-    return isinstance(outcome, Bound) and BINDERS[outcome.draft.component] == "layers"
+    return isinstance(outcome, Bound) and appearances()[outcome.draft.component].binder == "layers"
 
 
 def _certified(outcome: Bound | Refusal) -> str | None:
@@ -230,7 +203,7 @@ def _implementation(b: Bound, name: str, where: str) -> Implementation:
 
 def _prescribed(b: Bound, where: str) -> list[str]:
     """Return how the arguments for masks stand to what is prescribed of masks."""
-    if "mask" not in b.place.prescribed or "mask" not in FORWARD[b.draft.component]:
+    if "mask" not in b.place.prescribed or "mask" not in COMPONENTS[b.draft.component].forward:
         return []
     text = source_text.text_of(where)
     line = locate(text.text, ["MASK-inverted"], b.place.name) if text else None

@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, product
@@ -13,6 +13,7 @@ from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.adapters.generated.runtime import registered
+from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_finish import finish
@@ -39,21 +40,7 @@ from attnconf.conformance.inference.probing import Failed, attempt, norms_in
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
-TABLE: Mapping[str, tuple[str, ...]] = {
-    "embed": ("config.embed_dim",),
-    "out": ("config.out_dim",),
-    "heads": ("config.num_heads",),
-    "head_dim": ("config.head_dim", "config.num_heads", "config.embed_dim"),
-    "key_dim": ("config.key_dim",),
-    "value_dim": ("config.value_dim",),
-    "max_len": ("256",),
-    "dropout": ("config.dropout",),
-    "bias": ("config.bias",),
-    "causal": ("config.causal",),
-    "device": ('weights["q.weight"].device',),
-    "dtype": ('weights["q.weight"].dtype',),
-    "config": (),
-}
+TABLE = APPEARANCES["multi_head_attention"].sizes
 UNMADE = nn.parameter.UninitializedParameter
 TOO_MANY = 5  # times as many weights as attention has, which is more than a whole projection for each head: a model
 ENOUGH = 16  # hypotheses of one construction, called alike, that run but are not certified

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import AttentionConfig
+from attnconf.conformance.chapters.attention.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_finish import masks_told, remarks
@@ -25,16 +26,7 @@ from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, 
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 COMPONENT = "attention"
-TABLE: Mapping[str, tuple[str, ...]] = {
-    "embed": ("query.shape[-1]",),
-    "heads": ("query.shape[1]",),
-    "head_dim": ("query.shape[-1]",),
-    "max_len": ("256",),
-    "dropout": ("config.dropout",),
-    "causal": ("config.causal",),
-    "device": ("query.device",),
-    "base": ("query.shape[-1] ** 0.5",),  # temperature
-}
+TABLE = APPEARANCES["attention"].sizes
 SIZES = ((2, 3, 4, 6, 5, 7), (3, 2, 5, 4, 6, 6))  # B, H, L, S, E, F of the trials
 # How inputs are laid out: what is done to an input, and to what comes back.
 LAYOUTS = {

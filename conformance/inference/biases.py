@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from attnconf.adapters.contract import AlibiConfig, RelativeBiasConfig
+from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import Meanings
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions import table_states
@@ -35,15 +35,7 @@ def one_length(given: frozenset[str]) -> list[str]:
 # -- ALiBi
 
 SLOPES = "penalties({r}, query_length, key_length).to(config.device)"
-ALIBI_TABLE: Meanings = {
-    "heads": ("config.num_heads",),
-    "max_len": ("320",),
-    "causal": ("config.causal",),
-    "device": ("config.device",),
-    "dtype": ("config.dtype",),
-    "config": (),
-    "any": ("heads", "max_len"),
-}
+ALIBI_TABLE = appearances()["alibi"].sizes
 SCORES = "torch.zeros(1, config.num_heads, query_length, key_length, dtype=config.dtype, device=config.device)"
 ALIBI_INPUTS: Mapping[str, Input] = {
     **LENGTHS,
@@ -127,17 +119,7 @@ def alibi(place: Place) -> Bound | Refusal:
 
 # -- T5's bias
 
-T5_TABLE: Meanings = {
-    "heads": ("config.num_heads",),
-    "buckets": ("config.num_buckets",),
-    "distance": ("config.max_distance",),
-    "bidirectional": ("config.bidirectional",),
-    "causal": ("not config.bidirectional",),
-    "max_len": ("320",),
-    "device": ('weights["table.weight"].device',),
-    "config": (),
-    "any": ("heads", "buckets", "distance"),
-}
+T5_TABLE = appearances()["relative_bias"].sizes
 T5_ONE = {name: texts for name, texts in T5_TABLE.items() if name not in ("bidirectional", "causal")}
 OFFSETS = "torch.arange(key_length)[None] - torch.arange(query_length)[:, None]"
 T5_INPUTS: Mapping[str, Input] = {

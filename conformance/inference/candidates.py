@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
+from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.function_forms import takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
@@ -13,33 +14,13 @@ from attnconf.conformance.inference.layer_kinds import blocks, sizes_of
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 
-# A norm that does not say which: no other that is known by a name, and none that is put around a layer.
-NORM = (
-    r"^(?!.*(batch|group|instance|weight|spectral|scale_?norm|add|pre_?norm|post_?norm|sub_?layer|block|residual|init|"
-    r"rms|layer)).*norm"
-)
 # What the name of a class or function says, the most telling words first: a norm in an encoder is a norm.
-NAMES = (
-    ("rms_norm", r"rms"),
-    ("layer_norm", r"layer_?norm|^ln\d?$|^l_norm$"),
-    ("layer_norm", NORM),
-    ("rms_norm", NORM),
-    ("bpe_trainer", r"train.*(bpe|merges)|(bpe|merges).*train|learn.*(bpe|merges)|byte_?pair|^bpe"),
-    ("detokenizer", r"detoken|decode_?ids|ids?_to_(text|str)|^decode$"),
-    ("tokenizer", r"tokeni[sz]|vocab|^bpe|byte_?pair|text_to_ids?|^encode$"),
-    ("feed_forward", r"feed_?forward|ffn|^ff$|mlp|glu|pointwise|position_?wise"),
-    ("decoder_layer", r"dec(oder)?_?(layer|block|cell|unit)"),
-    (
-        "encoder_layer",
-        r"(enc(oder)?|transformer|attention|residual|gpt|vit|self_?attn)_?(layer|block|cell|unit)|^block|^layer$|block$",
-    ),
-    ("multi_head_attention", r"att(entio)?n|att$|mha|head|msa$|mhsa|causal"),
-    ("token_embedding", r"embed"),
-    ("encoder", r"encoder|encode|bert|vit|stack|gpt"),
-    ("decoder", r"decoder"),
-    ("encoder_decoder", r"encoder_?decoder|seq_?(2|to)_?seq"),
-    ("transformer", r"transformer|translat|seq_?(2|to)_?seq|encoder_?decoder"),
-)
+NAMES = [
+    (component, pattern)
+    for _, component, pattern in sorted(
+        (rank, component, pattern) for component, known in appearances().items() for rank, pattern in known.names
+    )
+]
 NORM = r"rms|layer_?norm|^ln$|^norm"
 # Two inputs that are the two sides of a translation.
 SOURCE = r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?"
@@ -84,7 +65,8 @@ def _models_first(components: Iterable[str]) -> tuple[str, ...]:
 
 
 # What a class may be whose name says nothing; it has to be certified.
-UNNAMED = ("multi_head_attention", "feed_forward", "token_embedding", "layer_norm", "rms_norm", "tokenizer")
+_RANKS = {component: known.unnamed for component, known in appearances().items() if known.unnamed is not None}
+UNNAMED = tuple(sorted(_RANKS, key=_RANKS.__getitem__))
 
 
 def says_nothing(name: str) -> bool:
@@ -137,15 +119,10 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
             yield "attention"
     else:
         yield from (c for c in by_call if c == "attention")
-        yield from (c for c in by_name if c in FUNCTIONS)
+        yield from (c for c in by_name if appearances()[c].function)
         if takes_weights(thing) and "multi_head_attention" in by_name:
             yield "multi_head_attention"
     yield from encodings
-
-
-FUNCTIONS = (
-    "attention", "layer_norm", "rms_norm", "feed_forward", "tokenizer", "detokenizer", "bpe_trainer",
-)  # fmt: skip
 
 
 def _by_call(thing: Any) -> Iterator[str]:

@@ -9,18 +9,17 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import CoordinateMlpConfig, FourierConfig, RandomFourierConfig
+from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.chapters.fourier.binding import BANKS
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import Meanings
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
-OCTAVES, BANK = "octaves(config.frequencies)", "list(config.frequencies)"
-TENSOR = "torch.tensor(config.frequencies)"
 FREQUENCIES = SIZES["frequencies"] + r"|.*freq.*|.*band.*|.*octave.*|.*level.*"
 POINTS = r"x|xy|p|v|pts?|points?|coords?|coordinates?|inputs?|pos(itions?)?|xyz|uv|pixels?|tensor|inp|z"
 X: Mapping[str, Input] = {"x": Input(POINTS, ("x",))}
@@ -44,16 +43,10 @@ def readers(raw: Any, request: Request) -> list[str]:
 
 # -- Fourier features
 
-FOURIER_TABLE: Meanings = {
-    "frequencies": (OCTAVES, BANK, TENSOR),
-    "in_dim": ("config.in_dim",),
-    "device": ("config.device",),
-    "config": (),
-    "any": ("frequencies", "in_dim"),
-}
+FOURIER_TABLE = appearances()["fourier"].sizes
 FOURIER_INPUTS: Mapping[str, Input] = {
     **X,
-    "frequencies": Input(FREQUENCIES, (OCTAVES, BANK, TENSOR), optional=True),
+    "frequencies": Input(FREQUENCIES, BANKS, optional=True),
     "in_dim": Input(SIZES["in_dim"], ("config.in_dim",), free=False, optional=True),
 }
 
@@ -79,15 +72,7 @@ FOURIER = Chapter(
 
 # -- random ones
 
-RANDOM_TABLE: Meanings = {
-    "in_dim": ("config.in_dim",),
-    "num_features": ("config.num_features", "2 * config.num_features"),
-    "frequencies": ("config.num_features",),
-    "deviation": ("1.0",),
-    "device": ('weights["projection"].device',),
-    "config": (),
-    "any": ("in_dim", "num_features"),
-}
+RANDOM_TABLE = appearances()["random_fourier"].sizes
 PROJECTION = ('weights["projection"]', 'weights["projection"].T')
 RANDOM_INPUTS: Mapping[str, Input] = {
     **X,
@@ -132,19 +117,7 @@ RANDOM = Chapter(
 
 # -- the network
 
-ALL = "[2 * config.in_dim * len(config.frequencies){kept}, *config.hidden, config.out_dim]"
-DEVICE = 'weights["0.weight"].device'
-MLP_TABLE: Meanings = {
-    "frequencies": (OCTAVES, BANK, TENSOR),
-    "in_dim": ("config.in_dim",),
-    "out": ("config.out_dim",),
-    "hidden": ("list(config.hidden)", "config.hidden[0]"),
-    "layers": ("len(config.hidden)", "len(config.hidden) + 1"),
-    "sizes": (ALL.format(kept=""), ALL.format(kept=" + config.in_dim"), "list(config.hidden)"),
-    "device": (DEVICE,),
-    "config": (),
-    "any": ("frequencies", "in_dim", "out", "hidden"),
-}
+MLP_TABLE = appearances()["coordinate_mlp"].sizes
 # The widths of the hidden layers in two trials: whatever they are, all alike, and alike and so many.
 HIDDEN = {
     "any widths": ((9, 7), (5, 6, 4)),

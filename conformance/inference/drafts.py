@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from attnconf.adapters.contract import FORWARD, positional
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
@@ -47,7 +47,7 @@ class Text:
         build = [f"    {line}" for line in (*self.refusals, *self.making)]
         inner = [f"        {line}" for line in (*self.limits, f"result = {self.call}")]
         head = f"def {self.component}(config, weights):"
-        forward = f"    def forward({FORWARD[self.component]}):"
+        forward = f"    def forward({COMPONENTS[self.component].forward}):"
         return "\n".join(
             [head, *build, "", forward, *inner, f"        return {self.reader}", "", "    return forward", ""]
         )
@@ -225,7 +225,7 @@ def peek(place: Place, text: Text, request: Request) -> Any:
     space = names(place.module)
     exec(compile(replace(text, reader="result").body(), "<trial>", "exec"), space)
     forward = space[text.component](request.config, dict(request.weights))
-    return forward(*(request.inputs[name] for name in positional(text.component)))
+    return forward(*(request.inputs[name] for name in COMPONENTS[text.component].inputs))
 
 
 def tensors_in(raw: Any) -> list[tuple[str, Any]]:

@@ -2,13 +2,14 @@
 
 import copy
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import nn
 
 from attnconf.adapters.contract import CONVENTIONS, TokenEmbeddingConfig
+from attnconf.conformance.chapters.token_embedding.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
@@ -31,16 +32,7 @@ from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
 
 COMPONENT = "token_embedding"
-TABLE: Mapping[str, tuple[str, ...]] = {
-    "vocab": ("config.vocab_size",),
-    "embed": ("config.dim",),
-    "padding": ("config.padding_id",),
-    "max_len": ("64",),
-    "dropout": ("0.1",),  # in evaluation, where it changes nothing
-    "device": ('weights["table.weight"].device',),
-    "dtype": ('weights["table.weight"].dtype',),
-    "config": (),
-}
+TABLE = APPEARANCES["token_embedding"].sizes
 SIZES = ((11, 6), (7, 10))  # vocab_size, dim of the trials
 # Where names do not say which of two sizes is which.
 EITHER = {**TABLE, "vocab": ("config.vocab_size", "config.dim"), "embed": ("config.dim", "config.vocab_size")}

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import CONVENTIONS, FeedForwardConfig
+from attnconf.conformance.chapters.feed_forward.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.attention_text import refuse
@@ -25,19 +26,7 @@ from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
 
 WHOLE = "config.hidden_dim // config.embed_dim"
-TABLE: Mapping[str, tuple[str, ...]] = {
-    "embed": ("config.embed_dim",),
-    "out": ("config.embed_dim",),
-    "hidden": ("config.hidden_dim", "(3 * config.hidden_dim + 1) // 2"),  # two thirds of it, where there is a gate
-    "ratio": ("config.hidden_dim / config.embed_dim + 1e-9", WHOLE),
-    "multiple": ("1",),
-    "dropout": ("config.dropout",),
-    "bias": ("config.bias",),
-    "eps": ("1e-5",),
-    "device": ('weights["up.weight"].device',),
-    "dtype": ('weights["up.weight"].dtype',),
-    "config": (),
-}
+TABLE = APPEARANCES["feed_forward"].sizes
 SIZES = ((6, 11), (4, 10))  # embed_dim, hidden_dim of the trials
 
 

@@ -7,17 +7,15 @@ from typing import Any
 
 from torch import nn
 
+from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.chapters.sinusoidal.binding import GRID
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 
-ROTARY = r"rope|rotary|rotat"
-ALIBI = r"alibi|slopes?$|^slopes?|linear_?bias"
-RELATIVE = r"rel(ative)?_?(pos|bias|att|dist)|t5|bucket"
-POSITION = r"posi|(^|_)pe($|_)|^pos|_pos|wpe|place|time_?(signal|step|emb)|sinus|sincos|sin_?(table|emb|enc|pos)"
-GRID = r"2d|grid|patch|image|plane|two_?d"
-RANDOM = r"random|gauss|rff"
-COORDINATES = r"fourier|coord|freq|nerf|octave|turn_?enc|embedder|input_?mapping|features"
+_CALLED = {component: known.called for component, known in appearances().items() if known.called}
+ROTARY, ALIBI, RELATIVE = (_CALLED[component] for component in ("rotary", "alibi", "relative_bias"))
+POSITION, RANDOM, COORDINATES = (_CALLED[component] for component in ("sinusoidal", "random_fourier", "fourier"))
 ANGLES = ({"sin", "cos"}, {"polar"}, {"view_as_complex"})
 LAYERS = {"Linear", "LazyLinear", "Conv1d", "Conv2d", "linear"}
 SOFTMAX = {"softmax", "Softmax", "scaled_dot_product_attention"}
@@ -46,7 +44,7 @@ def positional(name: str, thing: Any) -> list[str]:
 
 def named(name: str) -> bool:
     """Return whether a name says that something is for positions or coordinates."""
-    return any(_says(p, forms(name)) for p in (ROTARY, ALIBI, RELATIVE, POSITION, RANDOM, COORDINATES))
+    return any(_says(p, forms(name)) for p in _CALLED.values())
 
 
 def forms(name: str) -> tuple[str, str]:

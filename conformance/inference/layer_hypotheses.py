@@ -10,9 +10,10 @@ import torch
 from torch import nn
 
 from attnconf.adapters.generated.vector_input import Handed
+from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.inference.binding import Attempts, Place
-from attnconf.conformance.inference.building import Construction, run, space_for
+from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
@@ -47,30 +48,18 @@ _SIZES: Mapping[str, tuple[str, ...]] = {
     "dtype": ("next(iter(weights.values())).dtype",),
     "config": (),
 }
-_BOTH = {"layers": ("config.num_encoder_layers",), "decoder_layers": ("config.num_decoder_layers",)}
-COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "encoder": {"layers": ("config.num_layers",)},
-    "decoder": {"layers": ("config.num_layers",), "decoder_layers": ("config.num_layers",)},
-    "encoder_decoder": _BOTH,
-    "transformer": {
-        **_BOTH, "vocab": ("config.vocab_size",), "max_len": ("config.max_len", "256"), "padding": ("-1", "None"),
-    },
-}  # fmt: skip
-_TOKENS = {"embed": ("config.dim",), "heads": ("config.num_heads",), "vocab": ("config.vocab_size",),
-           "head_dim": ("config.dim // config.num_heads",), "max_len": ("config.max_len",), "bias": ("config.bias",),
-           "dropout": ("0.0",), "causal": ("config.causal",), "padding": ("-1", "None"), "config": ()}  # fmt: skip
 
 
-def table_of(component: str, thing: Any = None) -> Mapping[str, tuple[str, ...]]:
+def table_of(component: str, thing: Any = None) -> Meanings:
     """Return what parameters of a constructor may get, by their meanings; an embedding inside has some rows."""
+    counts = appearances()[component].sizes
     if component == "token_attention":
-        return _TOKENS
+        return counts
     if component not in ("encoder", "decoder", "encoder_decoder"):
-        counts = COUNTS.get(component, {})
         first = {name: counts[name] for name in ("vocab",) if name in counts}  # n_tokens is rather that than a length
         return {**first, **_SIZES, **counts}
     rows = {"vocab": ROWS} if names_read(thing) & TABLES else {}
-    return {**_SIZES, **rows, "padding": ("0",), **COUNTS[component]}
+    return {**_SIZES, **rows, "padding": ("0",), **counts}
 
 
 def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State, Trace, Called]]:

@@ -12,7 +12,7 @@ from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
-from attnconf.conformance.inference.layer_text import ATTENDS, LayerMask, LayerText
+from attnconf.conformance.inference.layer_text import LayerMask, LayerText
 from attnconf.conformance.inference.masking import SHAPES, STRANGE, UNLIKE_A_MASK, unmasked
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap, reply
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
@@ -60,7 +60,7 @@ class Search:
         """Return whether the output stays as it is when tokens change that the mask hides."""
         L, S = (1, 7) if text.decodes and form.which != "self" else (6, 7)
         case = FIRST.but(L=L, S=S)
-        query, key, keyword = ATTENDS[text.component][form.which]
+        query, key, keyword = text.known.attends[form.which]
         length = S if key in ("memory", "source") else L
         at = length - 1
         masks: dict[str, Tensor] = {}

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.transformer.stimuli import ids_of, vocabulary
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.inference.calling import MASK, Form, Slot, parameters
-from attnconf.conformance.inference.layer_text import INPUTS
 from attnconf.conformance.inference.layer_trace import Trace, traced
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.trial import drawn
@@ -32,7 +32,7 @@ def layer_forms(component: str, thing: Any) -> Iterator[Form]:
     """Yield the forms in which a layer or a model may be called, the likeliest first."""
     named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     starred = any(p.kind == p.VAR_POSITIONAL for p in parameters(thing))
-    wanted = INPUTS[component]
+    wanted = COMPONENTS[component].inputs
     if not named:
         plain = tuple(Slot(role, role, positional=True) for role in wanted)
         yield from (Form(plain), Form((*plain, MASK))) if starred else (Form(plain),)
@@ -127,7 +127,7 @@ class Probe:
             made = {"source": ids_of(case, "source", S), "target": ids_of(case, "target", L)}
             return made if self.component == "transformer" else {"ids": made["target"]}
         lengths = {"x": L, "memory": S, "source": S, "target": L}
-        return {name: drawn(name, case.B, lengths[name], self.width) for name in INPUTS[self.component]}
+        return {name: drawn(name, case.B, lengths[name], self.width) for name in COMPONENTS[self.component].inputs}
 
     def run(self, inputs: Mapping[str, Tensor], own: Mapping[str, Tensor] | None = None) -> Any:
         """Return what the module gives for inputs (B, …). Raises Failed."""

@@ -8,13 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import CONVENTIONS, TokenAttentionConfig
+from attnconf.adapters.contract import COMPONENTS, CONVENTIONS, TokenAttentionConfig
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.transformer.stimuli import ids_of, model, vocabulary
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.engine.requirement import as_declared
-from attnconf.conformance.inference.layer_text import ATTENDS
 
 FIRST = Case("inference-1", B=2, H=5, L=3, S=7, E=4, F=28)
 SECOND = Case("inference-2", B=3, H=2, L=4, S=5, E=6, F=17)
@@ -80,7 +79,7 @@ def _token_attention(manner: Manner, case: Case) -> blocks.Block:
 def mask(component: str, which: str, case: Case, general: bool, shared: bool, first_ones: bool) -> dict[str, Tensor]:
     """Return a mask for one attention; ``general``: of queries and keys; ``shared``: by all samples."""
     lengths = {"x": case.L, "ids": case.L, "target": case.L, "memory": case.S, "source": case.S}
-    query, key, keyword = ATTENDS[component][which]
+    query, key, keyword = COMPONENTS[component].attends[which]
     L, S = lengths[query], lengths[key]
     if general:
         seen = (torch.arange(case.B * L * S).reshape(case.B, 1, L, S) * 7919 % 11) > 4

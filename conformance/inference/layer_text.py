@@ -5,22 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attnconf.adapters.contract import FORWARD
+from attnconf.adapters.contract import COMPONENTS, Component
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 
-# What each component is called with, and whose lengths its masks have: (query, key, the contract's keyword, causal).
-INPUTS: Mapping[str, tuple[str, ...]] = {
-    "encoder_layer": ("x",), "encoder": ("x",), "decoder_layer": ("x", "memory"), "decoder": ("x", "memory"),
-    "encoder_decoder": ("source", "target"), "transformer": ("source", "target"), "token_attention": ("ids",),
-}  # fmt: skip
-_ONE = {"self": ("x", "x", "key_mask"), "memory": ("x", "memory", "memory_mask")}
-_BOTH = {"self": ("target", "target", "target_mask"), "memory": ("target", "source", "source_mask"),
-         "source": ("source", "source", "source_mask")}  # fmt: skip
-ATTENDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
-    "encoder_layer": _ONE, "encoder": _ONE, "decoder_layer": _ONE, "decoder": _ONE, "encoder_decoder": _BOTH,
-    "transformer": _BOTH, "token_attention": {"self": ("ids", "ids", "key_mask")},
-}  # fmt: skip
 WORDS = {
     "key_mask": "padding",
     "attn_mask": "masks that differ between queries",
@@ -83,13 +71,18 @@ class LayerText:
         return replace(self, **changes)
 
     @property
+    def known(self) -> Component:
+        """What the contract says of the component."""
+        return COMPONENTS[self.component]
+
+    @property
     def kinds(self) -> dict[str, str]:
         """What the values of each argument for masks mean."""
         return {name: mask.kind for name, mask in self.masks.items()} | dict(self.opposed)
 
     @property
     def decodes(self) -> bool:
-        return self.component not in ("encoder_layer", "encoder", "token_attention")
+        return len(self.known.inputs) == 2
 
     def body(self) -> str:
         """Return the text of the component's function."""
@@ -115,20 +108,17 @@ class LayerText:
             ]
             lines += ["        state |= {", *(f"            {entry}," for entry in stack.entries), "        }"]
         lines += ["    call = bind(module, fitted(module, state))", ""]
-        lines += [f"    def forward({FORWARD[self.component]}):", *(f"        {line}" for line in self._forward())]
+        lines += [f"    def forward({self.known.forward}):", *(f"        {line}" for line in self._forward())]
         return "\n".join([*lines, "", "    return forward", ""])
 
     def _forward(self) -> list[str]:
         lines = []
         if self.longest:
-            long = " or ".join(f"{name}.shape[1] > {self.longest}" for name in INPUTS[self.component])
+            long = " or ".join(f"{name}.shape[1] > {self.longest}" for name in self.known.inputs)
             lines += [f"if {long}:", f'    raise NotImplementedError("more than {self.longest} tokens")']
-        keywords = [
-            part.removesuffix("=None") for part in FORWARD[self.component].partition("*, ")[2].split(", ") if part
-        ]
-        taken = {ATTENDS[self.component][m.which][2] for m in self.masks.values()}
+        taken = {self.known.attends[m.which][2] for m in self.masks.values()}
         taken |= {"attn_mask"} if any(m.which == "self" and not m.keys_only for m in self.masks.values()) else set()
-        for keyword in keywords:
+        for keyword in self.known.keywords:
             if keyword not in taken:
                 lines += [f"if {keyword} is not None:", f'    raise NotImplementedError("{WORDS[keyword]}")']
         if not self.decodes and not self.causal_always and "attn_mask" not in taken and not self.flag:
@@ -140,12 +130,12 @@ class LayerText:
         return [*lines, f"return {self.out}{turned}"]
 
     def _mask(self, name: str, mask: LayerMask) -> list[str]:
-        query, key, keyword = ATTENDS[self.component][mask.which]
+        query, key, keyword = self.known.attends[mask.which]
         same = [m for m in self.masks.values() if m.which == mask.which]
         apart = len({m.keys_only for m in same}) > 1
         keys = "None" if apart and not mask.keys_only else keyword
         attn = "None" if mask.which != "self" or self.decodes or mask.keys_only else "attn_mask"
-        given = "attn_mask" in FORWARD[self.component] and mask.which == "self"
+        given = "attn_mask" in self.known.keywords and mask.which == "self"
         causal = "False"
         if mask.which == "self" and not mask.keys_only and not self.causal_always:
             causal = "False" if self.flag else "True" if self.decodes else "config.causal"
@@ -155,7 +145,7 @@ class LayerText:
         return [*lines, f"{name} = None if seen is None else {mask.text}"]
 
     def _argument(self, slot: Slot) -> str | None:
-        if slot.role in INPUTS[self.component]:
+        if slot.role in self.known.inputs:
             return f"{slot.role}.transpose(0, 1)" if self.sequence_first else slot.role
         if slot.name in self.masks:
             return slot.name

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_finish import remarks
@@ -17,7 +18,7 @@ from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Slot, parameters, says_nothing
 from attnconf.conformance.inference.flags import defaults_of, either
 from attnconf.conformance.inference.layer_conventions import variants
-from attnconf.conformance.inference.layer_hypotheses import COUNTS, hypotheses
+from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
 from attnconf.conformance.inference.layer_probe import Called, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
@@ -115,7 +116,7 @@ def agrees(place: Place, one: Tried, text: LayerText, mistake: str) -> bool:
 
 def misfit(place: Place, one: Tried) -> str:
     """Return why what equals no textbook cannot be judged as this component either; nothing where it can."""
-    if place.component in COUNTS and not {"layers", "decoder_layers"} & one.text.made.given:
+    if "layers" in appearances()[place.component].sizes and not {"layers", "decoder_layers"} & one.text.made.given:
         return f"{one.text.made.text}: its number of layers cannot be chosen, so it is not judged as {place.component}"
     drawn = drawn_anew(place, one)
     return f"{drawn[0]} is no parameter of {place.component}, and what comes out depends on it" if drawn else ""

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from attnconf.adapters.contract import AlibiAttentionConfig, RelativeBiasAttentionConfig, RotaryAttentionConfig
+from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import Meanings
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions import table_states
@@ -26,29 +26,11 @@ THREE = ("query", "key", "value")
 LAYOUTS = (("", "{r}"), (".transpose(1, 2)", "{r}.transpose(1, 2)"))
 WAYS = {"free": (False, True), "always causal": (True,), "never causal": (False,)}
 SIZES_ = ((2, 4, 7, 8), (3, 2, 5, 6))
-TABLES: Mapping[str, Meanings] = {
-    "rotary_attention": {
-        "head_dim": ("config.head_dim",), "embed": ("config.head_dim", "config.head_dim * config.num_heads"),
-        "heads": ("config.num_heads",), "max_len": ("config.max_len",), "base": ("config.base",),
-        "causal": ("config.causal",), "device": ("config.device",), "config": (), "any": ("head_dim", "heads"),
-    },
-    "alibi_attention": {
-        "heads": ("config.num_heads",), "head_dim": ("config.head_dim",), "max_len": ("320",),
-        "embed": ("config.head_dim", "config.head_dim * config.num_heads"), "causal": ("config.causal",),
-        "device": ("config.device",), "config": (), "any": ("heads", "head_dim"),
-    },
-    "relative_bias_attention": {
-        "heads": ("config.num_heads",), "head_dim": ("config.head_dim",), "buckets": ("config.num_buckets",),
-        "embed": ("config.head_dim", "config.head_dim * config.num_heads"),
-        "distance": ("config.max_distance",), "causal": ("config.causal",), "bidirectional": ("not config.causal",),
-        "config": (), "any": ("heads", "buckets", "distance"),
-    },
-}  # fmt: skip
 
 
 def inputs_for(component: str, place: Place) -> Iterator[Mapping[str, Input]]:
     """Yield what the arguments of a call may get; where names say nothing of queries, keys and values, in any order."""
-    table = TABLES[component]
+    table = appearances()[component].sizes
     given = ("causal", "base", "heads", "head_dim", "buckets", "distance", "bidirectional")
     options = {
         name: Input(SIZES[name], (table[name][0],), free=False, optional=True) for name in given if name in table
@@ -105,12 +87,12 @@ def refusals(given: frozenset[str], component: str, way: str) -> list[str]:
 
 def chapters(place: Place) -> Iterator[Chapter]:
     """Yield the ways in which attention with positions may take its inputs, and be causal or not."""
-    component = place.component
+    component, sizes = place.component, appearances()[place.component].sizes
     asked = partial(requests, component)
     for inputs in inputs_for(component, place):
         for way in WAYS:
             plain = Chapter(
-                component, TABLES[component], inputs, readers, asked, partial(refusals, component=component, way=way),
+                component, sizes, inputs, readers, asked, partial(refusals, component=component, way=way),
                 states=table_states if component == "relative_bias_attention" else None, layouts=LAYOUTS, ways=(way,),
                 unless=frozenset(() if way == "free" else ("causal", "bidirectional")),
             )  # fmt: skip

@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import LearnedConfig, Sinusoidal2dConfig, SinusoidalConfig
+from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import Meanings
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import GIVEN, with_options
@@ -40,17 +40,7 @@ INPUTS: Mapping[str, Input] = {
     "device": Input("device", ("x.device",), free=False, optional=True),
     "dtype": Input("dtype", ("x.dtype",), free=False, optional=True),
 }
-TABLE: Meanings = {
-    "embed": ("config.dim",),
-    "max_len": ("config.max_len",),
-    "dropout": ("config.dropout",),
-    "base": ("config.base",),
-    "device": ("config.device",),
-    "dtype": ("config.dtype",),
-    "config": (),
-    "padding": ("1",),
-    "any": ("embed", "max_len"),
-}
+TABLE = appearances()["sinusoidal"].sizes
 
 
 def readers(raw: Any, request: Request) -> list[str]:
@@ -203,7 +193,7 @@ def table_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
 def learned_chapters() -> Iterator[Chapter]:
     """Yield the chapters of tables with no row, one or two before that of the first position."""
     inputs = {name: i for name, i in INPUTS.items() if name not in ("base", "embed")}
-    sizes = {**TABLE, "device": ('weights["table.weight"].device',), "dtype": ('weights["table.weight"].dtype',)}
+    sizes = appearances()["learned"].sizes
     for offset in ("0", "1", "2"):
         fixed = {"learned-offset": offset}
         for most in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):

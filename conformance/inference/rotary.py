@@ -12,10 +12,11 @@ from typing import Any
 import torch
 
 from attnconf.adapters.contract import RotaryConfig
+from attnconf.conformance.chapters.rotary.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import Meanings, space_for
+from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, called, made_text, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.module_sizes import names_read
@@ -38,19 +39,7 @@ LAYOUTS = (
     ("x.permute(2, 0, 1, 3)", "{r}.permute(1, 2, 0, 3)"),
 )
 SHAPES = {"distinct": ((2, 3, 7, 8), (3, 2, 5, 4)), "one sample": ((1, 3, 7, 8), (1, 2, 5, 4))}
-TABLE: Meanings = {
-    "rotary_dim": ("config.rotary_dim",),
-    "fraction": ("config.rotary_dim / config.head_dim",),
-    "embed": ("config.head_dim",),
-    "head_dim": ("config.head_dim",),
-    "in_dim": ("config.head_dim",),
-    "max_len": ("config.max_len",),
-    "base": ("config.base",),
-    "device": ("config.device",),
-    "dtype": ("torch.float32",),
-    "config": (),
-    "any": ("embed", "max_len"),
-}
+TABLE = APPEARANCES["rotary"].sizes
 WIDTH = f"{SIZES['head_dim']}|{SIZES['embed']}"
 X: Mapping[str, Input] = {
     "x": Input(f"{INPUTS['query']}|{INPUTS['x']}", ("{x}",)),

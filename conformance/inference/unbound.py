@@ -12,13 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import (
-    FORWARD,
+    COMPONENTS,
     FeedForwardConfig,
     LayerNormConfig,
     LearnedConfig,
     RmsNormConfig,
     TokenEmbeddingConfig,
-    positional,
 )
 from attnconf.conformance.inference import embedding, feed_forward, positions
 from attnconf.conformance.inference.attention_text import refuse
@@ -80,12 +79,16 @@ def bind(place: Place) -> Bound | None:
 
 def body(component: str, made: Construction, out: str) -> str:
     """Return the text of ``component(config, weights)``, whose weights say nothing but a dtype and a device."""
-    given = positional(component)
+    given = COMPONENTS[component].inputs
     refusals = [] if "config.dropout" in made.text else _undropped(component)
-    limits = refuse("positions is not None", "an argument for positions") if "positions" in FORWARD[component] else []
+    limits = (
+        refuse("positions is not None", "an argument for positions")
+        if "positions" in COMPONENTS[component].keywords
+        else []
+    )
     lines = [f"def {component}(config, weights):", *(f"    {line}" for line in [*refusals, "exact(weights)"])]
     lines += [f"    {line}" for line in (*made.before, f"call = settle(lambda: {made.text}, config, weights)")]
-    lines += ["", f"    def forward({FORWARD[component]}):", *(f"        {line}" for line in limits)]
+    lines += ["", f"    def forward({COMPONENTS[component].forward}):", *(f"        {line}" for line in limits)]
     lines += [f"        result = call({', '.join(given)})", f"        return {out}", "", "    return forward", ""]
     return "\n".join(lines)
 

@@ -4,19 +4,16 @@ import re
 from collections.abc import Collection, Mapping
 from types import FunctionType
 
+from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.chapters.shared.appearance import POSITIONS
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.candidates import Candidate
 from attnconf.conformance.inference.hints import named
 
-# Components whose helpers may look like other components: what makes tables for a rotation is no encoding of its own.
-KINDS = {
-    "attention": "multi_head_attention",
-    **dict.fromkeys(
-        ("sinusoidal", "sinusoidal_2d", "learned", "rotary", "rotary_attention", "alibi", "alibi_attention",
-         "relative_bias", "relative_bias_attention", "fourier", "random_fourier", "coordinate_mlp"),
-        "positions",
-    ),
-}  # fmt: skip
+
+def kind_of(component: str) -> str:
+    """Return what a component counts as: what makes tables for a rotation is no encoding of its own."""
+    return appearances()[component].kind or component
 
 
 def far_fetched(candidate: Candidate, component: str) -> bool:
@@ -29,8 +26,8 @@ def far_fetched(candidate: Candidate, component: str) -> bool:
         return layer and not re.search(r"(?i)att|mha|msa|head", candidate.name)
     if component.endswith("_attention"):
         return False
-    kinds = {KINDS.get(c, c) for c in candidate.components}
-    return KINDS.get(component) == "positions" and kinds != {"positions"} and not named(candidate.name)
+    kinds = {kind_of(c) for c in candidate.components}
+    return kind_of(component) == POSITIONS and kinds != {POSITIONS} and not named(candidate.name)
 
 
 def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
@@ -38,14 +35,14 @@ def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:
 
     Attention is judged by itself as well: its laws are not asked of what is built from it.
     """
-    kind = KINDS.get(user.draft.component, user.draft.component)
+    kind = kind_of(user.draft.component)
     uses = next(c.uses for c in found if c.name == user.place.name)
     used = candidate.name in uses or f"theirs.{candidate.name}(" in user.draft.body
-    if used and "handed(" in user.draft.body and KINDS.get(candidate.components[0]) == "positions":
+    if used and "handed(" in user.draft.body and kind_of(candidate.components[0]) == POSITIONS:
         return False  # vectors are handed in behind them
     if used and user.certified == "reference" and candidate.components[0] != "multi_head_attention":
         return True
-    return used and all(KINDS.get(c, c) == kind for c in candidate.components)
+    return used and all(kind_of(c) == kind for c in candidate.components)
 
 
 def is_part(b: Bound, user: Bound, uses: Collection[str]) -> bool:
@@ -67,8 +64,8 @@ def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[
     """
     kept = []
     for b in bound:
-        kind = KINDS.get(b.draft.component, b.draft.component)
-        others = [o for o in bound if o is not b and KINDS.get(o.draft.component, o.draft.component) == kind]
+        kind = kind_of(b.draft.component)
+        others = [o for o in bound if o is not b and kind_of(o.draft.component) == kind]
         used = any(b.place.name in found[o.place.name].uses for o in others)
         written = any(f"theirs.{b.place.name}(" in o.draft.body for o in others)
         uncertain = b.certified is None and found[b.place.name].weak and len(bound) > 1

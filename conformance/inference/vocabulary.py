@@ -7,6 +7,8 @@ is taken for the truth.
 import re
 from collections.abc import Mapping
 
+from attnconf.conformance.chapters.contents import appearances
+
 # Parameters of constructors, by what they may mean; one name may mean several things.
 SIZES: Mapping[str, str] = {
     "embed": r"d_?model|model|dim|embed_?dim|embedding_?dim|emb_?dim|embed_?size|embedding_?size|emb_?size|emb|"
@@ -73,26 +75,7 @@ SIZES: Mapping[str, str] = {
     "norm_first": r"norm_?first|pre_?norm|normalize_?before|prenorm|pre_?ln|pre_?layer_?norm",
     "activation": r"activation|act|hidden_?act|activation_?fn|act_?fn|nonlinearity|act_?layer|"
     r"activation_?function|non_?lin",
-    "base": r"base|theta|rope_?theta|rope_?base|n|max_?timescale|freq_?base|base_?freq|omega|max_?period|"
-    r"max_?wavelength|"
-    r"rotary_?base|temperature|wavelength|scale_?base|constant",
-    "rotary_dim": r"rotary_?dims?|rot_?dims?|dim_?rot(ary)?|rotary_?n?dims|n_?rot|rope_?dim|d_?rot",
-    "fraction": r"fraction|(rotary|rope)_?(pct|percentage|percent|fraction)|partial_?rotary_?factor|"
-    r"partial(_?factor)?|pct",
-    "buckets": r"num_?buckets|n_?buckets|buckets|relative_?attention_?num_?buckets",
-    "distance": r"max_?distance|max_?dist|relative_?attention_?max_?distance",
-    "bidirectional": r"bidirectional|is_?bidirectional",
-    "in_dim": r"in_?dim|n_?in|in_?ch|coordinates|n_?dims?|input_?dim|d_?in|n_?coords|coord_?dim|in_?features|"
-    r"input_?dims?|in_?channels|num_?input_?channels|"
-    r"dim|d|n_?input_?dims?|coords?|dims",
-    "frequencies": r"n_?levels|n_?octaves|n_?bands|num_?levels|freq_?bands|fourier_?freqs|num_?freqs?|n_?freqs?|"
-    r"num_?frequencies|n_?frequencies|frequencies|freqs|num_?bands|bands|l|levels|"
-    r"num_?octaves|n_?bands|num_?levels|l_?embed|multires|k|octaves|num_?encoding_?functions|n_?frequency_?bands",
-    "num_features": r"num_?features|n_?features|mapping_?size|embed(ding)?_?(size|dim)|features|m|"
-    r"num_?frequencies|n_?freqs",
-    "deviation": r"sigma|scale|std(_?dev)?|stddev|gaussian_?scale|bandwidth",
-    "sizes": r"sizes|layer_?sizes|dims|layer_?dims",
-    "multiple": r"multiple_?of",
+    **{meaning: words for known in appearances().values() for meaning, words in known.words.items()},
     "config": r"cfg|config|args|params|hparams|opt|opts|conf|hp|c|configs|hyperparams|model_?args|settings|"
     r"configuration",
 }

@@ -15,6 +15,7 @@ from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
 
 WIDTH = 100
+CHECKS = "conformance/chapters/{}/checks.py"
 
 
 def explain(name: str) -> list[str]:
@@ -255,7 +256,7 @@ def _judged_on(r: registry.Requirement) -> list[str]:
 
 
 def _standing(check: catalogue.CheckText) -> str:
-    return f"{check.function} (conformance/chapters/{check.chapter}/checks.py:{check.line})"
+    return f"{check.function} ({CHECKS.format(check.chapter)}:{check.line})"
 
 
 def _paired(pairs: Iterable[tuple[str, str]]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import positional
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.case import draw
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
@@ -70,7 +70,7 @@ def _different(requests: list[Request]) -> list[Request]:
 
 def sequences(request: Request) -> list[tuple[str, ...]]:
     """Return the inputs that are sequences of tokens; those that share their tokens together."""
-    names = [name for name in positional(request.component) if isinstance(request.inputs.get(name), Tensor)]
+    names = [name for name in COMPONENTS[request.component].inputs if isinstance(request.inputs.get(name), Tensor)]
     if "key" in names:
         return [("key", "value")]
     return [(name,) for name in names]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from time import process_time
 from typing import Any
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import apply
@@ -20,14 +21,6 @@ from attnconf.conformance.pictures.trace import described
 
 AT_MOST = 3  # of each
 SECONDS = 1.0  # of a run, for all of them
-# Elsewhere an example has too many numbers to be followed by hand, or none.
-COMPONENTS = frozenset(
-    {
-        "attention", "multi_head_attention", "rotary", "rotary_attention", "sinusoidal", "learned", "alibi",
-        "alibi_attention", "relative_bias", "relative_bias_attention", "fourier", "layer_norm", "rms_norm",
-        "feed_forward", "token_embedding",
-    }
-)  # fmt: skip
 Json = dict[str, Any]
 
 
@@ -67,7 +60,7 @@ def illustrate(subject: Subject, checked: Checked, judged: Judged, cases: Sequen
         return Pictures()
     reason = judged.failing.failure.reason if judged.failing and judged.failing.failure else judged.reason
     other = in_conventions(apply([]), subject.declares)
-    reference = Subject(other, subject.component, subject.lens.name)
+    reference = Subject(other, subject.component, subject.lens)
 
     def example(seconds: float) -> Json | None:
         found = smallest.smallest(subject, reference, checked, failing, reason, seconds)
@@ -78,6 +71,8 @@ def illustrate(subject: Subject, checked: Checked, judged: Judged, cases: Sequen
 
     numbers = checked.requirement.id.split("-")[1] not in ("DTYPE", "IMMUT")  # what is wrong there, they do not show
     return Pictures(
-        budget.spend("example", smallest.SECONDS, example) if numbers and subject.component in COMPONENTS else None,
+        budget.spend("example", smallest.SECONDS, example)
+        if numbers and COMPONENTS[subject.component].by_hand
+        else None,
         budget.spend("leaks", dependency.SECONDS, leaking) if dependency.concerns(checked.requirement.id) else None,
     )

@@ -91,7 +91,7 @@ class Hurried(Subject):
     """A subject that is not called any more when the time is over."""
 
     def __init__(self, subject: Subject, deadline: Deadline):
-        super().__init__(subject.implementation, subject.component, subject.lens.name)
+        super().__init__(subject.implementation, subject.component, subject.lens)
         self.deadline = deadline
 
     def call(self, request: Request) -> Reply:

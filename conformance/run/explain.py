@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.diagnosis.search import Diagnosis, explain
 from attnconf.conformance.engine.mutant import Mutant
@@ -11,14 +12,6 @@ from attnconf.conformance.run.judging import judge_one
 from attnconf.conformance.run.plan import Planned, Run
 from attnconf.conformance.run.relate import Relations, relate
 from attnconf.spec import profiles
-
-# What is made of what: a component may be made of lower ones.
-_HEIGHTS: Mapping[str, int] = {
-    "multi_head_attention": 1,
-    **dict.fromkeys(("encoder_layer", "decoder_layer", "token_attention"), 2),
-    **dict.fromkeys(("encoder", "decoder"), 3),
-    **dict.fromkeys(("encoder_decoder", "transformer"), 4),
-}
 
 
 def explain_failures(run: Run) -> None:
@@ -53,7 +46,7 @@ def _groups(run: Run) -> list[list[Planned]]:
 
 
 def _height(planned: Planned) -> int:
-    return _HEIGHTS.get(planned.entry.component, 0)
+    return COMPONENTS[planned.entry.component].height
 
 
 def _explained(

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import (
+    COMPONENTS,
     AttentionConfig,
     EncoderLayerConfig,
     Forward,
@@ -21,7 +22,6 @@ from attnconf.adapters.contract import (
     MultiHeadAttentionConfig,
     RmsNormConfig,
     RotaryConfig,
-    positional,
 )
 from attnconf.conformance.engine.boundary import build
 from attnconf.conformance.engine.evidence import Failure
@@ -43,7 +43,7 @@ class Numbers:
     mask: Tensor | None
 
     def __post_init__(self) -> None:
-        names = positional(self.case.component)  # where there is a query alone, it is key and value too
+        names = COMPONENTS[self.case.component].inputs  # where there is a query alone, it is key and value too
         self.arguments = [self.inputs[name if name in self.inputs else "query"] for name in names]
         self.named = {} if self.mask is None else {"key_mask": self.mask}
         self.leaves = [*self.inputs.values(), *self.weights.values()]

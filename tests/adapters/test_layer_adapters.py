@@ -119,7 +119,7 @@ MENUS = {"layer_norm": norms, "rms_norm": norms, "feed_forward": feed_forward, "
 
 def call(build, block, component):
     """Return the output of a component."""
-    first = contract.positional(component)
+    first = contract.COMPONENTS[component].inputs
     named = {name: x for name, x in block.inputs.items() if name not in first}
     return build(block.config, block.weights)(*(block.inputs[name] for name in first), **named)
 

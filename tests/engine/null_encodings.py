@@ -2,7 +2,7 @@
 
 import torch
 
-from attnconf.adapters.contract import COMPONENTS, RETURNS
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Implementation
 
 ENCODINGS = tuple(c for c in COMPONENTS if c not in ("attention", "multi_head_attention"))
@@ -49,11 +49,12 @@ def echo(x, shape):
 def written(component, config, given, fill):
     """Return an id for each word, a word for each id, or as many merges as are asked for, from ``fill``'s numbers."""
     n = {"ids": lambda: len(given.split()), "text": lambda: len(given), "merges": lambda: config.num_merges}
-    numbers = fill(torch.empty(0, dtype=torch.float64), (n[RETURNS[component]](),)).tolist()
-    if RETURNS[component] == "ids":
+    returns = COMPONENTS[component].returns
+    numbers = fill(torch.empty(0, dtype=torch.float64), (n[returns](),)).tolist()
+    if returns == "ids":
         return [int(x) if x == x // 1 else x for x in numbers]
     words = [f"{x:g}" for x in numbers]
-    return " ".join(words) if RETURNS[component] == "text" else list(zip(words, words, strict=True))
+    return " ".join(words) if returns == "text" else list(zip(words, words, strict=True))
 
 
 def null(name, fill):
@@ -61,7 +62,7 @@ def null(name, fill):
 
     def component(of):
         def build(config, weights):
-            if of in RETURNS:
+            if COMPONENTS[of].returns != "tensor":
                 return lambda given: written(of, config, given, fill)
             return lambda *given, **more: fill(like(config, weights, given), shape(of, config, given))
 

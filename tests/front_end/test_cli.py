@@ -163,11 +163,10 @@ def test_what_is_told_of_the_contract_is_what_it_says():
     told = catalogue.component_texts()
     assert list(told) == list(contract.COMPONENTS)
     for name, component in told.items():
-        assert (component.config, component.signature) == (contract.COMPONENTS[name].__name__, contract.FORWARD[name])
-        assert component.returns == contract.RETURNS.get(name, "tensor")
-        assert [line.partition(":")[0] for line in component.fields] == [
-            field.name for field in fields(contract.COMPONENTS[name])
-        ]
+        known = contract.COMPONENTS[name]
+        assert (component.config, component.signature) == (known.config.__name__, known.forward)
+        assert component.returns == known.returns
+        assert [line.partition(":")[0] for line in component.fields] == [field.name for field in fields(known.config)]
     assert {name: c.choices for name, c in catalogue.convention_texts().items()} == contract.CONVENTIONS
 
 

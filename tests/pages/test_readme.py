@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import attnconf
-from attnconf.adapters.contract import FORWARD
+from attnconf.adapters.contract import COMPONENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -49,7 +49,8 @@ def test_the_adapters_that_are_shown_are_right(folder):
 
 def test_the_table_of_components_is_the_contract():
     rows = [line.split(" | ") for line in OF_ADAPTERS.splitlines() if line.startswith("| `")]
-    assert {row[0].strip("| `"): row[1].strip("`()") for row in rows} == FORWARD
+    shown = {row[0].strip("| `"): row[1].strip("`()") for row in rows}
+    assert shown == {name: component.forward for name, component in COMPONENTS.items()}
 
 
 def test_the_failure_that_is_shown_is_what_is_printed(folder):

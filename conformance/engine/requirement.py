@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnconf.adapters.contract import CONVENTIONS
-from attnconf.conformance.engine.case import FAMILIES, Case, family
+from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure, Observed
 from attnconf.conformance.engine.subject import Subject
 from attnconf.spec import registry
@@ -15,16 +15,18 @@ Check = Callable[[Subject, Case], Iterator[Measure | Observed]]
 
 @dataclass(frozen=True)
 class Checked:
-    """A requirement's check and the family of cases it runs on."""
+    """A requirement's check and the families of cases it runs on, as its chapter has them."""
 
     requirement: registry.Requirement
     check: Check
-    families: tuple[str, ...]
+    families: tuple[tuple[Case, ...], ...]
 
     def cases(self, subject: Subject, seed: int, device: str) -> list[Case]:
         """Return the scored cases for a subject, with values as wide as its lens can make them."""
-        width = subject.offers("value-width")
-        cases = [case for name in self.families for case in family(name, seed, device, width)]
+        cases = [case for family in self.families for case in family]
+        if not subject.offers("value-width"):  # its values are as wide as its keys
+            cases = [case.but(F=case.E) for case in cases]
+        cases = [case.but(seed=seed, device=device) for case in cases]
         return [as_declared(case, subject) for case in cases] if _changes_cases(subject) else cases
 
 
@@ -49,16 +51,13 @@ def as_declared(case: Case, subject: Subject) -> Case:
     return case.but(biases=_BIASES[subject.choice("biases")] + others, **sizes)
 
 
-def requirement(name: str, *families: str) -> Callable[[Check], Check]:
-    """Mark a check with its requirement's id and the families of its cases (default: "distinct")."""
-    unknown = [f for f in families if f not in FAMILIES]
-    if unknown:
-        raise registry.SpecError(f"unknown family of cases {unknown[0]!r}: there are {', '.join(FAMILIES)}")
+def requirement(name: str, *families: tuple[Case, ...]) -> Callable[[Check], Check]:
+    """Mark a check with its requirement's id and the families of its cases."""
 
     def mark(check: Check) -> Check:
         marked: Any = check
         try:
-            marked.checked = Checked(registry.get(name), check, families or ("distinct",))
+            marked.checked = Checked(registry.get(name), check, families)
         except registry.SpecError as error:
             raise registry.SpecError(f"{check.__module__}.{check.__name__}: {error}") from None
         return check

@@ -5,15 +5,17 @@ from itertools import combinations
 
 import pytest
 import torch
+from all_cases import FAMILIES
 
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.case import FAMILIES, REGIMES, Case, draw, family
+from attnconf.conformance.engine.case import REGIMES, Case, draw
 from attnconf.conformance.engine.judge import judge
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.subject import Subject
 
 SIZES = ("B", "H", "L", "S", "E", "F")
-CASES = {(name, case.name): case for name, cases in FAMILIES.items() for case in cases}
+DISTINCT = FAMILIES["attention", "DISTINCT"]
+CASES = {(*name, case.name): case for name, cases in FAMILIES.items() for case in cases}
 TILES = (16, 32, 64, 128)
 
 # Sizes that are equal on purpose, told by the case: what it says, the sizes, and why.
@@ -86,17 +88,21 @@ def test_lengths_are_off_every_tile(key):
 
 def test_names_tell_cases_of_a_check_apart():
     for checked in all_checks().values():
-        names = [case.name for name in checked.families for case in FAMILIES[name]]
+        names = [case.name for family in checked.families for case in family]
+        assert names
         assert len(names) == len(set(names)), checked.requirement.id
 
 
 def test_every_family_is_used():
-    assert {name for checked in all_checks().values() for name in checked.families} == set(FAMILIES)
+    used = {id(family) for checked in all_checks().values() for family in checked.families}
+    assert {name for name, family in FAMILIES.items() if id(family) not in used} == set()
 
 
 def test_without_a_width_of_their_own_values_are_as_wide_as_keys():
-    for name in FAMILIES:
-        assert all(case.F == case.E for case in family(name, 0, "cpu", False))
+    subject = Subject(apply([]), "multi_head_attention", "heads")
+    cases = all_checks()["ATT-QUERY-1"].cases(subject, 0, "cpu")
+    assert cases
+    assert all(case.F == case.E for case in cases)
 
 
 # -- numbers
@@ -120,12 +126,12 @@ def test_scores_are_as_spread_as_the_regime_says(key):
 
 
 def test_there_are_three_regimes_and_each_is_used():
-    assert {case.regime for case in FAMILIES["distinct"]} == set(REGIMES) == {"uniform", "moderate", "peaked"}
+    assert {case.regime for case in DISTINCT} == set(REGIMES) == {"uniform", "moderate", "peaked"}
 
 
 def test_the_peaked_regime_is_peaked_and_the_uniform_one_is_not():
     largest = {}
-    for case in FAMILIES["distinct"]:
+    for case in DISTINCT:
         weights = torch.softmax(case.q @ case.k.transpose(-1, -2) / math.sqrt(case.E), dim=-1)
         largest[case.regime] = float(weights.amax(dim=-1).mean()) * case.S  # 1 where all weigh the same
     assert largest["uniform"] < 1.3 < 2 < largest["moderate"]
@@ -172,10 +178,11 @@ def test_tensors_of_a_case_differ_and_are_drawn_once():
 
 
 def test_seeds_change_the_numbers_and_nothing_else():
-    for name in FAMILIES:
-        for one, other in zip(family(name, 0, "cpu", True), family(name, 1, "cpu", True), strict=True):
-            assert one.but(seed=1) == other
-            assert not torch.equal(one.k, other.k)
+    subject = Subject(apply([]), "attention", "direct")
+    check = all_checks()["ATT-QUERY-1"]
+    for one, other in zip(check.cases(subject, 0, "cpu"), check.cases(subject, 1, "cpu"), strict=True):
+        assert one.but(seed=1) == other
+        assert not torch.equal(one.k, other.k)
 
 
 def test_implementations_are_given_the_same_numbers():

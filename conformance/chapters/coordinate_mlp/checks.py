@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import CoordinateMlpConfig
+from attnconf.conformance.chapters.coordinate_mlp import stimuli
 from attnconf.conformance.chapters.fourier.checks import (
     bank,
     canonical,
@@ -80,7 +81,7 @@ def low_points(subject: Subject, case: Case) -> Tensor:
 # -- what goes in
 
 
-@requirement("CMLP-POINTS-1", "coordinate_mlp")
+@requirement("CMLP-POINTS-1", stimuli.USUAL)
 def a_point_has_its_own_colour(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     whole = run(subject, case, x, weights).out
@@ -90,7 +91,7 @@ def a_point_has_its_own_colour(subject: Subject, case: Case) -> Evidence:
     yield close(got, whole[-1:].expand_as(got), "out of one point four times, against once among others,")
 
 
-@requirement("CMLP-FEATURES-1", "coordinate_mlp")
+@requirement("CMLP-FEATURES-1", stimuli.USUAL)
 def the_first_layer_reads_the_features(subject: Subject, case: Case) -> Evidence:
     """Every feature goes through a pair of units, once with each sign: ReLU(z) - ReLU(-z) = z."""
     W, x = width(subject, case.E, case.S), points(case)
@@ -105,7 +106,7 @@ def the_first_layer_reads_the_features(subject: Subject, case: Case) -> Evidence
 # -- between the layers
 
 
-@requirement("CMLP-RELU-1", "coordinate_mlp")
+@requirement("CMLP-RELU-1", stimuli.USUAL)
 def units_below_zero_pass_nothing_on(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     for i in range(len(weights) // 2 - 1):
@@ -115,7 +116,7 @@ def units_below_zero_pass_nothing_on(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, f"out with all units of layer {i} below 0, against other weights after it,")
 
 
-@requirement("CMLP-RELU-2", "coordinate_mlp")
+@requirement("CMLP-RELU-2", stimuli.USUAL)
 def a_factor_may_move_through_the_activation(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     want = run(subject, case, x, weights).out
@@ -127,7 +128,7 @@ def a_factor_may_move_through_the_activation(subject: Subject, case: Case) -> Ev
             yield close(got, want, f"out with layer {i} times {by:g} and the weights after it divided by it")
 
 
-@requirement("CMLP-LAST-1", "coordinate_mlp")
+@requirement("CMLP-LAST-1", stimuli.USUAL)
 def the_output_is_linear_in_the_last_layer(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     want, last = run(subject, case, x, weights).out, len(weights) // 2 - 1
@@ -138,7 +139,7 @@ def the_output_is_linear_in_the_last_layer(subject: Subject, case: Case) -> Evid
         )
 
 
-@requirement("CMLP-BIAS-1", "coordinate_mlp")
+@requirement("CMLP-BIAS-1", stimuli.USUAL)
 def every_bias_is_added(subject: Subject, case: Case) -> Evidence:
     """The last one to the very number; the others, of layers that get nothing else, make a difference."""
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
@@ -175,7 +176,7 @@ def away_from_zero(subject: Subject, case: Case) -> dict[str, Tensor]:
     return weights
 
 
-@requirement("CMLP-GRAD-1", "coordinate_mlp")
+@requirement("CMLP-GRAD-1", stimuli.USUAL)
 def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), away_from_zero(subject, case)
     cotangent = case.draw("cotangent", case.L, case.out_dim)
@@ -191,7 +192,7 @@ def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
         )  # fmt: skip
 
 
-@requirement("CMLP-IMMUT-1", "coordinate_mlp")
+@requirement("CMLP-IMMUT-1", stimuli.USUAL)
 def points_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     want = run(subject, case, x, weights).out
@@ -204,7 +205,7 @@ def points_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Ev
 # -- everything at once
 
 
-@requirement("CMLP-ORACLE-1", "coordinate_mlp", "coordinate-mlp-deep")
+@requirement("CMLP-ORACLE-1", stimuli.USUAL, stimuli.DEEP)
 def colours_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     deep = (case.H,) * 11 if "deep" in case.name else ()
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case, deep))
@@ -234,7 +235,7 @@ def rounded_formula(subject: Subject, case: Case, x: Tensor, weights: Weights) -
     return want, worst([out.double() - want for out in textbooks])
 
 
-@requirement("CMLP-HALF-1", "coordinate_mlp")
+@requirement("CMLP-HALF-1", stimuli.USUAL)
 def colours_keep_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)

@@ -16,6 +16,31 @@ from attnconf.reference import decoder as reference
 from attnconf.reference.encoder import Style, Weights, count_layers, normed, position_wise, under
 from attnconf.reference.masks import causal, key_padding
 
+# -- the cases
+
+_TARGETS = "x({B}, {L}, {H}·{E}), memory({B}, {S}, {H}·{E}), {F} hidden"
+
+# heads of E features, F hidden ones; memory longer and shorter than the targets
+ONE = (Case("decoder-1", B=2, H=3, L=5, S=7, E=4, F=11, reads=_TARGETS),)
+# memory as long as the targets, where a causal mask fits both attentions
+LENGTHS = (
+    Case("decoder-longer-1", B=2, H=3, L=4, S=6, E=5, F=7, reads=_TARGETS),
+    Case("decoder-shorter-2", B=2, H=3, L=5, S=4, E=6, F=7, reads=_TARGETS),
+    Case("decoder-square-3", B=2, H=3, L=5, S=5, E=4, F=7, reads=_TARGETS),
+)
+EDGES = (
+    Case("decoder-one-target-1", B=3, H=2, L=1, S=7, E=4, F=5, reads=_TARGETS),
+    Case("decoder-one-memory-2", B=3, H=2, L=5, S=1, E=4, F=7, reads=_TARGETS),
+    Case("decoder-one-sample-3", B=1, H=3, L=5, S=7, E=4, F=11, reads=_TARGETS),
+    Case("decoder-one-head-4", B=3, H=1, L=4, S=5, E=6, F=7, reads=_TARGETS),
+)
+SQUARE = (Case("decoder-square-3", B=2, H=3, L=5, S=5, E=4, F=7, reads=_TARGETS),)
+SHORT = (Case("decoder-short-1", B=2, H=3, L=4, S=6, E=5, F=7, reads=_TARGETS),)
+# as many samples as targets, where both axes fit a mask
+BATCHES = (Case("decoder-batch-is-L-1", B=4, H=2, L=4, S=6, E=3, F=5, reads=_TARGETS),)
+WIDE = (Case("decoder-wide-1", B=2, H=4, L=6, S=7, E=8, F=27, reads=_TARGETS),)
+
+
 SUBLAYERS = ("self", "cross", "ff")
 _LAST = {"self": "self.out", "cross": "cross.out", "ff": "ff.down"}
 _READS = {1: ("self.q", "self.k", "self.v"), 2: ("cross.q",), 3: ("ff.up", "ff.gate")}  # by the norm before them

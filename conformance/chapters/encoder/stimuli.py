@@ -17,6 +17,42 @@ from attnconf.reference.encoder import Style, encoder, encoder_layer, under
 from attnconf.reference.encoder import normed as norm_of_that_name
 from attnconf.reference.masks import causal
 
+# -- the cases
+
+_LAYER = "x({B}, {L}, {H}·{E}), {F} hidden"
+
+# heads of E features, F hidden ones
+USUAL = (
+    Case("encoder-1", B=2, H=3, L=5, S=11, E=4, F=13, reads=_LAYER),
+    Case("encoder-2", B=3, H=2, L=6, S=11, E=8, F=7, reads=_LAYER),
+)
+ONE = (Case("encoder-1", B=2, H=3, L=5, S=11, E=4, F=13, reads=_LAYER),)
+EDGES = (
+    Case("encoder-one-token-1", B=3, H=2, L=1, S=7, E=4, F=5, reads=_LAYER),
+    Case("encoder-one-sample-2", B=1, H=3, L=5, S=7, E=4, F=11, reads=_LAYER),
+    Case("encoder-one-head-3", B=2, H=1, L=4, S=7, E=6, F=3, reads=_LAYER),
+)
+# as many samples as tokens, where the two axes can be mixed up without an error
+BATCHES = (Case("encoder-batch-is-L-1", B=4, H=2, L=4, S=7, E=6, F=5, reads=_LAYER),)
+# an even number of heads and more than one sample, or PyTorch's fast path is not taken
+EVEN = (Case("encoder-even-1", B=3, H=4, L=5, S=7, E=6, F=11, reads=_LAYER),)
+WIDE = (Case("encoder-wide-1", B=2, H=4, L=9, S=7, E=16, F=56, reads=_LAYER),)
+LEARN = (
+    Case(
+        "encoder-learn-1",
+        B=32,
+        H=4,
+        L=10,
+        S=7,
+        E=8,
+        F=64,
+        dtype=torch.float32,
+        fixed=True,
+        reads="x({B}, {L}, 32), 200 steps",
+    ),
+)
+
+
 Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",

@@ -11,6 +11,22 @@ from attnconf.conformance.engine.evidence import SEMANTIC, Unsupported
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
 
+# -- the cases
+
+
+SQUARE = (
+    Case("square-1", B=2, H=3, L=5, S=5, E=7, F=8),
+    Case("square-2", B=3, H=2, L=7, S=7, E=11, F=13),
+)
+ONE_SQUARE = (Case("square-1", B=2, H=3, L=5, S=5, E=7, F=8),)
+# padding: queries as many as keys, and samples as many as queries, heads or keys
+PADDED = (
+    Case("padded-square-1", B=3, H=2, L=5, S=5, E=7, F=8),
+    Case("padded-batch-is-L-2", B=4, H=3, L=4, S=5, E=7, F=6),
+    Case("padded-batch-is-H-3", B=3, H=3, L=4, S=5, E=7, F=6),
+)
+LONG_SQUARE = (Case("long-square-1", B=1, H=2, L=131, S=131, E=5, F=3),)
+
 
 def whole(x: Tensor, case: Case) -> Tensor:
     """Return a mask or bias in its full shape (B, H, L, S)."""

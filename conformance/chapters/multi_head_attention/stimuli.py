@@ -13,6 +13,28 @@ from attnconf.conformance.engine.case import REGIMES, Case
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.subject import Subject
 
+# -- the cases
+
+_LAYER = "x({B}, {L}, {H}·{E}), {F} hidden"
+
+# layers with projections: embed is H·E, as most implementations want it, and all widths equal, so that an
+# input or a weight in the wrong place is wrong instead of refused
+LAYERS = (
+    Case("layer-1", B=2, H=3, L=4, S=5, E=7, F=7, embed=21),
+    Case("layer-2", B=3, H=2, L=6, S=4, E=5, F=5, embed=10),
+)
+LAYER = (Case("layer-1", B=2, H=3, L=4, S=5, E=7, F=7, embed=21),)
+WIDTHS = (Case("widths-1", B=2, H=3, L=4, S=5, E=7, F=7, embed=21, key_dim=13, value_dim=26),)
+ONE_HEAD = (Case("one-head-1", B=2, H=1, L=4, S=5, E=7, F=7, embed=7),)
+MANY_HEADS = (Case("many-heads-1", B=2, H=16, L=4, S=5, E=3, F=3, embed=48),)
+# an even number of heads and more than one sample, or PyTorch's fast path is not taken
+SELF = (Case("self-1", B=3, H=4, L=5, S=5, E=7, F=7, embed=28),)
+REALISTIC = (
+    Case("realistic-1", B=2, H=4, L=33, S=47, E=16, F=16, embed=64),
+    Case("realistic-2", B=2, H=4, L=33, S=47, E=16, F=16, embed=64, key_dim=40, value_dim=56, bias=False),
+)
+
+
 BIAS = 0.5  # standard deviation of a bias, where that of a projected feature is 1
 
 

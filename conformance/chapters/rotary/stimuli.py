@@ -11,6 +11,44 @@ from attnconf.conformance.engine.evidence import Failure, Measure, holds
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
 
+# -- the cases
+
+
+USUAL = (
+    Case("rotary-1", B=2, H=3, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+    Case("rotary-2", B=3, H=2, L=7, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+)
+ONE = (Case("rotary-1", B=2, H=3, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),)
+EDGES = (
+    Case("rotary-one-token-1", B=2, H=3, L=1, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+    Case("rotary-one-sample-2", B=1, H=3, L=5, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+    Case("rotary-one-head-3", B=3, H=1, L=5, E=4, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+    Case("rotary-one-pair-4", B=3, H=4, L=5, E=2, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+)
+# as many samples as tokens or heads, so that positions along the wrong axis are wrong instead of refused
+SINGLE = (
+    Case("rotary-single-sample-1", B=1, H=3, L=5, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+    Case("rotary-single-head-2", B=2, H=1, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+)
+BATCHES = (
+    Case("rotary-batch-is-L-1", B=4, H=3, L=4, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+    Case("rotary-batch-is-H-2", B=3, H=3, L=5, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+)
+POSITIONS = (
+    Case("rotary-positions-1", B=3, H=2, L=5, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+    Case("rotary-positions-batch-is-L-2", B=4, H=3, L=4, E=6, multiple=2, reads="x({B}, {H}, {L}, {E})"),
+)
+PARTIAL = (Case("rotary-partial-1", B=2, H=3, L=5, E=10, multiple=2, reads="x({B}, {H}, {L}, {E})"),)
+SCALED = (Case("rotary-scaled-1", B=2, H=3, L=5, E=16, multiple=2, reads="x({B}, {H}, {L}, {E})"),)
+# off every tile, and past the integers that bfloat16 (256) and, in float32, float16 (2048) still tell apart
+LONG = (Case("rotary-long-1", B=1, H=2, L=2503, E=8, multiple=2, reads="x({B}, {H}, {L}, {E})"),)
+HALF = (Case("rotary-half-1", B=1, H=2, L=2099, E=12, multiple=2, reads="x({B}, {H}, {L}, {E})"),)
+# no more tokens than features: with unit vectors as values the output shows the weights
+ATTENTION = (
+    Case("rotary-attention-1", B=2, H=3, L=6, E=8, multiple=2, reads="query, key, value ({B}, {H}, {L}, {E})"),
+    Case("rotary-attention-2", B=3, H=2, L=5, E=10, multiple=2, reads="query, key, value ({B}, {H}, {L}, {E})"),
+)
+
 
 def config_for(case: Case, **changes: Any) -> RotaryConfig:
     """Return the configuration in which all features of a case turn."""

@@ -13,6 +13,49 @@ from attnconf.conformance.engine.evidence import Measure, close, holds
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
 
+# -- the cases
+
+
+# widths are even, and 4 at least: every layout and every choice of frequencies has them
+USUAL = (
+    Case("sinusoidal-1", B=2, H=3, L=7, S=11, E=8, F=13, multiple=2, reads="x({B}, {L}, {E})"),
+    Case("sinusoidal-2", B=3, H=2, L=11, S=7, E=6, F=13, multiple=2, reads="x({B}, {L}, {E})"),
+)
+ONE = (Case("sinusoidal-1", B=2, H=3, L=7, S=11, E=8, F=13, multiple=2, reads="x({B}, {L}, {E})"),)
+BATCHES = (
+    Case("sinusoidal-batch-is-L-1", B=5, H=3, L=5, S=7, E=8, F=11, multiple=2, reads="x({B}, {L}, {E})"),
+    Case("sinusoidal-batches-2", B=7, H=3, L=5, S=4, E=6, F=11, multiple=2, reads="x({B}, {L}, {E})"),
+)
+EDGES = (
+    Case("sinusoidal-one-token-1", B=3, H=2, L=1, S=7, E=8, F=5, multiple=2, reads="x({B}, {L}, {E})"),
+    Case("sinusoidal-one-sample-2", B=1, H=3, L=7, S=5, E=6, F=11, multiple=2, reads="x({B}, {L}, {E})"),
+    Case("sinusoidal-narrow-3", B=2, H=3, L=7, S=5, E=4, F=11, multiple=2, reads="x({B}, {L}, {E})"),
+)
+ODD = (
+    Case("sinusoidal-odd-1", B=2, H=3, L=7, S=11, E=5, F=13, reads="x({B}, {L}, {E})"),
+    Case("sinusoidal-odd-2", B=3, H=2, L=11, S=6, E=7, F=13, reads="x({B}, {L}, {E})"),
+)
+# bfloat16 tells whole numbers apart up to 256, float16 up to 2048
+HALF = (Case("sinusoidal-half-1", B=1, H=2, L=2063, S=5, E=22, F=7, multiple=2, reads="x({B}, {L}, {E})"),)
+LONG = (
+    Case(
+        "sinusoidal-long-1", B=1, H=2, L=4099, S=5, E=6, F=7, dtype=torch.float32, multiple=2, reads="x({B}, {L}, {E})"
+    ),
+)
+WIDE = (Case("sinusoidal-wide-1", B=2, H=3, L=101, S=5, E=66, F=7, multiple=2, reads="x({B}, {L}, {E})"),)
+# the grid's height is L, its width S
+GRID = (
+    Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, multiple=4, reads="grid({L}, {S}, {E})"),
+    Case("sinusoidal-grid-2", B=1, H=2, L=7, S=3, E=8, F=5, multiple=4, reads="grid({L}, {S}, {E})"),
+    Case("sinusoidal-grid-square-3", B=1, H=2, L=5, S=5, E=12, F=3, multiple=4, reads="grid({L}, {S}, {E})"),
+)
+GRID_ONE = (Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, multiple=4, reads="grid({L}, {S}, {E})"),)
+GRID_EDGES = (
+    Case("sinusoidal-grid-row-1", B=2, H=3, L=1, S=7, E=8, F=5, multiple=4, reads="grid({L}, {S}, {E})"),
+    Case("sinusoidal-grid-column-2", B=2, H=3, L=7, S=1, E=8, F=5, multiple=4, reads="grid({L}, {S}, {E})"),
+)
+GRID_WIDE = (Case("sinusoidal-grid-wide-1", B=1, H=2, L=21, S=35, E=136, F=7, multiple=4, reads="grid({L}, {S}, {E})"),)
+
 
 def ask(
     subject: Subject, case: Case, x: Tensor, positions: Tensor | None = None, changes: dict[str, Any] | None = None,

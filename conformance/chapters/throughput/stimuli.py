@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import (
@@ -28,6 +29,31 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.counter import Counts
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.subject import Subject
+
+# -- the cases
+
+_COUNTED = "{B} samples, {H} heads of {E}, {L} tokens (beside {S} keys where those may differ)"
+
+USUAL = (
+    Case("throughput-1", B=2, H=3, L=5, S=7, E=4, F=11, dtype=torch.float32, multiple=2, fixed=True, reads=_COUNTED),
+)
+# memory is that of what is as long as the sequence, or as long and as wide
+LONG = (
+    Case(
+        "throughput-long-1",
+        B=1,
+        H=2,
+        L=59,
+        S=67,
+        E=16,
+        F=11,
+        dtype=torch.float32,
+        multiple=2,
+        fixed=True,
+        reads=_COUNTED,
+    ),
+)
+
 
 BUCKETS = 32
 

@@ -15,6 +15,24 @@ from attnconf.conformance.engine.evidence import Failure, Measure
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.tokenizer import END, Pair, encode, train
 
+# -- the cases
+
+_SPOKEN = "{L} words, {S} known or learnt from, of at most {F} letters out of {E}; {H} merges"
+
+# their texts themselves, and say them
+USUAL = (
+    Case("tokenizer-1", B=2, H=17, L=9, S=31, E=4, F=7, reads=_SPOKEN, numeric=False),
+    Case("tokenizer-2", B=4, H=23, L=8, S=29, E=3, F=6, reads=_SPOKEN, numeric=False),
+)
+EDGES = (
+    Case("tokenizer-one-word-1", B=2, H=4, L=1, S=7, E=3, F=5, reads=_SPOKEN, numeric=False),
+    Case("tokenizer-one-letter-2", B=2, H=3, L=5, S=8, E=1, F=6, reads=_SPOKEN, numeric=False),
+)
+WRITTEN = (Case("tokenizer-written-1", B=2, H=3, L=5, S=8, E=4, F=6, reads="texts written for it", numeric=False),)
+# longer than the hundred letters at which some give up
+LONG = (Case("tokenizer-long-1", B=2, H=3, L=131, S=8, E=4, F=6, reads="a word of {L} letters", numeric=False),)
+
+
 UNKNOWN = "<unk>"
 NEEDS = {"word": "word-tokens", "character": "characters", "byte-pair": "byte-pairs"}
 TOY = ("low", "er", "lower", "new")  # what the vocabulary of ``toy`` covers

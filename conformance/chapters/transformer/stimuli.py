@@ -24,6 +24,43 @@ from attnconf.reference.encoder import Style
 from attnconf.reference.sinusoidal import encode
 from attnconf.reference.transformer import encoder_decoder as compute
 
+# -- the cases
+
+_TOKENS = "source({B}, {S}), target({B}, {L}), {H} heads of {E}, {F} hidden"
+
+LEARN = (
+    Case(
+        "transformer-learn-1",
+        B=32,
+        H=4,
+        L=5,
+        S=7,
+        E=8,
+        F=64,
+        dtype=torch.float32,
+        fixed=True,
+        reads="source({B}, {L}), target({B}, {L}), 400 steps",
+    ),
+)
+USUAL = (Case("transformer-1", B=3, H=2, L=5, S=6, E=4, F=7, multiple=2, reads=_TOKENS),)
+# a source shorter than the target; one token, one sample
+EDGES = (
+    Case("transformer-shorter-1", B=4, H=3, L=6, S=5, E=2, F=7, multiple=2, reads=_TOKENS),
+    Case("transformer-one-target-2", B=3, H=2, L=1, S=6, E=4, F=7, multiple=2, reads=_TOKENS),
+    Case("transformer-one-source-3", B=3, H=2, L=5, S=1, E=4, F=7, multiple=2, reads=_TOKENS),
+    Case("transformer-one-sample-4", B=1, H=2, L=5, S=6, E=4, F=7, multiple=2, reads=_TOKENS),
+)
+# as many samples as targets, and as source tokens
+BATCHES = (
+    Case("transformer-batch-is-L-1", B=4, H=2, L=4, S=5, E=6, F=7, multiple=2, reads=_TOKENS),
+    Case("transformer-batch-is-S-2", B=5, H=2, L=4, S=5, E=6, F=7, multiple=2, reads=_TOKENS),
+)
+# a source as long as the target, where one's mask fits the other
+SQUARE = (Case("transformer-square-1", B=3, H=2, L=5, S=5, E=4, F=7, multiple=2, reads=_TOKENS),)
+# more positions than bfloat16 counts
+LONG = (Case("transformer-long-1", B=1, H=2, L=261, S=3, E=4, F=7, multiple=2, reads=_TOKENS),)
+
+
 TABLES = ("source.weight", "target.weight", "head.weight")
 
 

@@ -6,7 +6,7 @@ can be mistaken for each other. Numbers are signed and of unit variance: weak st
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -36,37 +36,72 @@ def draw(key: str, *shape: int) -> Tensor:
     return torch.from_numpy((unit * 2 - 1) * math.sqrt(3)).reshape(shape)
 
 
-@dataclass(frozen=True)
-class Case:
-    """Sizes (B batch, H heads, L queries, S keys, E and F widths of keys and values) and what is drawn in them.
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Which sizes the cases of a chapter have, how they are shown, and what some of the sizes are.
 
-    For multi-head attention E is the width of one head and the inputs' widths are ``embed``, ``key_dim``,
-    ``value_dim`` and ``out_dim``; 0 means H·E. For an encoding of positions B, L and E are samples, tokens, features.
+    ``sizes`` stand in the order in which they are made smaller where an example is sought. The fields from ``heads``
+    on name sizes; a chapter leaves out those that it has nothing of.
     """
 
+    sizes: str  # "B L features"
+    shown: str  # the inputs of a call: "x({B}, {L}, {features})"
+    products: Mapping[str, str] = field(default_factory=dict)  # what a size is where none is given: "heads head_width"
+    multiples: Mapping[str, int] = field(default_factory=dict)  # of which a size stays one, wherever it is changed
+    numeric: bool = True  # text has no dtype
+    heads: str = ""  # number of heads
+    head: str = ""  # width of one head, where a single one is as wide as the model
+    model: str = ""  # width of the model
+    hidden: str = ""  # width of the layer within a feed-forward network
+    keys: str = ""  # width of keys, where that of values may be another
+    values: str = ""  # width of values
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sizes that every case has."""
+        return tuple(self.sizes.split())
+
+    def case(
+        self, name: str, *, regime: str = "moderate", dtype: torch.dtype = torch.float64, bias: bool = True,
+        fixed: bool = False, **sizes: int,
+    ) -> "Case":  # fmt: skip
+        """Return a case of these sizes. Raises TypeError where one is lacking, or is none of this shape."""
+        lacking, unknown = set(self.names) - set(sizes), set(sizes) - {*self.names, *self.products}
+        if lacking or unknown:
+            raise TypeError(f"case {name}: sizes lacking: {sorted(lacking)}; not of its shape: {sorted(unknown)}")
+        return Case(name, self, sizes, regime, dtype, bias=bias, fixed=fixed)
+
+    def size(self, name: str, given: Mapping[str, int]) -> int:
+        """Return a size by its name. Raises KeyError."""
+        return given[name] if name in given else math.prod(given[part] for part in self.products[name].split())
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scored case: sizes by the names that its chapter uses (``case.heads``), and what is drawn in them."""
+
     name: str
-    B: int = 2
-    H: int = 3
-    L: int = 5
-    S: int = 11
-    E: int = 7
-    F: int = 13
+    shape: Shape = field(repr=False)
+    sizes: Mapping[str, int] = field(hash=False)
     regime: str = "moderate"
     dtype: torch.dtype = torch.float64
     device: str = "cpu"
     seed: int = 0
-    embed: int = 0
-    key_dim: int = 0
-    value_dim: int = 0
-    out_dim: int = 0
     bias: bool = True
     biases: str = "qkvofn"  # what has one, where bias: the projections, the feed-forward network, norms
-    multiple: int = 1  # of which E is one, here and where --thorough explores
     fixed: bool = False  # --thorough does not explore around it: training takes seconds, and its sizes are its own
-    reads: str = ""  # how the inputs are shown where they are not q, k and v: "x({B}, {L}, {E})"
-    numeric: bool = True  # text has no dtype
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __getattr__(self, name: str) -> int:
+        """Return a size by its name. Raises AttributeError, which says what sizes there are."""
+        if name.startswith("_") or name in ("shape", "sizes"):
+            raise AttributeError(name)
+        try:
+            return self.shape.size(name, self.sizes)
+        except KeyError:
+            there = ", ".join(dict.fromkeys((*self.sizes, *self.shape.products)))
+            raise AttributeError(f"case {self.name} has no size {name!r}: there are {there}") from None
 
     def draw(self, what: str, *shape: int) -> Tensor:
         """Return a tensor of this case, in its dtype and on its device; the same each time."""
@@ -83,9 +118,17 @@ class Case:
         return self._computed[what]
 
     def but(self, **changes: object) -> "Case":
-        """Return this case with other sizes, dtype or regime."""
+        """Return this case with other sizes, dtype or regime. Raises TypeError for what it does not have."""
+        own = {name: changes[name] for name in changes if name in self.sizes or name in self.shape.products}
+        other = {name: change for name, change in changes.items() if name not in own}
+        sizes = {**self.sizes, **own}
         key = f"but {sorted(changes.items(), key=str)}"
-        return self.once(key, lambda: replace(self, **changes, _drawn={}, _computed={}))  # type: ignore[arg-type]
+        return self.once(key, lambda: replace(self, sizes=sizes, **other, _drawn={}, _computed={}))  # type: ignore[arg-type]
+
+    def seen_as(self, shape: Shape, **sizes: int) -> "Case":
+        """Return a case of another chapter's shape, of which the same numbers are drawn."""
+        key = f"seen as {shape.shown} {sizes}"
+        return self.once(key, lambda: replace(self, shape=shape, sizes=sizes, _drawn={}, _computed={}))
 
     def permutation(self, what: str, size: int) -> Tensor:
         """Return a permutation of ``size`` that moves every element (for size > 1)."""
@@ -93,6 +136,8 @@ class Case:
         cycle = torch.empty_like(order)
         cycle[order] = order.roll(1)
         return cycle.to(self.device)
+
+    # Queries, keys and values of a case that has the sizes of attention.
 
     @cached_property
     def q(self) -> Tensor:
@@ -107,12 +152,6 @@ class Case:
         return self.draw("v", self.B, self.H, self.S, self.F)
 
     def __str__(self) -> str:
-        dtype = str(self.dtype).removeprefix("torch.")
-        if self.reads:
-            return f"{self.name}: {self.reads.format(**vars(self))}" + (f" {dtype}" if self.numeric else "")
-        if self.embed:
-            key, value = (n or self.H * self.E for n in (self.key_dim, self.value_dim))
-            sizes = f"query({self.B}, {self.L}, {self.embed}) key({self.B}, {self.S}, {key})"
-            return f"{self.name}: {sizes} value({self.B}, {self.S}, {value}), {self.H} heads of {self.E} {dtype}"
-        sizes = f"q({self.B}, {self.H}, {self.L}, {self.E}) k({self.B}, {self.H}, {self.S}, {self.E})"
-        return f"{self.name}: {sizes} v({self.B}, {self.H}, {self.S}, {self.F}) {dtype}"
+        sizes = {name: self.shape.size(name, self.sizes) for name in (*self.sizes, *self.shape.products)}
+        dtype = " " + str(self.dtype).removeprefix("torch.") if self.shape.numeric else ""
+        return f"{self.name}: {self.shape.shown.format(**sizes)}{dtype}"

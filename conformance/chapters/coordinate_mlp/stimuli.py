@@ -1,15 +1,19 @@
 """The cases of the chapter spec/coordinate_mlp.md."""
 
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
-_ENCODED = "x({L}, {E}), {S} frequencies"
-_NETWORK = _ENCODED + ", layers of {H}, {B}, {out_dim}"
-_DEEP = _ENCODED + ", 11 layers of {H}, then {out_dim}"
+_ENCODED = "x({points}, {coordinates}), {frequencies} frequencies, "
+SHAPE = Shape(
+    "next_hidden hidden points coordinates frequencies colours",
+    _ENCODED + "layers of {hidden}, {next_hidden}, {colours}",
+)
+_DEEP = Shape("hidden points coordinates frequencies colours", _ENCODED + "11 layers of {hidden}, then {colours}")
+
 
 USUAL = (
-    Case("coordinate-1", B=7, H=9, L=6, S=4, E=2, F=8, out_dim=3, reads=_NETWORK),
-    Case("coordinate-two-2", B=5, H=4, L=9, S=2, E=3, F=8, out_dim=1, reads=_NETWORK),
+    SHAPE.case("coordinate-1", next_hidden=7, hidden=9, points=6, coordinates=2, frequencies=4, colours=3),
+    SHAPE.case("coordinate-two-2", next_hidden=5, hidden=4, points=9, coordinates=3, frequencies=2, colours=1),
 )
-DEEP = (Case("coordinate-deep-1", B=7, H=5, L=6, S=4, E=2, F=8, out_dim=3, reads=_DEEP),)
+DEEP = (_DEEP.case("coordinate-deep-1", hidden=5, points=6, coordinates=2, frequencies=4, colours=3),)

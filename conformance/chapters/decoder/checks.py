@@ -124,8 +124,8 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
     for block in blocks(subject, case):
         before = tuple(
             {
-                "x": case.draw("x before", case.B, case.L + more, case.H * case.E),
-                "memory": case.draw("memory before", case.B, case.S + more, case.H * case.E),
+                "x": case.draw("x before", case.B, case.L + more, case.width),
+                "memory": case.draw("memory before", case.B, case.S + more, case.width),
             }
             for more in (2, -2, 0)
         )
@@ -301,7 +301,7 @@ def every_target_sees_the_whole_memory(subject: Subject, case: Case) -> Evidence
 @requirement("DEC-KV-1", stimuli.SQUARE)
 def keys_and_values_are_those_of_the_memory(subject: Subject, case: Case) -> Evidence:
     """Its features may be permuted and scaled if the columns of cross.k.weight and cross.v.weight undo it."""
-    order, factor = case.permutation("features", case.H * case.E), scaled(case)
+    order, factor = case.permutation("features", case.width), scaled(case)
     for block in blocks(subject, case):
         weights = {
             name: w[:, order] / factor
@@ -447,7 +447,7 @@ def compare_all(subject: Subject, case: Case, block: Block, model: str) -> Evide
     cotangent = case.draw("cotangent", *block.inputs["x"].shape)
     key = f"{model} {block.config} {sorted(block.inputs)} {subject.declares}"
     want, grads = case.once(key, lambda: with_gradients(lambda b: compute(subject, b), block, cotangent))
-    if min(case.B, case.H, case.L, case.S) == 1:
+    if min(case.B, case.heads, case.L, case.S) == 1:
         yield close(run(subject, block).out, want)
         return
     reply = run(subject, block, cotangent=cotangent, wrt=tuple(grads))

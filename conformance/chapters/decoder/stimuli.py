@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnconf.conformance.chapters.shared.layers import Block
+from attnconf.conformance.chapters.shared.layers import Block, shape
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import worst
 from attnconf.conformance.engine.subject import Subject
@@ -18,27 +18,27 @@ from attnconf.reference.masks import causal, key_padding
 
 # -- the cases
 
-_TARGETS = "x({B}, {L}, {H}·{E}), memory({B}, {S}, {H}·{E}), {F} hidden"
+SHAPE = shape("x({B}, {L}, {heads}·{head_width}), memory({B}, {S}, {heads}·{head_width}), {hidden} hidden", "S")
 
-# heads of E features, F hidden ones; memory longer and shorter than the targets
-ONE = (Case("decoder-1", B=2, H=3, L=5, S=7, E=4, F=11, reads=_TARGETS),)
-# memory as long as the targets, where a causal mask fits both attentions
+
+ONE = (SHAPE.case("decoder-1", B=2, heads=3, L=5, head_width=4, hidden=11, S=7),)
+# memory longer and shorter than the targets, and as long, where a causal mask fits both attentions
 LENGTHS = (
-    Case("decoder-longer-1", B=2, H=3, L=4, S=6, E=5, F=7, reads=_TARGETS),
-    Case("decoder-shorter-2", B=2, H=3, L=5, S=4, E=6, F=7, reads=_TARGETS),
-    Case("decoder-square-3", B=2, H=3, L=5, S=5, E=4, F=7, reads=_TARGETS),
+    SHAPE.case("decoder-longer-1", B=2, heads=3, L=4, head_width=5, hidden=7, S=6),
+    SHAPE.case("decoder-shorter-2", B=2, heads=3, L=5, head_width=6, hidden=7, S=4),
+    SHAPE.case("decoder-square-3", B=2, heads=3, L=5, head_width=4, hidden=7, S=5),
 )
 EDGES = (
-    Case("decoder-one-target-1", B=3, H=2, L=1, S=7, E=4, F=5, reads=_TARGETS),
-    Case("decoder-one-memory-2", B=3, H=2, L=5, S=1, E=4, F=7, reads=_TARGETS),
-    Case("decoder-one-sample-3", B=1, H=3, L=5, S=7, E=4, F=11, reads=_TARGETS),
-    Case("decoder-one-head-4", B=3, H=1, L=4, S=5, E=6, F=7, reads=_TARGETS),
+    SHAPE.case("decoder-one-target-1", B=3, heads=2, L=1, head_width=4, hidden=5, S=7),
+    SHAPE.case("decoder-one-memory-2", B=3, heads=2, L=5, head_width=4, hidden=7, S=1),
+    SHAPE.case("decoder-one-sample-3", B=1, heads=3, L=5, head_width=4, hidden=11, S=7),
+    SHAPE.case("decoder-one-head-4", B=3, heads=1, L=4, head_width=6, hidden=7, S=5),
 )
-SQUARE = (Case("decoder-square-3", B=2, H=3, L=5, S=5, E=4, F=7, reads=_TARGETS),)
-SHORT = (Case("decoder-short-1", B=2, H=3, L=4, S=6, E=5, F=7, reads=_TARGETS),)
+SQUARE = LENGTHS[2:]
+SHORT = (SHAPE.case("decoder-short-1", B=2, heads=3, L=4, head_width=5, hidden=7, S=6),)
 # as many samples as targets, where both axes fit a mask
-BATCHES = (Case("decoder-batch-is-L-1", B=4, H=2, L=4, S=6, E=3, F=5, reads=_TARGETS),)
-WIDE = (Case("decoder-wide-1", B=2, H=4, L=6, S=7, E=8, F=27, reads=_TARGETS),)
+BATCHES = (SHAPE.case("decoder-batch-is-L-1", B=4, heads=2, L=4, head_width=3, hidden=5, S=6),)
+WIDE = (SHAPE.case("decoder-wide-1", B=2, heads=4, L=6, head_width=8, hidden=27, S=7),)
 
 
 SUBLAYERS = ("self", "cross", "ff")
@@ -119,7 +119,7 @@ def folded(subject: Subject, block: Block, i: int) -> Block:
 
 def scaled(case: Case) -> Tensor:
     """Return factors of either sign, a half or two, one for each feature."""
-    sign, power = (torch.sign(case.draw(f"{what} of factors", case.H * case.E)) for what in ("sign", "power"))
+    sign, power = (torch.sign(case.draw(f"{what} of factors", case.width)) for what in ("sign", "power"))
     return sign * torch.exp2(power)
 
 

@@ -107,7 +107,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
         yield from after_another_mask(subject, case, block, what)
         want = run(subject, block).out
         for length in (case.L + 2, case.L - 2):
-            earlier = {"x": case.draw(f"earlier {length}", case.B, length, case.H * case.E)}
+            earlier = {"x": case.draw(f"earlier {length}", case.B, length, case.width)}
             got = run(subject, block, before=(earlier,)).out
             yield close(got, want, f"{what}: out after a call with {length} tokens, against out without,")
 
@@ -257,7 +257,7 @@ def a_padded_sentence_gives_what_it_gives_alone(subject: Subject, case: Case) ->
 @requirement("ENC-LENGTH-1", stimuli.ONE)
 def the_output_is_as_long_as_the_input_and_finite(subject: Subject, case: Case) -> Evidence:
     """Also where the last tokens are padding in all samples, or the first ones, where that leaves every query a key."""
-    longer = case.draw("longer", case.B, case.L + 3, case.H * case.E)
+    longer = case.draw("longer", case.B, case.L + 3, case.width)
     keep = padding(case, case.L + 3, (case.L, case.L - 2))
     masks = {"end": keep} if causality(subject) else {"end": keep, "beginning": keep.flip(1)}
     for what, block in each(subject, case, whole):
@@ -421,7 +421,7 @@ def dropout_takes_what_is_added_and_not_the_residual(subject: Subject, case: Cas
 @requirement("ENC-GRAD-1", stimuli.ONE)
 def gradients_reach_input_and_weights(subject: Subject, case: Case) -> Evidence:
     """But for the key's bias, which has no effect."""
-    cotangent = case.draw("cotangent", case.B, case.L, case.H * case.E)
+    cotangent = case.draw("cotangent", case.B, case.L, case.width)
     for what, block in each(subject, case, whole):
         names = ("x", *(name for name in block.weights if not name.endswith("attn.k.bias")))
         grads = run(subject, block, cotangent=cotangent, wrt=names).grads
@@ -433,7 +433,7 @@ def gradients_reach_input_and_weights(subject: Subject, case: Case) -> Evidence:
 @requirement("ENC-GRAD-2", stimuli.ONE)
 def padding_leaves_gradients_as_they_are(subject: Subject, case: Case) -> Evidence:
     keep = trailing(case)
-    cotangent = case.draw("cotangent", case.B, case.L, case.H * case.E) * keep[..., None]
+    cotangent = case.draw("cotangent", case.B, case.L, case.width) * keep[..., None]
     for what, block in each(subject, case):
         x, names = block.inputs["x"], ("x", *block.weights)
         got = run(subject, block.feeding(key_mask=keep), cotangent=cotangent, wrt=names).grads

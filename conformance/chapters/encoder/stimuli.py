@@ -1,6 +1,7 @@
 """What the checks of the encoder share: layers and stacks as the subject has them, closed forms, the formula."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,37 +20,27 @@ from attnconf.reference.masks import causal
 
 # -- the cases
 
-_LAYER = "x({B}, {L}, {H}·{E}), {F} hidden"
+SHAPE = layers.shape("x({B}, {L}, {heads}·{head_width}), {hidden} hidden")
+_LEARNT = replace(SHAPE, shown="x({B}, {L}, {width}), 200 steps")
 
-# heads of E features, F hidden ones
+
 USUAL = (
-    Case("encoder-1", B=2, H=3, L=5, S=11, E=4, F=13, reads=_LAYER),
-    Case("encoder-2", B=3, H=2, L=6, S=11, E=8, F=7, reads=_LAYER),
+    SHAPE.case("encoder-1", B=2, heads=3, L=5, head_width=4, hidden=13),
+    SHAPE.case("encoder-2", B=3, heads=2, L=6, head_width=8, hidden=7),
 )
-ONE = (Case("encoder-1", B=2, H=3, L=5, S=11, E=4, F=13, reads=_LAYER),)
+ONE = USUAL[:1]
 EDGES = (
-    Case("encoder-one-token-1", B=3, H=2, L=1, S=7, E=4, F=5, reads=_LAYER),
-    Case("encoder-one-sample-2", B=1, H=3, L=5, S=7, E=4, F=11, reads=_LAYER),
-    Case("encoder-one-head-3", B=2, H=1, L=4, S=7, E=6, F=3, reads=_LAYER),
+    SHAPE.case("encoder-one-token-1", B=3, heads=2, L=1, head_width=4, hidden=5),
+    SHAPE.case("encoder-one-sample-2", B=1, heads=3, L=5, head_width=4, hidden=11),
+    SHAPE.case("encoder-one-head-3", B=2, heads=1, L=4, head_width=6, hidden=3),
 )
 # as many samples as tokens, where the two axes can be mixed up without an error
-BATCHES = (Case("encoder-batch-is-L-1", B=4, H=2, L=4, S=7, E=6, F=5, reads=_LAYER),)
+BATCHES = (SHAPE.case("encoder-batch-is-L-1", B=4, heads=2, L=4, head_width=6, hidden=5),)
 # an even number of heads and more than one sample, or PyTorch's fast path is not taken
-EVEN = (Case("encoder-even-1", B=3, H=4, L=5, S=7, E=6, F=11, reads=_LAYER),)
-WIDE = (Case("encoder-wide-1", B=2, H=4, L=9, S=7, E=16, F=56, reads=_LAYER),)
+EVEN = (SHAPE.case("encoder-even-1", B=3, heads=4, L=5, head_width=6, hidden=11),)
+WIDE = (SHAPE.case("encoder-wide-1", B=2, heads=4, L=9, head_width=16, hidden=56),)
 LEARN = (
-    Case(
-        "encoder-learn-1",
-        B=32,
-        H=4,
-        L=10,
-        S=7,
-        E=8,
-        F=64,
-        dtype=torch.float32,
-        fixed=True,
-        reads="x({B}, {L}, 32), 200 steps",
-    ),
+    _LEARNT.case("encoder-learn-1", B=32, heads=4, L=10, head_width=8, hidden=64, dtype=torch.float32, fixed=True),
 )
 
 
@@ -257,7 +248,7 @@ def in_budget(subject: Subject, case: Case, block: Block) -> Measure:
 def with_errors(subject: Subject, case: Case, block: Block) -> tuple[Tensor, tuple[float, float]]:
     """Return the output in float64, and the worst errors in the block's own dtype."""
     x, weights = block.inputs["x"], layer_weights(block.weights, block.config, subject.choice)
-    order = case.permutation("hidden features", case.F)
+    order = case.permutation("hidden features", case.hidden)
     turned = {n: w[order] if ".ff.up." in f".{n}" or ".ff.gate." in f".{n}" else w for n, w in weights.items()}
     turned |= {n: w[:, order] for n, w in weights.items() if n.endswith("ff.down.weight")}
     wide = {name: w.double() for name, w in weights.items()}

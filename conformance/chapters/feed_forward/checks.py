@@ -40,7 +40,7 @@ POINTS = ((-3.5, -3.0, -2.7, -2.5, -2.0, -1.0, -0.75, -0.25), (0.0, 0.3, 1.0, 2.
 def manner(subject: Subject, case: Case, **changes: Any) -> FeedForwardConfig:
     """Return the configuration of what the subject declares to be, with changes."""
     declared = FeedForwardConfig(
-        case.E, case.S, subject.choice("activation"), subject.choice("gated") == "yes",
+        case.width, case.hidden, subject.choice("activation"), subject.choice("gated") == "yes",
         bias=subject.choice("layer-bias") == "yes",
     )  # fmt: skip
     return replace(declared, **changes)
@@ -83,7 +83,7 @@ def ask(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
 
 
 def tokens(case: Case, what: str = "x") -> Tensor:
-    return case.draw(what, case.B, case.L, case.E)
+    return case.draw(what, case.B, case.L, case.width)
 
 
 def first_layers(weights: Weights) -> list[str]:
@@ -120,7 +120,7 @@ def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evi
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, tokens(case)).out
     for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 3))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.E)}
+        earlier = {"x": case.draw(f"{what} x", case.B, length, case.width)}
         got = ask(subject, case, tokens(case), before=(earlier,)).out
         yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
@@ -173,7 +173,7 @@ def the_output_is_linear_in_the_second_layer(subject: Subject, case: Case) -> Ev
     config, x = manner(subject, case), tokens(case)
     weights = draw(case, config)
     out = run(subject, config, weights, x).out
-    mixed = case.draw("mix", case.E, case.E)
+    mixed = case.draw("mix", case.width, case.width)
     after = {name: mixed @ w if name.startswith("down") else w for name, w in weights.items()}
     got = run(subject, config, after, x).out
     yield close(got, out @ mixed.to(out).T, "out with the second layer times a matrix A, against A·out,")
@@ -184,8 +184,8 @@ def the_input_is_read_through_the_first_weight(subject: Subject, case: Case) -> 
     """Scales are powers of 2: nothing is rounded."""
     config, x = manner(subject, case), tokens(case)
     weights = draw(case, config)
-    order = case.permutation("order", case.E)
-    scale = 2.0 ** (torch.arange(case.E, device=case.device) % 5 - 1).to(case.dtype)
+    order = case.permutation("order", case.width)
+    scale = 2.0 ** (torch.arange(case.width, device=case.device) % 5 - 1).to(case.dtype)
     for name in first_layers(weights):
         weights[f"{name}.weight"] = weights[f"{name}.weight"][:, order] / scale
     got = run(subject, config, weights, x[..., order] * scale).out
@@ -195,7 +195,7 @@ def the_input_is_read_through_the_first_weight(subject: Subject, case: Case) -> 
 @requirement("FF-BIAS-1", stimuli.USUAL)
 def the_first_bias_is_added_before_the_activation(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
-    yield moved_into_the_bias(subject, config, draw(case, config), x, case.draw("shift", case.E), ("up", "gate"))
+    yield moved_into_the_bias(subject, config, draw(case, config), x, case.draw("shift", case.width), ("up", "gate"))
 
 
 def moved_into_the_bias(
@@ -212,7 +212,7 @@ def moved_into_the_bias(
 @requirement("FF-BIAS-2", stimuli.USUAL)
 def the_second_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
-    weights, shift = draw(case, config), case.draw("shift", case.E)
+    weights, shift = draw(case, config), case.draw("shift", case.width)
     want = run(subject, config, weights, x).out + shift
     got = run(subject, config, {**weights, "down.bias": weights["down.bias"] + shift}, x).out
     yield close(got, want, "out with the second bias + c, against out + c,")
@@ -237,14 +237,14 @@ def layers_of(weights: Weights) -> list[str]:
 @requirement("FF-HIDDEN-1", stimuli.USUAL, stimuli.EDGES)
 def every_hidden_feature_adds_its_own(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
-    weights, cut = draw(case, config), case.S // 2
+    weights, cut = draw(case, config), case.hidden // 2
     if config.bias:
         weights["down.bias"] = torch.zeros_like(weights["down.bias"])
     out = run(subject, config, weights, x).out
     yield holds(bool(out.any()), "out is 0")
     if cut:
         first = run(subject, replace(config, hidden_dim=cut), some(weights, slice(cut)), x).out
-        others = run(subject, replace(config, hidden_dim=case.S - cut), some(weights, slice(cut, None)), x).out
+        others = run(subject, replace(config, hidden_dim=case.hidden - cut), some(weights, slice(cut, None)), x).out
         yield close(first + others, out, f"out of the first {cut} hidden features plus out of the others,")
 
 
@@ -268,7 +268,7 @@ def through(subject: Subject, case: Case, config: FeedForwardConfig, points: Seq
     weights = {name: torch.zeros_like(w) for name, w in draw(case, config).items()}
     for name in layers_of(weights):
         weights[f"{name}.weight"][0, 0] = 1.0
-    return z, run(subject, config, weights, torch.nn.functional.pad(z, (0, case.E - 1))).out[..., :1]
+    return z, run(subject, config, weights, torch.nn.functional.pad(z, (0, case.width - 1))).out[..., :1]
 
 
 def activated(z: Tensor, config: FeedForwardConfig) -> Tensor:
@@ -342,8 +342,8 @@ def the_activated_layer_goes_through_the_activation(subject: Subject, case: Case
 def the_gate_adds_its_own_bias(subject: Subject, case: Case) -> Evidence:
     """The other layer reads features that are not moved."""
     config, x = with_gate(subject, case), tokens(case)
-    weights, shift = draw(case, config), case.draw("shift", case.E)
-    half = torch.arange(case.E, device=case.device) < case.E // 2
+    weights, shift = draw(case, config), case.draw("shift", case.width)
+    half = torch.arange(case.width, device=case.device) < case.width // 2
     weights["up.weight"] = weights["up.weight"] * ~half
     yield moved_into_the_bias(subject, config, weights, x, shift * half, ("gate",))
 
@@ -362,10 +362,10 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
 @requirement("FF-DROP-2", stimuli.HALF)
 def training_drops_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
     """With an identity for the second layer the output is the hidden features, of which none is 0 by itself."""
-    case = case.but(B=max(2, case.B), L=max(17, case.L), E=max(24, case.E))  # a rate needs numbers
-    config = manner(subject, case, hidden_dim=case.E)
+    case = case.but(B=max(2, case.B), L=max(17, case.L), width=max(24, case.width))  # a rate needs numbers
+    config = manner(subject, case, hidden_dim=case.width)
     weights, x = {name: w.abs() for name, w in draw(case, config).items()}, tokens(case).abs()
-    weights["down.weight"] = torch.eye(case.E, dtype=case.dtype, device=case.device)
+    weights["down.weight"] = torch.eye(case.width, dtype=case.dtype, device=case.device)
     if config.bias:
         weights["down.bias"] = torch.zeros_like(weights["down.bias"])
     evaluated = run(subject, config, weights, x, seed=2).out
@@ -431,7 +431,7 @@ def in_halves(x: Tensor, weights: Weights, activation: str) -> Tensor:
 def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     yield from oracle(subject, case, manner(subject, case))
     for activation in FAMILIAR:
-        if activation != subject.choice("activation") and min(case.B, case.L, case.S) > 1:
+        if activation != subject.choice("activation") and min(case.B, case.L, case.hidden) > 1:
             with suppress(Unsupported):  # only what is declared must be there
                 yield from oracle(subject, case, manner(subject, case, activation=activation))
 

@@ -1,23 +1,25 @@
 """The cases of the chapter spec/feed_forward.md."""
 
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
+SHAPE = Shape("B L width hidden", "x({B}, {L}, {width}), {hidden} hidden", model="width", hidden="hidden")
+
 
 USUAL = (
-    Case("feed-forward-1", B=2, H=3, L=5, S=11, E=7, F=13, reads="x({B}, {L}, {E}), {S} hidden"),
-    Case("feed-forward-narrow-2", B=3, H=2, L=7, S=4, E=6, F=9, reads="x({B}, {L}, {E}), {S} hidden"),
+    SHAPE.case("feed-forward-1", B=2, L=5, width=7, hidden=11),
+    SHAPE.case("feed-forward-narrow-2", B=3, L=7, width=6, hidden=4),
 )
-ONE = (Case("feed-forward-1", B=2, H=3, L=5, S=11, E=7, F=13, reads="x({B}, {L}, {E}), {S} hidden"),)
+ONE = USUAL[:1]
 BATCHES = (
-    Case("feed-forward-batch-is-L-1", B=4, H=3, L=4, S=9, E=6, F=7, reads="x({B}, {L}, {E}), {S} hidden"),
-    Case("feed-forward-batches-2", B=7, H=3, L=5, S=4, E=6, F=11, reads="x({B}, {L}, {E}), {S} hidden"),
+    SHAPE.case("feed-forward-batch-is-L-1", B=4, L=4, width=6, hidden=9),
+    SHAPE.case("feed-forward-batches-2", B=7, L=5, width=6, hidden=4),
 )
 EDGES = (
-    Case("feed-forward-one-token-1", B=3, H=2, L=1, S=8, E=5, F=7, reads="x({B}, {L}, {E}), {S} hidden"),
-    Case("feed-forward-one-sample-2", B=1, H=3, L=6, S=9, E=4, F=5, reads="x({B}, {L}, {E}), {S} hidden"),
-    Case("feed-forward-one-hidden-3", B=3, H=2, L=4, S=1, E=5, F=7, reads="x({B}, {L}, {E}), {S} hidden"),
-    Case("feed-forward-wide-4", B=2, H=4, L=5, S=29, E=3, F=7, reads="x({B}, {L}, {E}), {S} hidden"),
+    SHAPE.case("feed-forward-one-token-1", B=3, L=1, width=5, hidden=8),
+    SHAPE.case("feed-forward-one-sample-2", B=1, L=6, width=4, hidden=9),
+    SHAPE.case("feed-forward-one-hidden-3", B=3, L=4, width=5, hidden=1),
+    SHAPE.case("feed-forward-wide-4", B=2, L=5, width=3, hidden=29),
 )
-HALF = (Case("feed-forward-half-1", B=2, H=3, L=17, S=41, E=24, F=5, reads="x({B}, {L}, {E}), {S} hidden"),)
+HALF = (SHAPE.case("feed-forward-half-1", B=2, L=17, width=24, hidden=41),)

@@ -31,7 +31,7 @@ HALF_SOURCE = "one rounding of the half precision, twice, and float32: 2.4e-7·l
 
 def bank(case: Case) -> tuple[float, ...]:
     """Return the frequencies of a case: powers of two."""
-    return tuple(2.0**k for k in range(case.S))
+    return tuple(2.0**k for k in range(case.frequencies))
 
 
 def factor(subject: Subject) -> float:
@@ -83,8 +83,8 @@ def read_angles(features: Tensor) -> Tensor:
 
 
 def points(case: Case, what: str = "x") -> Tensor:
-    """Return L points of E coordinates within ±√3."""
-    return case.draw(what, case.L, case.E)
+    """Return the points of a case, (points, coordinates), within ±√3."""
+    return case.draw(what, case.points, case.coordinates)
 
 
 def near(got: Tensor, want: Tensor, what: str, angle: float) -> Measure:
@@ -123,12 +123,12 @@ def a_point_is_encoded_by_itself(subject: Subject, case: Case) -> Evidence:
 
 @requirement("FOUR-AXES-1", stimuli.USUAL)
 def leading_axes_are_kept(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("grid", case.B, case.L, case.E)
-    want = ask(subject, x.flatten(0, 1), bank(case)).out.unflatten(0, (case.B, case.L))
+    x = case.draw("grid", case.rows, case.points, case.coordinates)
+    want = ask(subject, x.flatten(0, 1), bank(case)).out.unflatten(0, (case.rows, case.points))
     yield close(ask(subject, x, bank(case)).out, want, "features of points on a grid, against in a row,")
     yield close(ask(subject, x[0, 0], bank(case)).out, want[0, 0], "features of a single point without other axes")
-    for shape in ((1, case.B, case.L), (case.B, 1, 1, case.L)):
-        got = ask(subject, x.reshape(*shape, case.E), bank(case)).out
+    for shape in ((1, case.rows, case.points), (case.rows, 1, 1, case.points)):
+        got = ask(subject, x.reshape(*shape, case.coordinates), bank(case)).out
         yield close(got.reshape(want.shape), want, f"features of points on axes {shape}, against in a row,")
 
 
@@ -136,10 +136,14 @@ def leading_axes_are_kept(subject: Subject, case: Case) -> Evidence:
 def a_feature_depends_on_its_own_coordinate(subject: Subject, case: Case) -> Evidence:
     x, other = points(case), points(case, "other")
     reply = ask(subject, x, bank(case)).out
-    yield close(reply[..., : kept(subject, case.E)], x[..., : kept(subject, case.E)], "the coordinates that are kept")
-    want = canonical(subject, reply, case.E)
-    for c in range(case.E):
-        moved = torch.where(torch.arange(case.E, device=x.device) == c, x, other)
+    yield close(
+        reply[..., : kept(subject, case.coordinates)],
+        x[..., : kept(subject, case.coordinates)],
+        "the coordinates that are kept",
+    )
+    want = canonical(subject, reply, case.coordinates)
+    for c in range(case.coordinates):
+        moved = torch.where(torch.arange(case.coordinates, device=x.device) == c, x, other)
         got = encode(subject, moved, bank(case))[..., c, :]
         yield close(got, want[..., c, :], f"features of coordinate {c} where the others change", unit=1.0)
 
@@ -190,7 +194,7 @@ def each_angle_is_to_the_first_as_their_frequencies(subject: Subject, case: Case
 
 @requirement("FOUR-BANK-1", stimuli.USUAL)
 def any_bank_is_used_as_given(subject: Subject, case: Case) -> Evidence:
-    frequencies = tuple(round(3.3 * math.exp(-0.37 * k) + 0.05, 3) for k in range(case.S))
+    frequencies = tuple(round(3.3 * math.exp(-0.37 * k) + 0.05, 3) for k in range(case.frequencies))
     got, want = angles_of(subject, case, frequencies, max(frequencies))
     yield close(got, want, f"angles with the frequencies {', '.join(map(str, frequencies))}")
 
@@ -238,7 +242,7 @@ def float32_is_as_good_as_float32_can_be(subject: Subject, case: Case) -> Eviden
 def angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) -> Evidence:
     """A power of two times a coordinate is exact in any precision: other frequencies are tried where there are some."""
     for dtype in HALF:
-        yield from compare(subject, points(case).to(dtype), (*bank(case), 2.0**case.S))
+        yield from compare(subject, points(case).to(dtype), (*bank(case), 2.0**case.frequencies))
         with contextlib.suppress(Unsupported):
             yield from compare(subject, points(case).to(dtype), (700.7, 1000.3))
 
@@ -326,22 +330,27 @@ def learned(case: Case, features: Tensor, colours: Tensor) -> float:
 
 def ask_random(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
     """Return the reply for points x (…, d), with H directions; who draws them again draws the same in every call."""
-    projection = case.draw("projection", case.H, case.E).to(x.dtype)
-    shape = (*x.shape[:-1], 2 * case.H)
+    projection = case.draw("projection", case.directions, case.coordinates).to(x.dtype)
+    shape = (*x.shape[:-1], 2 * case.directions)
     return subject.ask(
-        RandomFourierConfig(case.E, case.H), {"x": x}, shape, {"projection": projection}, seed=1, **options
+        RandomFourierConfig(case.coordinates, case.directions),
+        {"x": x},
+        shape,
+        {"projection": projection},
+        seed=1,
+        **options,
     )
 
 
 def random_pairs(subject: Subject, case: Case, x: Tensor) -> Tensor:
     """Return the features of points x (…, d) as (…, 2, M), sines and then cosines, whatever order is declared."""
-    pairs = ask_random(subject, case, x).out.unflatten(-1, (2, case.H))
+    pairs = ask_random(subject, case, x).out.unflatten(-1, (2, case.directions))
     return pairs if subject.choice("random-fourier-order") == "sin-first" else pairs.flip(-2)
 
 
 def random_angle(case: Case, x: Tensor) -> Tensor:
     """Return 2πBx, float64, of points x (…, d) as (…, M)."""
-    projection = case.draw("projection", case.H, case.E).to(x.dtype)
+    projection = case.draw("projection", case.directions, case.coordinates).to(x.dtype)
     return 2 * math.pi * x.double() @ projection.double().T
 
 
@@ -353,7 +362,7 @@ def random_features_are_as_wide_as_declared(subject: Subject, case: Case) -> Evi
 
 @requirement("FOUR-RPOINTS-1", stimuli.RANDOM)
 def a_point_has_random_features_of_its_own(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("grid", case.B, case.L, case.E)
+    x = case.draw("grid", case.rows, case.points, case.coordinates)
     whole = ask_random(subject, case, x).out
     got = ask_random(subject, case, x[1, :1]).out
     yield close(got, whole[1, :1], "features of one point alone, against on a grid,")
@@ -374,7 +383,7 @@ def squares_of_a_random_pair_sum_to_1(subject: Subject, case: Case) -> Evidence:
 
 @requirement("FOUR-RANGLE-1", stimuli.RANDOM)
 def random_angles_are_2_pi_times_the_projection(subject: Subject, case: Case) -> Evidence:
-    x = points(case) * SMALL / (2 * math.pi * 3 * case.E)  # no |B_ij x_j| is larger than 3
+    x = points(case) * SMALL / (2 * math.pi * 3 * case.coordinates)  # no |B_ij x_j| is larger than 3
     sines, cosines = random_pairs(subject, case, x).double().unbind(-2)
     yield close(torch.atan2(sines, cosines), random_angle(case, x), "angles, against 2π B x,")
 
@@ -385,7 +394,7 @@ def inner_products_depend_on_differences_only(subject: Subject, case: Case) -> E
     want = random_angle(case, x[:, None] - y).cos().sum(dim=-1)
     for by in (0.0, 1.7):
         a, b = (ask_random(subject, case, z + by).out for z in (x, y))
-        bound = 2 * case.H * (PER_RADIAN * 4 * math.pi * case.E * 3 + LEAST)
+        bound = 2 * case.directions * (PER_RADIAN * 4 * math.pi * case.coordinates * 3 + LEAST)
         what = f"γ(x + {by})·γ(y + {by}), against Σ cos 2πB(x - y),"
         yield close(a @ b.T, want, what, bound=bound, unit=1.0, source=f"2M·({ANGLE_SOURCE})")
 
@@ -405,7 +414,7 @@ def random_angles_of_half_precision_are_computed_in_more(subject: Subject, case:
         x = (50 * points(case)).to(dtype)
         angle = random_angle(case, x)
         want = torch.stack([angle.sin(), angle.cos()], dim=-2)
-        bound = HALF[dtype] + PER_RADIAN * case.E * float(angle.abs().max()) + LEAST
+        bound = HALF[dtype] + PER_RADIAN * case.coordinates * float(angle.abs().max()) + LEAST
         got = random_pairs(subject, case, x)
         yield close(got, want, f"features in {dtype}".replace("torch.", ""), bound=bound, unit=1.0, source=HALF_SOURCE)
 

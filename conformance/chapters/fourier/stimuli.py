@@ -1,20 +1,23 @@
 """The cases of the chapter spec/fourier.md."""
 
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
-_ENCODED = "x({L}, {E}), {S} frequencies"
+SHAPE = Shape("rows points coordinates frequencies", "x({points}, {coordinates}), {frequencies} frequencies")
+_LEARNT = Shape("coordinates frequencies", "x(800, {coordinates}), {frequencies} frequencies")
+_RANDOM = Shape("rows directions points coordinates", "x({points}, {coordinates}), {directions} directions")
+
 
 USUAL = (
-    Case("fourier-1", B=4, H=6, L=7, S=5, E=3, F=9, reads=_ENCODED),
-    Case("fourier-two-by-six-2", B=3, H=4, L=5, S=6, E=2, F=7, reads=_ENCODED),
-    Case("fourier-one-of-one-3", B=3, H=4, L=6, S=5, E=1, F=7, reads=_ENCODED),
-    Case("fourier-one-point-4", B=3, H=4, L=1, S=2, E=5, F=7, reads=_ENCODED),
+    SHAPE.case("fourier-1", rows=4, points=7, coordinates=3, frequencies=5),
+    SHAPE.case("fourier-two-by-six-2", rows=3, points=5, coordinates=2, frequencies=6),
+    SHAPE.case("fourier-one-of-one-3", rows=3, points=6, coordinates=1, frequencies=5),
+    SHAPE.case("fourier-one-point-4", rows=3, points=1, coordinates=5, frequencies=2),
 )
-HIGH = (Case("fourier-high-1", B=3, H=4, L=11, S=10, E=2, F=7, reads=_ENCODED),)
-LEARN = (Case("fourier-learn-1", B=3, H=4, L=11, S=5, E=2, F=7, fixed=True, reads="x(800, {E}), {S} frequencies"),)
+HIGH = (SHAPE.case("fourier-high-1", rows=3, points=11, coordinates=2, frequencies=10),)
+LEARN = (_LEARNT.case("fourier-learn-1", coordinates=2, frequencies=5, fixed=True),)
 RANDOM = (
-    Case("random-fourier-1", B=2, H=5, L=7, S=4, E=3, F=9, reads="x({L}, {E}), {H} directions"),
-    Case("random-fourier-one-coordinate-2", B=4, H=3, L=5, S=2, E=1, F=9, reads="x({L}, {E}), {H} directions"),
+    _RANDOM.case("random-fourier-1", rows=2, directions=5, points=7, coordinates=3),
+    _RANDOM.case("random-fourier-one-coordinate-2", rows=4, directions=3, points=5, coordinates=1),
 )

@@ -142,7 +142,7 @@ def constant(case: Case) -> Tensor:
     """Return tokens whose features are all the same: 0, 2, -0.5, 3, …, which sums and means keep exactly."""
     values = torch.tensor([0.0, 2.0, -0.5, 3.0], dtype=case.dtype, device=case.device)
     each = values[torch.arange(case.B * case.L, device=case.device) % len(values)]
-    return each.reshape(case.B, case.L, 1).expand(-1, -1, case.E).contiguous()
+    return each.reshape(case.B, case.L, 1).expand(-1, -1, case.features).contiguous()
 
 
 @requirement("LN-CONST-1", stimuli.USUAL, stimuli.NARROW)
@@ -174,8 +174,8 @@ def each_feature_has_a_shift(subject: Subject, case: Case) -> Evidence:
 
 def ask_without(subject: Subject, case: Case, **weights: Tensor) -> Tensor:
     """Return out with these weights and no others."""
-    config = LayerNormConfig((case.E,), eps_of(subject), affine=bool(weights), bias=False)
-    return subject.ask(config, {"x": tokens(case)}, (case.B, case.L, case.E), weights).out
+    config = LayerNormConfig((case.features,), eps_of(subject), affine=bool(weights), bias=False)
+    return subject.ask(config, {"x": tokens(case)}, (case.B, case.L, case.features), weights).out
 
 
 @requirement("LN-PLAIN-1", stimuli.USUAL)
@@ -196,7 +196,7 @@ def without_a_bias_the_gain_stays(subject: Subject, case: Case) -> Evidence:
 
 @requirement("LN-AXES-1", stimuli.AXES)
 def several_axes_are_normalized_together(subject: Subject, case: Case) -> Evidence:
-    x = spread_out(case, "x", case.B, case.L, case.H, case.S, case.E)
+    x = spread_out(case, "x", case.B, case.L, case.rows, case.columns, case.features)
     for axes in (2, 3):
         want = bare(subject, x.flatten(-axes)).out
         what = f"out over {axes} axes, against that of one axis with all their features,"
@@ -205,7 +205,7 @@ def several_axes_are_normalized_together(subject: Subject, case: Case) -> Eviden
 
 @requirement("LN-AXES-2", stimuli.AXES)
 def each_place_in_several_axes_has_its_gain_and_shift(subject: Subject, case: Case) -> Evidence:
-    x = spread_out(case, "x", case.B, case.L, case.H, case.S, case.E)
+    x = spread_out(case, "x", case.B, case.L, case.rows, case.columns, case.features)
     for axes in (2, 3):
         gain, shift = gain_of(case, *x.shape[-axes:]), shift_of(subject, case, *x.shape[-axes:])
         x = LARGE * x
@@ -255,7 +255,7 @@ def half_precision_is_rounded_after_the_norm(subject: Subject, case: Case) -> Ev
 
 @requirement("LN-GRAD-1", stimuli.USUAL)
 def the_gradient_of_the_shift_is_summed_over_tokens(subject: Subject, case: Case) -> Evidence:
-    cotangent = case.draw("cotangent", case.B, case.L, case.E)
+    cotangent = case.draw("cotangent", case.B, case.L, case.features)
     reply = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), cotangent=cotangent, wrt=("bias",))
     yield close(reply.grads["bias"], cotangent.flatten(0, 1).sum(dim=0), "gradient of the bias, against the sum,")
 

@@ -1,31 +1,34 @@
 """The cases of the chapter spec/layer_norm.md."""
 
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
+SHAPE = Shape("B groups L features", "x({B}, {L}, {features})")
+_AXES = Shape("B rows L features columns", "x({B}, {L}, {rows}, {columns}, {features})")
 
-# few features, or the variance's divisor could not be told; S and H are further axes that are normalized with E
+
+# few features, or the variance's divisor could not be told; rows and columns are further axes that are normalized with the features
 USUAL = (
-    Case("layer-norm-1", B=2, H=6, L=5, S=7, E=3, F=8, reads="x({B}, {L}, {E})"),
-    Case("layer-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
+    SHAPE.case("layer-norm-1", B=2, groups=6, L=5, features=3),
+    SHAPE.case("layer-norm-2", B=3, groups=2, L=7, features=5),
 )
-ONE = (Case("layer-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),)
+ONE = USUAL[1:]
 EDGES = (
-    Case("layer-norm-one-token-1", B=3, H=2, L=1, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
-    Case("layer-norm-one-sample-2", B=1, H=2, L=7, S=6, E=4, F=5, reads="x({B}, {L}, {E})"),
+    SHAPE.case("layer-norm-one-token-1", B=3, groups=2, L=1, features=5),
+    SHAPE.case("layer-norm-one-sample-2", B=1, groups=2, L=7, features=4),
 )
 NARROW = (
-    Case("layer-norm-two-features-1", B=3, H=4, L=5, S=7, E=2, F=6, reads="x({B}, {L}, {E})"),
-    Case("layer-norm-one-feature-2", B=3, H=2, L=5, S=7, E=1, F=4, reads="x({B}, {L}, {E})"),
+    SHAPE.case("layer-norm-two-features-1", B=3, groups=4, L=5, features=2),
+    SHAPE.case("layer-norm-one-feature-2", B=3, groups=2, L=5, features=1),
 )
 BATCHES = (
-    Case("layer-norm-batch-is-L-1", B=4, H=3, L=4, S=7, E=5, F=6, reads="x({B}, {L}, {E})"),
-    Case("layer-norm-batches-2", B=7, H=4, L=2, S=6, E=5, F=3, reads="x({B}, {L}, {E})"),
+    SHAPE.case("layer-norm-batch-is-L-1", B=4, groups=3, L=4, features=5),
+    SHAPE.case("layer-norm-batches-2", B=7, groups=4, L=2, features=5),
 )
 AXES = (
-    Case("layer-norm-axes-1", B=5, H=2, L=7, S=3, E=4, F=6, reads="x({B}, {L}, {H}, {S}, {E})"),
-    Case("layer-norm-axes-2", B=2, H=3, L=4, S=6, E=5, F=7, reads="x({B}, {L}, {H}, {S}, {E})"),
+    _AXES.case("layer-norm-axes-1", B=5, rows=2, L=7, features=4, columns=3),
+    _AXES.case("layer-norm-axes-2", B=2, rows=3, L=4, features=5, columns=6),
 )
-WIDE = (Case("layer-norm-wide-1", B=2, H=4, L=3, S=5, E=1043, F=7, reads="x({B}, {L}, {E})"),)
-LONG = (Case("layer-norm-long-1", B=1, H=4, L=3, S=5, E=4099, F=7, reads="x({B}, {L}, {E})"),)
+WIDE = (SHAPE.case("layer-norm-wide-1", B=2, groups=4, L=3, features=1043),)
+LONG = (SHAPE.case("layer-norm-long-1", B=1, groups=4, L=3, features=4099),)

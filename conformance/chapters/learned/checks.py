@@ -38,12 +38,12 @@ def added(subject: Subject) -> bool:
 
 def positions_of(case: Case) -> int:
     """Return how many positions the table has rows for: S, and enough for those that are given."""
-    return max(case.S, case.L + 3)
+    return max(case.positions, case.L + 3)
 
 
 def table_of(subject: Subject, case: Case, rows: int = 0) -> Tensor:
     """Return a table for S positions, or for ``rows``, with the rows before them that the offset asks for."""
-    return case.draw("table", (rows or positions_of(case)) + offset(subject), case.E)
+    return case.draw("table", (rows or positions_of(case)) + offset(subject), case.features)
 
 
 def ask(
@@ -58,11 +58,11 @@ def ask(
 
 
 def zeros(case: Case, length: int | None = None) -> Tensor:
-    return torch.zeros(case.B, length or case.L, case.E, dtype=case.dtype, device=case.device)
+    return torch.zeros(case.B, length or case.L, case.features, dtype=case.dtype, device=case.device)
 
 
 def random(case: Case, what: str = "x") -> Tensor:
-    return case.draw(what, case.B, case.L, case.E)
+    return case.draw(what, case.B, case.L, case.features)
 
 
 def slope(subject: Subject, case: Case, positions: Tensor | None = None, table: Tensor | None = None) -> Tensor:
@@ -78,7 +78,7 @@ def slope(subject: Subject, case: Case, positions: Tensor | None = None, table: 
 @requirement("LRN-SHAPE-1", stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, random(case)).out
-    want = (case.B, case.L, case.E)
+    want = (case.B, case.L, case.features)
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
@@ -111,7 +111,7 @@ def input_and_table_are_left_as_they_were(subject: Subject, case: Case) -> Evide
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, zeros(case)).out
     for what, length in (("as long", case.L), ("longer", case.L + 2), ("shorter", max(1, case.L - 4))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.E)}
+        earlier = {"x": case.draw(f"{what} x", case.B, length, case.features)}
         got = ask(subject, case, zeros(case), before=(earlier,)).out
         yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
@@ -198,7 +198,7 @@ def a_row_used_twice_gets_both_gradients(subject: Subject, case: Case) -> Eviden
     positions = torch.arange(case.L, device=case.device) // 2
     summed = random(case, "cotangent").sum(dim=0)
     used = (case.L + 1) // 2
-    want = torch.zeros(used, case.E, dtype=case.dtype, device=case.device).index_add(0, positions, summed)
+    want = torch.zeros(used, case.features, dtype=case.dtype, device=case.device).index_add(0, positions, summed)
     got = slope(subject, case, positions)[:used]
     yield close(got, want, f"gradient of the rows that were used, at positions {positions.tolist()},")
 
@@ -295,7 +295,7 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
 
 @requirement("LRN-DROP-2", stimuli.WIDE)
 def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
-    case = case.but(B=max(2, case.B), L=max(101, case.L), E=max(66, case.E))  # a rate needs numbers
+    case = case.but(B=max(2, case.B), L=max(101, case.L), features=max(66, case.features))  # a rate needs numbers
     evaluated = ask(subject, case, random(case)).out
     trained = ask(subject, case, random(case), changes={"dropout": P, "training": True}, seed=1).out
     gone = trained == 0

@@ -1,25 +1,27 @@
 """The cases of the chapter spec/learned.md."""
 
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
+SHAPE = Shape("B L features positions", "x({B}, {L}, {features}), {positions} positions")
 
-# S is the number of positions that the table has rows for
+
+# positions: those that the table has rows for
 USUAL = (
-    Case("learned-1", B=2, H=3, L=7, S=11, E=5, F=13, reads="x({B}, {L}, {E}), {S} positions"),
-    Case("learned-2", B=3, H=2, L=5, S=13, E=8, F=7, reads="x({B}, {L}, {E}), {S} positions"),
+    SHAPE.case("learned-1", B=2, L=7, features=5, positions=11),
+    SHAPE.case("learned-2", B=3, L=5, features=8, positions=13),
 )
-ONE = (Case("learned-1", B=2, H=3, L=7, S=11, E=5, F=13, reads="x({B}, {L}, {E}), {S} positions"),)
+ONE = USUAL[:1]
 BATCHES = (
-    Case("learned-batch-is-L-1", B=5, H=3, L=5, S=9, E=8, F=11, reads="x({B}, {L}, {E}), {S} positions"),
-    Case("learned-batches-2", B=7, H=3, L=5, S=9, E=6, F=11, reads="x({B}, {L}, {E}), {S} positions"),
+    SHAPE.case("learned-batch-is-L-1", B=5, L=5, features=8, positions=9),
+    SHAPE.case("learned-batches-2", B=7, L=5, features=6, positions=9),
 )
 EDGES = (
-    Case("learned-one-token-1", B=3, H=2, L=1, S=7, E=8, F=5, reads="x({B}, {L}, {E}), {S} positions"),
-    Case("learned-one-sample-2", B=1, H=3, L=7, S=11, E=6, F=5, reads="x({B}, {L}, {E}), {S} positions"),
-    Case("learned-narrow-3", B=2, H=3, L=7, S=11, E=1, F=5, reads="x({B}, {L}, {E}), {S} positions"),
+    SHAPE.case("learned-one-token-1", B=3, L=1, features=8, positions=7),
+    SHAPE.case("learned-one-sample-2", B=1, L=7, features=6, positions=11),
+    SHAPE.case("learned-narrow-3", B=2, L=7, features=1, positions=11),
 )
 # more rows than eight bits count
-LONG = (Case("learned-long-1", B=2, H=3, L=300, S=311, E=5, F=7, reads="x({B}, {L}, {E}), {S} positions"),)
-WIDE = (Case("learned-wide-1", B=2, H=3, L=101, S=109, E=66, F=7, reads="x({B}, {L}, {E}), {S} positions"),)
+LONG = (SHAPE.case("learned-long-1", B=2, L=300, features=5, positions=311),)
+WIDE = (SHAPE.case("learned-wide-1", B=2, L=101, features=66, positions=109),)

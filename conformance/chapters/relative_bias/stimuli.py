@@ -1,23 +1,28 @@
 """The cases of the chapter spec/relative_bias.md."""
 
-from attnconf.conformance.engine.case import Case
+from dataclasses import replace
+
+from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
+SHAPE = Shape("B H L E S", "{H} heads, {S} tokens", heads="H")
+_UNEVEN = replace(SHAPE, shown="{H} heads, {L} queries, {S} keys")
+
 
 USUAL = (
-    Case("relative-1", B=3, H=2, L=5, S=11, E=13, F=7, reads="{H} heads, {S} tokens"),
-    Case("relative-2", B=2, H=5, L=3, S=12, E=14, F=7, reads="{H} heads, {S} tokens"),
+    SHAPE.case("relative-1", B=3, H=2, L=5, E=13, S=11),
+    SHAPE.case("relative-2", B=2, H=5, L=3, E=14, S=12),
 )
-ONE = (Case("relative-1", B=3, H=2, L=5, S=11, E=13, F=7, reads="{H} heads, {S} tokens"),)
+ONE = USUAL[:1]
 EDGES = (
-    Case("relative-one-token-1", B=3, H=2, L=6, S=1, E=7, F=5, reads="{H} heads, {S} tokens"),
-    Case("relative-one-head-2", B=3, H=1, L=6, S=5, E=7, F=8, reads="{H} heads, {S} tokens"),
+    SHAPE.case("relative-one-token-1", B=3, H=2, L=6, E=7, S=1),
+    SHAPE.case("relative-one-head-2", B=3, H=1, L=6, E=7, S=5),
 )
-LONG = (Case("relative-long-1", B=3, H=2, L=127, S=140, E=141, F=7, reads="{H} heads, {S} tokens"),)
-SIZES = (Case("relative-sizes-1", B=3, H=2, L=5, S=15, E=17, F=7, reads="{H} heads, {S} tokens"),)
+LONG = (SHAPE.case("relative-long-1", B=3, H=2, L=127, E=141, S=140),)
+SIZES = (SHAPE.case("relative-sizes-1", B=3, H=2, L=5, E=17, S=15),)
 UNEVEN = (
-    Case("relative-uneven-1", B=3, H=2, L=4, S=11, E=13, F=7, reads="{H} heads, {L} queries, {S} keys"),
-    Case("relative-uneven-2", B=3, H=2, L=11, S=5, E=13, F=7, reads="{H} heads, {L} queries, {S} keys"),
-    Case("relative-uneven-3", B=3, H=2, L=1, S=9, E=13, F=7, reads="{H} heads, {L} queries, {S} keys"),
+    _UNEVEN.case("relative-uneven-1", B=3, H=2, L=4, E=13, S=11),
+    _UNEVEN.case("relative-uneven-2", B=3, H=2, L=11, E=13, S=5),
+    _UNEVEN.case("relative-uneven-3", B=3, H=2, L=1, E=13, S=9),
 )

@@ -112,7 +112,7 @@ def eps_is_that_of_the_configuration(subject: Subject, case: Case) -> Evidence:
 
 
 def zeros(case: Case) -> Tensor:
-    return torch.zeros(case.B, case.L, case.E, dtype=case.dtype, device=case.device)
+    return torch.zeros(case.B, case.L, case.features, dtype=case.dtype, device=case.device)
 
 
 @requirement("RMS-ZERO-1", stimuli.USUAL)

@@ -1,26 +1,28 @@
 """The cases of the chapter spec/rms_norm.md."""
 
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
+SHAPE = Shape("B groups L features", "x({B}, {L}, {features})")
+
 
 USUAL = (
-    Case("rms-norm-1", B=2, H=6, L=5, S=7, E=3, F=8, reads="x({B}, {L}, {E})"),
-    Case("rms-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
+    SHAPE.case("rms-norm-1", B=2, groups=6, L=5, features=3),
+    SHAPE.case("rms-norm-2", B=3, groups=2, L=7, features=5),
 )
-ONE = (Case("rms-norm-2", B=3, H=2, L=7, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),)
+ONE = USUAL[1:]
 EDGES = (
-    Case("rms-norm-one-token-1", B=3, H=2, L=1, S=6, E=5, F=4, reads="x({B}, {L}, {E})"),
-    Case("rms-norm-one-sample-2", B=1, H=2, L=7, S=6, E=4, F=5, reads="x({B}, {L}, {E})"),
+    SHAPE.case("rms-norm-one-token-1", B=3, groups=2, L=1, features=5),
+    SHAPE.case("rms-norm-one-sample-2", B=1, groups=2, L=7, features=4),
 )
 NARROW = (
-    Case("rms-norm-two-features-1", B=3, H=4, L=5, S=7, E=2, F=6, reads="x({B}, {L}, {E})"),
-    Case("rms-norm-one-feature-2", B=3, H=2, L=5, S=7, E=1, F=4, reads="x({B}, {L}, {E})"),
+    SHAPE.case("rms-norm-two-features-1", B=3, groups=4, L=5, features=2),
+    SHAPE.case("rms-norm-one-feature-2", B=3, groups=2, L=5, features=1),
 )
 BATCHES = (
-    Case("rms-norm-batch-is-L-1", B=4, H=3, L=4, S=7, E=5, F=6, reads="x({B}, {L}, {E})"),
-    Case("rms-norm-batches-2", B=7, H=4, L=2, S=6, E=5, F=3, reads="x({B}, {L}, {E})"),
+    SHAPE.case("rms-norm-batch-is-L-1", B=4, groups=3, L=4, features=5),
+    SHAPE.case("rms-norm-batches-2", B=7, groups=4, L=2, features=5),
 )
-WIDE = (Case("rms-norm-wide-1", B=2, H=4, L=3, S=5, E=1043, F=7, reads="x({B}, {L}, {E})"),)
-LONG = (Case("rms-norm-long-1", B=1, H=4, L=3, S=5, E=4099, F=7, reads="x({B}, {L}, {E})"),)
+WIDE = (SHAPE.case("rms-norm-wide-1", B=2, groups=4, L=3, features=1043),)
+LONG = (SHAPE.case("rms-norm-long-1", B=1, groups=4, L=3, features=4099),)

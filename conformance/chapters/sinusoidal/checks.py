@@ -46,7 +46,7 @@ APART = 0.01  # what is more than this apart is told apart
 
 @requirement("SIN-SHAPE-1", stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("x", case.B, case.L, case.E)
+    x = case.draw("x", case.B, case.L, case.features)
     out = ask(subject, case, x).out
     yield holds(out.shape == x.shape, f"out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
 
@@ -61,7 +61,7 @@ def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evide
 @requirement("SIN-IMMUT-1", stimuli.ONE)
 def the_input_is_left_as_it_was(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, case.draw("x", case.B, case.L, case.E), mode=mode).changed
+        changed = ask(subject, case, case.draw("x", case.B, case.L, case.features), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
@@ -69,7 +69,7 @@ def the_input_is_left_as_it_was(subject: Subject, case: Case) -> Evidence:
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, zeros(case)).out
     for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 4))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.E)}
+        earlier = {"x": case.draw(f"{what} x", case.B, length, case.features)}
         got = ask(subject, case, zeros(case), before=(earlier,)).out
         yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
@@ -82,7 +82,7 @@ def attention_tells_equal_tokens_apart_by_their_positions(subject: Subject, case
     encoded = rows(subject, case)
     apart = torch.cdist(encoded, encoded) + 10 * torch.eye(case.L, device=case.device)
     yield holds(float(apart.min()) > APART, "two positions have the same encoding")
-    alike = case.draw("token", case.E).expand(case.L, case.E) + encoded
+    alike = case.draw("token", case.features).expand(case.L, case.features) + encoded
     out = attend(alike, alike, alike)[0]
     moved = float((out - out[:1]).abs().max())
     yield holds(moved > APART, "attention over equal tokens gives the same at every position")
@@ -97,7 +97,7 @@ def every_sample_gets_the_same_positions(subject: Subject, case: Case) -> Eviden
 
 @requirement("SIN-ADD-1", stimuli.USUAL, stimuli.EDGES)
 def the_input_is_added_once(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("x", case.B, case.L, case.E)
+    x = case.draw("x", case.B, case.L, case.features)
     alone = ask(subject, case, zeros(case)).out
     for size in (1.0, 3.0):
         got = ask(subject, case, size * x).out - alone
@@ -132,7 +132,7 @@ def a_step_turns_a_pair_by_the_same_angle_everywhere(subject: Subject, case: Cas
 def one_step(subject: Subject, case: Case, base: float) -> Measure:
     """Return the measure of the turn from the first position to the second against the stated frequencies."""
     sines, cosines = pairs(subject, rows(subject, case, base=base))
-    omega = frequencies(subject, case.E, base).to(case.device)
+    omega = frequencies(subject, case.features, base).to(case.device)
     got = turn((sines[0], cosines[0]), (sines[1], cosines[1]))
     want = torch.stack([omega.sin(), omega.cos()], dim=-1)
     return close(got, want, f"(sin, cos) of the turn of each pair from position 0 to 1, base {base:g},")
@@ -309,14 +309,14 @@ def the_gradient_reaches_the_input(subject: Subject, case: Case) -> Evidence:
     if subject.choice("sinusoidal-output") == "table":
         yield Measure()  # the output does not depend on x
         return
-    x, cotangent = (case.draw(what, case.B, case.L, case.E) for what in ("x", "cotangent"))
+    x, cotangent = (case.draw(what, case.B, case.L, case.features) for what in ("x", "cotangent"))
     got = ask(subject, case, x, cotangent=cotangent, wrt=("x",)).grads["x"]
     yield close(got, factor(subject, case) * cotangent, "gradient of x")
 
 
 @requirement("SIN-DROP-1", stimuli.ONE)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("x", case.B, case.L, case.E)
+    x = case.draw("x", case.B, case.L, case.features)
     want = ask(subject, case, x).out
     got = ask(subject, case, x, changes={"dropout": P}, seed=1).out
     yield close(got, want, "out in evaluation with dropout, against out without,")
@@ -324,8 +324,8 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
 
 @requirement("SIN-DROP-2", stimuli.WIDE)
 def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
-    case = case.but(B=max(2, case.B), L=max(101, case.L), E=max(66, case.E))  # a rate needs numbers
-    x = case.draw("x", case.B, case.L, case.E)
+    case = case.but(B=max(2, case.B), L=max(101, case.L), features=max(66, case.features))  # a rate needs numbers
+    x = case.draw("x", case.B, case.L, case.features)
     evaluated = ask(subject, case, x).out
     trained = ask(subject, case, x, changes={"dropout": P, "training": True}, seed=1).out
     there, gone = evaluated != 0, trained == 0
@@ -348,7 +348,7 @@ def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, ca
 
 @requirement("SIN-ORACLE-1", stimuli.WIDE)
 def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    x, cotangent = (case.draw(what, case.B, case.L, case.E) for what in ("x", "cotangent"))
+    x, cotangent = (case.draw(what, case.B, case.L, case.features) for what in ("x", "cotangent"))
     added = factor(subject, case)
     reply = ask(subject, case, x, cotangent=cotangent if added else None, wrt=("x",) if added else ())
     for b in range(case.B):
@@ -357,13 +357,13 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
         yield close(reply.grads["x"], added * cotangent, "gradient of x")
 
 
-# -- on a grid: L rows, S columns
+# -- on a grid
 
 
 @requirement("SIN-GRID-1", stimuli.GRID, stimuli.GRID_EDGES)
 def a_grid_has_height_width_and_features(subject: Subject, case: Case) -> Evidence:
     out = cells(subject, case).out
-    want = (case.L, case.S, case.E)
+    want = (case.rows, case.columns, case.features)
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
@@ -396,7 +396,7 @@ def one_step_on_a_grid_turns_a_pair_by_its_frequency(subject: Subject, case: Cas
 def steps(subject: Subject, case: Case, base: float) -> Measure:
     """Return the measure of the turns from column to column against the stated frequencies."""
     sines, cosines = axis_pairs(subject, edges(subject, case, base=base)[0])
-    omega = frequencies(subject, case.E // 2, base).to(case.device)
+    omega = frequencies(subject, case.features // 2, base).to(case.device)
     got = turn((sines[:-1], cosines[:-1]), (sines[1:], cosines[1:]))
     want = torch.stack([omega.sin(), omega.cos()], dim=-1)
     return close(got, want.expand_as(got), f"(sin, cos) of the turn of each pair from column to column, base {base:g},")
@@ -411,7 +411,7 @@ def the_base_of_a_grid_is_that_of_the_configuration(subject: Subject, case: Case
 @requirement("SIN-GRID-7", stimuli.GRID)
 def rows_are_encoded_as_columns_are(subject: Subject, case: Case) -> Evidence:
     columns, rows_ = edges(subject, case)
-    shorter = min(case.L, case.S)
+    shorter = min(case.rows, case.columns)
     yield close(
         rows_[:shorter], columns[:shorter], "features of rows, against those of the columns of the same number,"
     )
@@ -420,7 +420,7 @@ def rows_are_encoded_as_columns_are(subject: Subject, case: Case) -> Evidence:
 @requirement("SIN-GRID-8", stimuli.GRID, stimuli.GRID_EDGES)
 def cells_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
     least = offset(subject) + 1
-    case = case.but(L=max(case.L, least), S=max(case.S, least))
+    case = case.but(rows=max(case.rows, least), columns=max(case.columns, least))
     for name, features in zip(("column", "row"), edges(subject, case), strict=True):
         yield holds(bool((features != 0).any()), f"the features of every {name} are 0")
         yield start(subject, *axis_pairs(subject, features), name)
@@ -444,7 +444,7 @@ def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, ca
 @requirement("SIN-GRID-10", stimuli.GRID_ONE)
 def a_grid_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = cells(subject, case).out
-    for before in ((case.S, case.L), (case.L, case.S), (case.L + 4, case.S + 1)):
+    for before in ((case.columns, case.rows), (case.rows, case.columns), (case.rows + 4, case.columns + 1)):
         got = cells(subject, case, before=before).out
         yield close(got, want, f"the grid after one of {before[0]} by {before[1]}, against the grid without,")
 
@@ -452,8 +452,8 @@ def a_grid_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
 @requirement("SIN-ORACLE-2", stimuli.GRID_WIDE)
 def a_grid_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
     columns, rows_ = by_axis(subject, cells(subject, case).out)
-    for features, length, spread in ((columns, case.S, (0,)), (rows_, case.L, (1,))):
-        theta = angles(subject, length, case.E // 2).to(case.device).unsqueeze(*spread)
+    for features, length, spread in ((columns, case.columns, (0,)), (rows_, case.rows, (1,))):
+        theta = angles(subject, length, case.features // 2).to(case.device).unsqueeze(*spread)
         sines, cosines = axis_pairs(subject, features)
         bound = drift(length)
         yield close(sines, theta.sin().expand_as(sines), "sines", bound=bound, source=DRIFT_SOURCE, unit=1.0)

@@ -2,59 +2,59 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import Sinusoidal2dConfig, SinusoidalConfig
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Measure, close, holds
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
 
 # -- the cases
 
+SHAPE = Shape("B L features", "x({B}, {L}, {features})", multiples={"features": 2})
+_ODD = replace(SHAPE, multiples={})
+_GRID = Shape("rows features columns", "grid({rows}, {columns}, {features})", multiples={"features": 4})
+
 
 # widths are even, and 4 at least: every layout and every choice of frequencies has them
 USUAL = (
-    Case("sinusoidal-1", B=2, H=3, L=7, S=11, E=8, F=13, multiple=2, reads="x({B}, {L}, {E})"),
-    Case("sinusoidal-2", B=3, H=2, L=11, S=7, E=6, F=13, multiple=2, reads="x({B}, {L}, {E})"),
+    SHAPE.case("sinusoidal-1", B=2, L=7, features=8),
+    SHAPE.case("sinusoidal-2", B=3, L=11, features=6),
 )
-ONE = (Case("sinusoidal-1", B=2, H=3, L=7, S=11, E=8, F=13, multiple=2, reads="x({B}, {L}, {E})"),)
+ONE = USUAL[:1]
 BATCHES = (
-    Case("sinusoidal-batch-is-L-1", B=5, H=3, L=5, S=7, E=8, F=11, multiple=2, reads="x({B}, {L}, {E})"),
-    Case("sinusoidal-batches-2", B=7, H=3, L=5, S=4, E=6, F=11, multiple=2, reads="x({B}, {L}, {E})"),
+    SHAPE.case("sinusoidal-batch-is-L-1", B=5, L=5, features=8),
+    SHAPE.case("sinusoidal-batches-2", B=7, L=5, features=6),
 )
 EDGES = (
-    Case("sinusoidal-one-token-1", B=3, H=2, L=1, S=7, E=8, F=5, multiple=2, reads="x({B}, {L}, {E})"),
-    Case("sinusoidal-one-sample-2", B=1, H=3, L=7, S=5, E=6, F=11, multiple=2, reads="x({B}, {L}, {E})"),
-    Case("sinusoidal-narrow-3", B=2, H=3, L=7, S=5, E=4, F=11, multiple=2, reads="x({B}, {L}, {E})"),
+    SHAPE.case("sinusoidal-one-token-1", B=3, L=1, features=8),
+    SHAPE.case("sinusoidal-one-sample-2", B=1, L=7, features=6),
+    SHAPE.case("sinusoidal-narrow-3", B=2, L=7, features=4),
 )
 ODD = (
-    Case("sinusoidal-odd-1", B=2, H=3, L=7, S=11, E=5, F=13, reads="x({B}, {L}, {E})"),
-    Case("sinusoidal-odd-2", B=3, H=2, L=11, S=6, E=7, F=13, reads="x({B}, {L}, {E})"),
+    _ODD.case("sinusoidal-odd-1", B=2, L=7, features=5),
+    _ODD.case("sinusoidal-odd-2", B=3, L=11, features=7),
 )
 # bfloat16 tells whole numbers apart up to 256, float16 up to 2048
-HALF = (Case("sinusoidal-half-1", B=1, H=2, L=2063, S=5, E=22, F=7, multiple=2, reads="x({B}, {L}, {E})"),)
-LONG = (
-    Case(
-        "sinusoidal-long-1", B=1, H=2, L=4099, S=5, E=6, F=7, dtype=torch.float32, multiple=2, reads="x({B}, {L}, {E})"
-    ),
-)
-WIDE = (Case("sinusoidal-wide-1", B=2, H=3, L=101, S=5, E=66, F=7, multiple=2, reads="x({B}, {L}, {E})"),)
-# the grid's height is L, its width S
+HALF = (SHAPE.case("sinusoidal-half-1", B=1, L=2063, features=22),)
+LONG = (SHAPE.case("sinusoidal-long-1", B=1, L=4099, features=6, dtype=torch.float32),)
+WIDE = (SHAPE.case("sinusoidal-wide-1", B=2, L=101, features=66),)
 GRID = (
-    Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, multiple=4, reads="grid({L}, {S}, {E})"),
-    Case("sinusoidal-grid-2", B=1, H=2, L=7, S=3, E=8, F=5, multiple=4, reads="grid({L}, {S}, {E})"),
-    Case("sinusoidal-grid-square-3", B=1, H=2, L=5, S=5, E=12, F=3, multiple=4, reads="grid({L}, {S}, {E})"),
+    _GRID.case("sinusoidal-grid-1", rows=5, features=16, columns=7),
+    _GRID.case("sinusoidal-grid-2", rows=7, features=8, columns=3),
+    _GRID.case("sinusoidal-grid-square-3", rows=5, features=12, columns=5),
 )
-GRID_ONE = (Case("sinusoidal-grid-1", B=1, H=2, L=5, S=7, E=16, F=3, multiple=4, reads="grid({L}, {S}, {E})"),)
+GRID_ONE = GRID[:1]
 GRID_EDGES = (
-    Case("sinusoidal-grid-row-1", B=2, H=3, L=1, S=7, E=8, F=5, multiple=4, reads="grid({L}, {S}, {E})"),
-    Case("sinusoidal-grid-column-2", B=2, H=3, L=7, S=1, E=8, F=5, multiple=4, reads="grid({L}, {S}, {E})"),
+    _GRID.case("sinusoidal-grid-row-1", rows=1, features=8, columns=7),
+    _GRID.case("sinusoidal-grid-column-2", rows=7, features=8, columns=1),
 )
-GRID_WIDE = (Case("sinusoidal-grid-wide-1", B=1, H=2, L=21, S=35, E=136, F=7, multiple=4, reads="grid({L}, {S}, {E})"),)
+GRID_WIDE = (_GRID.case("sinusoidal-grid-wide-1", rows=21, features=136, columns=35),)
 
 
 def ask(
@@ -69,7 +69,7 @@ def ask(
 
 
 def zeros(case: Case, length: int | None = None) -> Tensor:
-    return torch.zeros(case.B, length or case.L, case.E, dtype=case.dtype, device=case.device)
+    return torch.zeros(case.B, length or case.L, case.features, dtype=case.dtype, device=case.device)
 
 
 def rows(
@@ -124,7 +124,7 @@ def start(subject: Subject, sines: Tensor, cosines: Tensor, what: str) -> Measur
 
 def factor(subject: Subject, case: Case) -> float:
     """Return what x is multiplied by, as declared."""
-    return {"add": 1.0, "table": 0.0, "scaled-add": math.sqrt(case.E)}[subject.choice("sinusoidal-output")]
+    return {"add": 1.0, "table": 0.0, "scaled-add": math.sqrt(case.features)}[subject.choice("sinusoidal-output")]
 
 
 def drift(last: int) -> float:
@@ -144,22 +144,24 @@ def near(subject: Subject, case: Case, got: Tensor, bound: float, source: str) -
     """Yield the measures of sines and cosines against the formula."""
     sines, cosines = pairs(subject, got)
     which = f"angles {subject.choice('sinusoidal-frequencies')} from {offset(subject)}"
-    theta = case.once(which, lambda: angles(subject, case.L, case.E).to(case.device))
+    theta = case.once(which, lambda: angles(subject, case.L, case.features).to(case.device))
     yield close(sines, theta.sin(), "sines", bound=bound, source=source, unit=1.0)
-    yield close(cosines, theta.cos()[:, : case.E // 2], "cosines", bound=bound, source=source, unit=1.0)
+    yield close(cosines, theta.cos()[:, : case.features // 2], "cosines", bound=bound, source=source, unit=1.0)
 
 
-# -- on a grid: L rows, S columns
+# -- on a grid
 
 
 def cells(
     subject: Subject, case: Case, dim: int | None = None, before: tuple[int, int] | None = None, **changes: Any
 ) -> Reply:
     """Return the component's reply for the grid of a case; ``before``: height and width of an earlier call."""
-    settings = {"dim": dim or case.E, "dtype": case.dtype, "device": case.device, **changes}
+    settings = {"dim": dim or case.features, "dtype": case.dtype, "device": case.device, **changes}
     earlier = ({"height": before[0], "width": before[1]},) if before else ()
-    out_shape = (case.L, case.S, settings["dim"])
-    return subject.ask(Sinusoidal2dConfig(**settings), {"height": case.L, "width": case.S}, out_shape, before=earlier)
+    out_shape = (case.rows, case.columns, settings["dim"])
+    return subject.ask(
+        Sinusoidal2dConfig(**settings), {"height": case.rows, "width": case.columns}, out_shape, before=earlier
+    )
 
 
 def by_axis(subject: Subject, out: Tensor) -> tuple[Tensor, Tensor]:
@@ -177,6 +179,6 @@ def axis_pairs(subject: Subject, features: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def edges(subject: Subject, case: Case, **changes: Any) -> tuple[Tensor, Tensor]:
-    """Return the columns' features (S, dim/2) in the first row, and the rows' (L, dim/2) in the first column."""
+    """Return the columns' features (columns, dim/2) in the first row, and the rows' (rows, dim/2) in the first column."""
     columns, rows_ = by_axis(subject, cells(subject, case, **changes).out)
     return columns[0], rows_[:, 0]

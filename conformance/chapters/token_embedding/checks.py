@@ -41,7 +41,7 @@ def attends(subject: Subject) -> bool:
 
 
 def width(subject: Subject, case: Case) -> int:
-    return case.H * case.E if attends(subject) else case.E
+    return case.width if attends(subject) else case.head_width
 
 
 def factor(subject: Subject, case: Case) -> float:
@@ -50,12 +50,12 @@ def factor(subject: Subject, case: Case) -> float:
 
 
 def table_of(subject: Subject, case: Case, what: str = "table", rows: int = 0) -> Tensor:
-    return case.draw(what, rows or case.S, width(subject, case))
+    return case.draw(what, rows or case.vocabulary, width(subject, case))
 
 
 def numbers(case: Case, what: str = "ids", low: int = 1, high: int = 0) -> Tensor:
     """Return ids (B, L) from ``low`` to one before ``high``: without the first and the last, if not told otherwise."""
-    high = high or case.S - 1
+    high = high or case.vocabulary - 1
     unit = draw(f"{case.seed}/{case.name}/{what}", case.B, case.L) / math.sqrt(12) + 0.5
     return (low + (unit * (high - low)).long()).clamp(max=high - 1).to(case.device)
 
@@ -93,7 +93,7 @@ def ask(
     config: TokenAttentionConfig | TokenEmbeddingConfig
     if attends(subject):
         settings = {"causal": causality(subject), "bias": biased(subject), "max_len": ids.shape[1] + 64}
-        config = TokenAttentionConfig(rows, dim, case.H, **{**settings, **(changes or {})})
+        config = TokenAttentionConfig(rows, dim, case.heads, **{**settings, **(changes or {})})
     else:
         config = TokenEmbeddingConfig(rows, dim, **(changes or {}))
     inputs = {"ids": ids} if key_mask is None else {"ids": ids, "key_mask": key_mask}
@@ -198,7 +198,7 @@ def rows_are_scaled_as_declared(subject: Subject, case: Case) -> Evidence:
 
 @requirement("EMB-SAME-1", stimuli.ONE)
 def an_id_gets_one_vector_everywhere(subject: Subject, case: Case) -> Evidence:
-    for number in (1, case.S - 2):
+    for number in (1, case.vocabulary - 2):
         got = looked_up(subject, case, torch.full((case.B, case.L), number, device=case.device))
         first = got[:1, :1].expand_as(got)
         yield close(got, first, f"what tokens get where all ids are {number}, against the first of them,")
@@ -224,7 +224,7 @@ def id_0_has_a_row_like_the_others(subject: Subject, case: Case) -> Evidence:
 
 @requirement("EMB-LAST-1", stimuli.ONE, stimuli.MANY)
 def the_last_id_has_a_row_too(subject: Subject, case: Case) -> Evidence:
-    yield among_others(subject, case, case.S - 1)[2]
+    yield among_others(subject, case, case.vocabulary - 1)[2]
 
 
 @requirement("EMB-HALF-1", stimuli.ONE)
@@ -261,13 +261,13 @@ def with_one(case: Case, number: int) -> Tensor:
 
 @requirement("EMB-BEYOND-1", stimuli.USUAL)
 def ids_beyond_the_vocabulary_are_refused(subject: Subject, case: Case) -> Evidence:
-    for number in (case.S + 2, case.S, 2**40):  # the first one is in no row that others are sent to
-        yield refuses(subject, case, f"id {number} of {case.S}", with_one(case, number))
+    for number in (case.vocabulary + 2, case.vocabulary, 2**40):  # the first one is in no row that others are sent to
+        yield refuses(subject, case, f"id {number} of {case.vocabulary}", with_one(case, number))
 
 
 @requirement("EMB-NEG-1", stimuli.USUAL)
 def negative_ids_are_refused(subject: Subject, case: Case) -> Evidence:
-    for number in (-1, -case.S - 1):
+    for number in (-1, -case.vocabulary - 1):
         yield refuses(subject, case, f"id {number}", with_one(case, number))
 
 
@@ -321,15 +321,15 @@ def an_unused_row_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
 
 def padded(case: Case, pad: int) -> Tensor:
     """Return ids of which every third is the padding, and no other."""
-    ids = numbers(case, "any ids", 0, case.S).clone()
-    ids[ids == pad] = (pad + 1) % case.S
+    ids = numbers(case, "any ids", 0, case.vocabulary).clone()
+    ids[ids == pad] = (pad + 1) % case.vocabulary
     ids[:, ::3] = pad
     return ids
 
 
 @requirement("EMB-PAD-1", stimuli.ONE)
 def the_row_of_the_padding_does_not_learn(subject: Subject, case: Case) -> Evidence:
-    for pad in (2, 0, case.S - 1):
+    for pad in (2, 0, case.vocabulary - 1):
         changes, table = {"padding_id": pad}, table_of(subject, case)
         got = slope(subject, case, padded(case, pad), table, weighing(subject, case), changes=changes)[pad]
         yield identical(got, torch.zeros_like(got), f"gradient of row {pad}, which is padding,")
@@ -337,9 +337,9 @@ def the_row_of_the_padding_does_not_learn(subject: Subject, case: Case) -> Evide
 
 @requirement("EMB-PAD-2", stimuli.ONE)
 def padding_leaves_the_other_rows_alone(subject: Subject, case: Case) -> Evidence:
-    for pad in (2, 0, case.S - 1):
+    for pad in (2, 0, case.vocabulary - 1):
         changes, ids, table = {"padding_id": pad}, padded(case, pad), table_of(subject, case)
-        other, cotangent = torch.arange(case.S, device=case.device) != pad, weighing(subject, case)
+        other, cotangent = torch.arange(case.vocabulary, device=case.device) != pad, weighing(subject, case)
         got, want = ask(subject, case, ids, changes=changes).out, ask(subject, case, ids).out
         yield close(got[ids != pad], want[ids != pad], f"out of other tokens where {pad} is padding, against without,")
         got, want = (slope(subject, case, ids, table, cotangent, changes=c) for c in (changes, {}))
@@ -407,7 +407,7 @@ def every_token_is_seen_by_all(subject: Subject, case: Case) -> Evidence:
 def changed(case: Case, ids: Tensor, t: int) -> Tensor:
     """Return the ids with others in place t."""
     other = ids.clone()
-    other[:, t] = ids[:, t] % (case.S - 2) + 1
+    other[:, t] = ids[:, t] % (case.vocabulary - 2) + 1
     return other
 
 
@@ -434,7 +434,10 @@ def padded_tokens_are_not_seen(subject: Subject, case: Case) -> Evidence:
 
 @requirement("EMB-ORACLE-1", stimuli.ONE, stimuli.EDGES)
 def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    ids, weights = numbers(case, "any ids", 0, case.S), {TABLE: table_of(subject, case), **drawn(subject, case)}
+    ids, weights = (
+        numbers(case, "any ids", 0, case.vocabulary),
+        {TABLE: table_of(subject, case), **drawn(subject, case)},
+    )
     cotangent, places = weighing(subject, case), encoding(subject, case.L, width(subject, case)).to(case.device)
     by, mask = factor(subject, case), causal(case.L, case.L).to(case.device) if causality(subject) else None
 
@@ -442,7 +445,7 @@ def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) 
         leaves = {name: w.clone().requires_grad_() for name, w in weights.items()}
         x = by * leaves[TABLE][ids] + places
         own = {name.removeprefix("attn."): w for name, w in leaves.items() if name != TABLE}
-        out = multi_head_attention(x, x, x, own, case.H, mask)[0]
+        out = multi_head_attention(x, x, x, own, case.heads, mask)[0]
         return out.detach(), slopes([(out, cotangent)], list(leaves.values()))
 
     want, grads = case.once(f"wanted with {sorted(subject.declares.items(), key=str)}", expected)

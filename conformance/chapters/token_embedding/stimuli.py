@@ -1,24 +1,31 @@
 """The cases of the chapter spec/token_embedding.md."""
 
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
-_IDS = "ids({B}, {L}) of {S}, {H} heads of {E}"
+SHAPE = Shape(
+    "B heads L head_width vocabulary",
+    "ids({B}, {L}) of {vocabulary}, {heads} heads of {head_width}",
+    products={"width": "heads head_width"},
+    multiples={"head_width": 2},
+    heads="heads",
+)
+
 
 USUAL = (
-    Case("token-1", B=2, H=3, L=5, S=11, E=4, F=7, multiple=2, reads=_IDS),
-    Case("token-2", B=3, H=2, L=7, S=13, E=8, F=5, multiple=2, reads=_IDS),
+    SHAPE.case("token-1", B=2, heads=3, L=5, head_width=4, vocabulary=11),
+    SHAPE.case("token-2", B=3, heads=2, L=7, head_width=8, vocabulary=13),
 )
-ONE = (Case("token-1", B=2, H=3, L=5, S=11, E=4, F=7, multiple=2, reads=_IDS),)
+ONE = USUAL[:1]
 BATCHES = (
-    Case("token-batch-is-L-1", B=5, H=2, L=5, S=11, E=4, F=7, multiple=2, reads=_IDS),
-    Case("token-batches-2", B=7, H=3, L=5, S=9, E=4, F=2, multiple=2, reads=_IDS),
+    SHAPE.case("token-batch-is-L-1", B=5, heads=2, L=5, head_width=4, vocabulary=11),
+    SHAPE.case("token-batches-2", B=7, heads=3, L=5, head_width=4, vocabulary=9),
 )
 EDGES = (
-    Case("token-one-token-1", B=3, H=2, L=1, S=9, E=6, F=7, multiple=2, reads=_IDS),
-    Case("token-one-sample-2", B=1, H=2, L=7, S=11, E=4, F=5, multiple=2, reads=_IDS),
-    Case("token-one-head-3", B=3, H=1, L=5, S=9, E=8, F=7, multiple=2, reads=_IDS),
+    SHAPE.case("token-one-token-1", B=3, heads=2, L=1, head_width=6, vocabulary=9),
+    SHAPE.case("token-one-sample-2", B=1, heads=2, L=7, head_width=4, vocabulary=11),
+    SHAPE.case("token-one-head-3", B=3, heads=1, L=5, head_width=8, vocabulary=9),
 )
 # more ids than eight bits count
-MANY = (Case("token-many-1", B=2, H=3, L=5, S=311, E=4, F=7, multiple=2, reads=_IDS),)
+MANY = (SHAPE.case("token-many-1", B=2, heads=3, L=5, head_width=4, vocabulary=311),)

@@ -46,7 +46,7 @@ Evidence = Iterator[Measure]
 @requirement("TOK-LOOKUP-1", stimuli.USUAL, stimuli.EDGES)
 def a_token_becomes_its_place(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject, "word", "character"):
-        tokens = drawn(case, "known", case.L) if kind == "word" else list("lowerains"[: case.L])
+        tokens = drawn(case, "known", case.words) if kind == "word" else list("lowerains"[: case.words])
         config = whole(kind, list(dict.fromkeys(tokens)))
         for token in dict.fromkeys(tokens):
             yield same(config, token, ask(subject, config, token), places(config, [token]))
@@ -54,7 +54,7 @@ def a_token_becomes_its_place(subject: Subject, case: Case) -> Evidence:
 
 @requirement("TOK-WORD-1", stimuli.USUAL, stimuli.EDGES)
 def a_text_gives_the_ids_of_its_words(subject: Subject, case: Case) -> Evidence:
-    words = drawn(case, "text", case.L)
+    words = drawn(case, "text", case.words)
     for kind in kinds(subject, "word", "byte-pair"):
         config = covering(subject, kind, case)
         alone = {word: ask(subject, config, word) for word in dict.fromkeys(words)}
@@ -220,7 +220,7 @@ def a_merge_is_made_everywhere_from_left_to_right(subject: Subject, case: Case) 
 
 @requirement("TOK-LONG-1", stimuli.LONG)
 def a_word_may_be_long(subject: Subject, case: Case) -> Evidence:
-    n = max(case.L, 131)
+    n = max(case.letters, 131)
     config = byte_pairs(subject, (("a", "b"),), "abc")
     yield gives(subject, config, "ab" * (n // 2) + "c", "ab " * (n // 2) + "c</w>")
 
@@ -279,7 +279,7 @@ def the_longest_special_token_wins(subject: Subject, case: Case) -> Evidence:
 
 @requirement("TOK-ORACLE-1", stimuli.USUAL, stimuli.EDGES)
 def ids_are_those_of_the_page(subject: Subject, case: Case) -> Evidence:
-    words = drawn(case, "text", case.L)
+    words = drawn(case, "text", case.words)
     text = " ".join([*words, "".join(words), *dict.fromkeys(corpus(case))])
     for kind in kinds(subject):
         config = covering(subject, kind, case)
@@ -335,7 +335,7 @@ def decodes(subject: Subject, config: Any, tokens: Sequence[str], want: str) -> 
 @requirement("TOK-DECODE-1", stimuli.USUAL, stimuli.EDGES)
 def an_id_becomes_its_token(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject, "word", "character"):
-        tokens = drawn(case, "known", case.L) if kind == "word" else [*"lowerains", " ", "\u00e9", "\U0001f469"]
+        tokens = drawn(case, "known", case.words) if kind == "word" else [*"lowerains", " ", "\u00e9", "\U0001f469"]
         config = whole(kind, list(dict.fromkeys(tokens)))
         for token in dict.fromkeys(tokens):
             yield decodes(subject, config, [token], token)
@@ -392,7 +392,7 @@ def no_ids_are_an_empty_text(subject: Subject, case: Case) -> Evidence:
 
 @requirement("TOK-ROUND-1", stimuli.USUAL, stimuli.EDGES)
 def ids_of_a_text_decode_to_it(subject: Subject, case: Case) -> Evidence:
-    text = " ".join(drawn(case, "text", case.L))
+    text = " ".join(drawn(case, "text", case.words))
     for kind in kinds(subject):
         config = covering(subject, kind, case)
         ids = case.once(f"ids to decode of {config}", partial(oracle, config, text))
@@ -466,7 +466,7 @@ def the_end_of_a_word_is_told_apart(subject: Subject, case: Case) -> Evidence:
 @requirement("TOK-TRAIN-5", stimuli.USUAL, stimuli.EDGES)
 def later_merges_are_counted_after_earlier_ones(subject: Subject, case: Case) -> Evidence:
     for words in (["xabcy", "zabcz", "qabcp", "rabdr", "bc", "ubcu"], ["abxabz"] * 3, corpus(case)):
-        there = len(case.once(f"merges of {words}", partial(train, words, case.H)))
+        there = len(case.once(f"merges of {words}", partial(train, words, case.merges)))
         yield replay(subject, words, learn(subject, words, there), start=1)
 
 

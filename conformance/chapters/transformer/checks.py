@@ -67,7 +67,7 @@ def hollow_target(case: Case) -> Tensor:
 @requirement("TRF-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
 def there_is_an_output_for_every_target_token(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
-    want = (case.B, case.L, vocabulary(case) if reads_ids(subject) else case.H * case.E)
+    want = (case.B, case.L, vocabulary(case) if reads_ids(subject) else case.width)
     out = run(subject, block).out
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
@@ -286,7 +286,7 @@ def gradients(subject: Subject, case: Case, block: Block, wrt: tuple[str, ...]) 
 
 
 def cotangent(subject: Subject, case: Case) -> Tensor:
-    return case.draw("cotangent", case.B, case.L, vocabulary(case) if reads_ids(subject) else case.H * case.E)
+    return case.draw("cotangent", case.B, case.L, vocabulary(case) if reads_ids(subject) else case.width)
 
 
 def through_head(subject: Subject, block: Block, x: Tensor) -> Tensor:
@@ -557,7 +557,7 @@ def what_is_dropped_adds_nothing(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     out = run(subject, block.sized(dropout=1.0, training=True), seed=1).out
     still = block.weighing(silent(block))
-    sizes = {"source": (case.B, case.S, case.H * case.E), "target": (case.B, case.L, case.H * case.E)}
+    sizes = {"source": (case.B, case.S, case.width), "target": (case.B, case.L, case.width)}
     nothing = {name: torch.zeros(size, dtype=case.dtype, device=case.device) for name, size in sizes.items()}
     compute = partial(wanted, subject, still, nothing if reads_ids(subject) else None)
     want = case.once(key_of(subject, block, "dropped"), compute)

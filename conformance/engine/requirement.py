@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from attnconf.adapters.contract import CONVENTIONS
-from attnconf.conformance.engine.case import FAMILIES, Case, family
+from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure, Observed
 from attnconf.conformance.engine.subject import Subject
 from attnconf.spec import registry
@@ -15,50 +14,49 @@ Check = Callable[[Subject, Case], Iterator[Measure | Observed]]
 
 @dataclass(frozen=True)
 class Checked:
-    """A requirement's check and the family of cases it runs on."""
+    """A requirement's check and the families of cases it runs on, as its chapter has them."""
 
     requirement: registry.Requirement
     check: Check
-    families: tuple[str, ...]
+    families: tuple[tuple[Case, ...], ...]
 
     def cases(self, subject: Subject, seed: int, device: str) -> list[Case]:
         """Return the scored cases for a subject, with values as wide as its lens can make them."""
-        width = subject.offers("value-width")
-        cases = [case for name in self.families for case in family(name, seed, device, width)]
-        return [as_declared(case, subject) for case in cases] if _changes_cases(subject) else cases
+        cases = [case.but(seed=seed, device=device) for family in self.families for case in family]
+        return [as_declared(case, subject) for case in cases]
 
 
 _BIASES = {"all": "qkvo", "none": "", "output": "o", "inputs": "qkv"}  # by what "biases" declares
-_SHAPING = ("heads", "biases", "network-biases", "norm-biases", "hidden-ratio")  # what cases are drawn by
-
-
-def _changes_cases(subject: Subject) -> bool:
-    """Return whether what a subject declares changes the sizes or weights that its cases are drawn with."""
-    return any(name in subject.declares and subject.choice(name) != CONVENTIONS[name][0] for name in _SHAPING)
 
 
 def as_declared(case: Case, subject: Subject) -> Case:
-    """Return a case in the sizes, and with the biases, that a subject declares to have."""
-    sizes = {"H": 1, "E": case.embed or case.E} if subject.choice("heads") == "one" else {}
-    if subject.choice("hidden-ratio") != "free":
-        ratio = int(subject.choice("hidden-ratio"))
-        sizes |= {"S": ratio * case.E} if subject.component == "feed_forward" else {"F": ratio * case.H * case.E}
+    """Return a case in the sizes, and with the biases, that a subject declares to have, or that its lens can give."""
     others = "".join(
         mark for mark, name in (("f", "network"), ("n", "norm")) if subject.choice(f"{name}-biases") == "yes"
     )
-    return case.but(biases=_BIASES[subject.choice("biases")] + others, **sizes)
+    return case.but(biases=_BIASES[subject.choice("biases")] + others, **_declared_sizes(case, subject))
 
 
-def requirement(name: str, *families: str) -> Callable[[Check], Check]:
-    """Mark a check with its requirement's id and the families of its cases (default: "distinct")."""
-    unknown = [f for f in families if f not in FAMILIES]
-    if unknown:
-        raise registry.SpecError(f"unknown family of cases {unknown[0]!r}: there are {', '.join(FAMILIES)}")
+def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
+    shape, sizes = case.shape, {}
+    if shape.values and not subject.offers("value-width"):
+        sizes[shape.values] = shape.size(shape.keys, case.sizes)
+    if shape.heads and subject.choice("heads") == "one":
+        sizes[shape.heads] = 1
+        if shape.head:
+            sizes[shape.head] = shape.size(shape.model, case.sizes)
+    if shape.hidden and subject.choice("hidden-ratio") != "free":
+        sizes[shape.hidden] = int(subject.choice("hidden-ratio")) * shape.size(shape.model, case.sizes)
+    return sizes
+
+
+def requirement(name: str, *families: tuple[Case, ...]) -> Callable[[Check], Check]:
+    """Mark a check with its requirement's id and the families of its cases."""
 
     def mark(check: Check) -> Check:
         marked: Any = check
         try:
-            marked.checked = Checked(registry.get(name), check, families or ("distinct",))
+            marked.checked = Checked(registry.get(name), check, families)
         except registry.SpecError as error:
             raise registry.SpecError(f"{check.__module__}.{check.__name__}: {error}") from None
         return check

@@ -41,8 +41,8 @@ def layered(made: Construction, module: nn.Module, form: Form, layers: int) -> t
     if layers < 2 or len(parameters) < LEAST:
         return made, module
     watch = _Watch({id(p): name for name, p in parameters.items()})
-    x = drawn("layered", FIRST.B, FIRST.L, FIRST.H * FIRST.E)
-    memory = drawn("layered memory", FIRST.B, FIRST.S, FIRST.H * FIRST.E)
+    x = drawn("layered", FIRST.B, FIRST.L, FIRST.width)
+    memory = drawn("layered memory", FIRST.B, FIRST.S, FIRST.width)
     given = {"x": x, "memory": memory}
     try:
         with watch:

@@ -127,7 +127,7 @@ def _called(
             s.name: FILLED[called.fill] for s in form.slots if s.required and s.role in ("mask", "lengths")
         })  # fmt: skip
     layers = (getattr(config, "num_layers", getattr(config, "num_encoder_layers", 1)),) * 2
-    sizes = Sizes(widths.embed, FIRST.H, widths.head, widths.embed)
+    sizes = Sizes(widths.embed, FIRST.heads, widths.head, widths.embed)
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
@@ -157,7 +157,7 @@ def _probabilities(module: Any) -> list[float]:
 
 def _tables_are_ours(module: nn.Module) -> bool:
     """Return whether the tables of a model are those of its ids: no positions, none for source and target alike."""
-    vocab, width = vocabulary(FIRST), FIRST.H * FIRST.E
+    vocab, width = vocabulary(FIRST), FIRST.width
     tables = {id(m.weight): m.weight.shape[0] for m in module.modules() if isinstance(m, nn.Embedding)}
     heads = {id(m.weight) for m in module.modules() if isinstance(m, nn.Linear) and m.weight.shape[0] == vocab}
     shared = len(tables) == 1 and bool(heads - set(tables))
@@ -167,7 +167,7 @@ def _tables_are_ours(module: nn.Module) -> bool:
 
 def woken(module: nn.Module, form: Any) -> None:
     """Call a module with lazy layers once. Raises Failed."""
-    token = torch.zeros(1, 1, FIRST.H * FIRST.E, dtype=torch.float64)
+    token = torch.zeros(1, 1, FIRST.width, dtype=torch.float64)
     given = [
         token if slot.role in ("x", "memory", "source", "target") else None for slot in form.slots if slot.required
     ]
@@ -176,17 +176,17 @@ def woken(module: nn.Module, form: Any) -> None:
 
 def _sized(component: str, module: nn.Module, config: Any, made: Construction) -> tuple[Widths, dict[str, str]] | None:
     """Return the widths of a module, and how its hidden width depends on the model's where that cannot be chosen."""
-    embed = FIRST.H * FIRST.E
+    embed = FIRST.width
     if component == "token_attention":
-        return Widths(embed, FIRST.E, 0, vocabulary(FIRST)), {}
+        return Widths(embed, FIRST.head_width, 0, vocabulary(FIRST)), {}
     shapes = {n: tuple(p.shape) for n, p in module.named_parameters()}
     hidden = hidden_width(shapes, embed, config.hidden_dim)
     vocab = vocabulary(FIRST) if component == "transformer" else 0
     if hidden == config.hidden_dim or {"hidden", "ratio"} & made.given:
-        return Widths(embed, FIRST.E, config.hidden_dim, vocab), {}
+        return Widths(embed, FIRST.head_width, config.hidden_dim, vocab), {}
     if hidden % embed:
         return None
-    return Widths(embed, FIRST.E, hidden, vocab), {"hidden-ratio": str(hidden // embed)}
+    return Widths(embed, FIRST.head_width, hidden, vocab), {"hidden-ratio": str(hidden // embed)}
 
 
 def _refusing(text: LayerText, state: State) -> LayerText:

@@ -116,7 +116,7 @@ class Probe:
 
     def __init__(self, module: nn.Module, form: Form, component: str, case: Case):
         self.module, self.form, self.component, self.case = module.double().eval(), form, component, case
-        self.width = case.H * case.E
+        self.width = case.width
         self.parameters = numbers(self.module)
         self.fill: Any = FILLS[0][1]
         self.sequence_first = False

@@ -10,13 +10,13 @@ from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS, TokenAttentionConfig
 from attnconf.conformance.chapters.shared import layers as blocks
-from attnconf.conformance.chapters.transformer.stimuli import ids_of, model, vocabulary
+from attnconf.conformance.chapters.transformer.stimuli import SHAPE, ids_of, model, vocabulary
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.engine.requirement import as_declared
 
-FIRST = Case("inference-1", B=2, H=5, L=3, S=7, E=4, F=28)
-SECOND = Case("inference-2", B=3, H=2, L=4, S=5, E=6, F=17)
+FIRST = SHAPE.case("inference-1", B=2, heads=5, L=3, S=7, head_width=4, hidden=28)
+SECOND = SHAPE.case("inference-2", B=3, heads=2, L=4, S=5, head_width=6, hidden=17)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def request(
         block = block.sized(causal=True)
     inputs = {**block.inputs, **(masks or {})}
     x = next(inputs[name] for name in ("target", "x", "ids") if name in inputs)
-    width = block.config.vocab_size if component == "transformer" else case.H * case.E
+    width = block.config.vocab_size if component == "transformer" else case.width
     return Request(component, block.config, block.weights, inputs, (*x.shape[:2], width))
 
 
@@ -65,8 +65,8 @@ def _block(
 
 
 def _token_attention(manner: Manner, case: Case) -> blocks.Block:
-    width = case.H * case.E
-    config = TokenAttentionConfig(vocabulary(case), width, case.H, causal=manner.choice("causality") == "always")
+    width = case.width
+    config = TokenAttentionConfig(vocabulary(case), width, case.heads, causal=manner.choice("causality") == "always")
     weights = blocks.draw_attention(case, "attn", bias=True)
     weights["table.weight"] = case.draw("table.weight", config.vocab_size, width)
     ids = ids_of(case, "source", case.L)

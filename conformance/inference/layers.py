@@ -132,7 +132,7 @@ def drawn_anew(place: Place, one: Tried) -> list[str]:
         return []
     shapes = {name: tuple(p.shape) for name, p in first.items()}
     given = "hidden" in one.text.made.given
-    if given and hidden_width(shapes, FIRST.H * FIRST.E, config.hidden_dim) != config.hidden_dim:
+    if given and hidden_width(shapes, FIRST.width, config.hidden_dim) != config.hidden_dim:
         return []  # it ignores what it is given, which is its mistake
     names = uncovered(one.text.entries, one.text.stacks, [name for name in one.trace.order if name in one.trace.used])
     return [name for name in names if not torch.equal(first[name], second[name])]

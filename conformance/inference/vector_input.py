@@ -18,7 +18,7 @@ from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.trial import drawn
 
-WIDTH = FIRST.H * FIRST.E
+WIDTH = FIRST.width
 B, L, S = 2, 3, 7
 SHAPES = {(*tokens, WIDTH) for n in (L, S) for tokens in ((B, n), (n, B))}
 

@@ -27,7 +27,6 @@ RUNS = 150  # of its check, at most
 VISIBLE = 1e-2  # of what is largest: a difference that is seen in numbers of three digits
 ROUNDED = 1e-4  # a tensor with no larger numbers is one of zeros
 NUMBERS = 60  # with more of them nobody follows by hand
-_SIZES = ("B", "H", "L", "E", "F", "S")  # in this order they are made smaller
 _AS_DRAWN = re.compile(r"mask\(| ids\(|signs of ")  # only compared, or spread over a vocabulary: not rounded
 
 
@@ -249,23 +248,24 @@ def smallest(
 
 def at_most(case: Case, most: int) -> Case:
     """Return the case with no size larger than ``most``."""
-    return resized(case, **{name: min(getattr(case, name), most) for name in _SIZES})
+    return resized(case, **{name: min(case.sizes[name], most) for name in case.shape.names})
 
 
 def resized(case: Case, **sizes: int) -> Case:
-    """Return the case with other sizes. A layer as wide as its heads stays so, a multiple remains one."""
-    if case.multiple > 1 and "E" in sizes:
-        sizes["E"] = case.multiple * max(1, -(-sizes["E"] // case.multiple))
-    changed = case.but(**sizes)
-    return changed.but(embed=changed.H * changed.E) if case.embed == case.H * case.E else changed
+    """Return the case with other sizes. A multiple remains one."""
+    for name, of in case.shape.multiples.items():
+        if name in sizes:
+            sizes[name] = of * max(1, -(-sizes[name] // of))
+    return case.but(**sizes)
 
 
 def _smaller_sizes(search: Search) -> None:
     """Make one size after another as small as it can be; those that are equal together, else alone."""
-    for name in _SIZES:
-        assert search.found
-        size = getattr(search.found.case, name)
-        equal = [n for n in _SIZES if getattr(search.found.case, n) == size]
+    assert search.found
+    every = search.found.case.shape.names
+    for name in every:
+        size = search.found.case.sizes[name]
+        equal = [n for n in every if search.found.case.sizes[n] == size]
         for names in ([name], equal) if len(equal) > 1 else ([name],):
             case = search.found.case
             smaller = (resized(case, **dict.fromkeys(names, n)) for n in range(1, min(size, 5)))

@@ -13,7 +13,6 @@ from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.subject import Subject
 
 EXAMPLES = 25
-_SIZES = ("B", "H", "L", "S", "E", "F")
 
 
 def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseResult | None:
@@ -25,9 +24,10 @@ def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseRe
     cases = [case for case in cases if not case.fixed]
     if not cases:
         return None
+    most = max(len(case.shape.names) for case in cases)
     drawn = tuples(
         sampled_from(range(len(cases))),
-        lists(integers(1, 4), min_size=len(_SIZES), max_size=len(_SIZES)),
+        lists(integers(1, 4), min_size=most, max_size=most),
         sampled_from(tuple(REGIMES)),
         integers(0, 99),
     )
@@ -55,12 +55,12 @@ def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseRe
 def around(case: Case, steps: Sequence[int]) -> Case:
     """Return the case with other sizes that are equal where its sizes are equal and ordered as they are.
 
-    The i-th smallest size becomes the sum of the first i steps. A layer as wide as its heads stays so; a width that is
-    a multiple of something becomes the next multiple, at least twice it.
+    The i-th smallest size becomes the sum of the first i steps. A size that is a multiple of something becomes the next
+    multiple, at least twice it.
     """
-    sizes = sorted({getattr(case, name) for name in _SIZES})
-    other = {size: sum(steps[: i + 1]) for i, size in enumerate(sizes)}
-    changed = case.but(**{name: other[getattr(case, name)] for name in _SIZES})
-    if case.multiple > 1:
-        changed = changed.but(E=case.multiple * max(2, -(-changed.E // case.multiple)))
-    return changed.but(embed=changed.H * changed.E) if case.embed == case.H * case.E else changed
+    names = case.shape.names
+    other = {size: sum(steps[: i + 1]) for i, size in enumerate(sorted({case.sizes[name] for name in names}))}
+    sizes = {name: other[case.sizes[name]] for name in names}
+    for name, of in case.shape.multiples.items():
+        sizes[name] = of * max(2, -(-sizes[name] // of))
+    return case.but(**sizes)

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from attnconf.adapters import contract, reference
+from attnconf.conformance.chapters.decoder.stimuli import SHAPE
 from attnconf.conformance.chapters.shared import layers as blocks
-from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.conformance.engine.request import Unjudgeable
 from attnconf.conformance.engine.subject import Subject
@@ -20,7 +20,7 @@ from attnconf.conformance.run.implementations import load
 
 torch.set_num_threads(1)
 IMPLEMENTATIONS = {i.name: i for name in adapter_names() for i in load(name) if not isinstance(i, Unjudgeable)}
-CASE = Case("adapters-1", B=2, H=2, L=5, S=7, E=4, F=11)
+CASE = SHAPE.case("adapters-1", B=2, heads=2, L=5, S=7, head_width=4, hidden=11)
 BOUND, SLOPE = 1e-6, 1e-5  # of outputs and of gradients: some compute parts in float32
 
 LAYERS = ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder")
@@ -130,7 +130,7 @@ def wanted(subject, block):
     for name, w in block.weights.items():
         layer, kind = name.split(".")[-2:] if "." in name else ("norm", name)
         if layer == "q" and choice("attention-scale") == "none":
-            weights[name] = w * math.sqrt(CASE.E)
+            weights[name] = w * math.sqrt(CASE.head_width)
         if "norm" in layer and choice("rms-norm-weight") == "one-plus" and subject.component != "layer_norm":
             weights[name] = 1 + w
         if layer == "up" and block.config.gated and choice("glu-activated") == "up":

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.encoder.stimuli import LEARN
 from attnconf.conformance.chapters.shared import layers, learning
 from attnconf.conformance.chapters.shared.learning import BLANK, LENGTH, UNSCORED, WORDS
 from attnconf.conformance.engine import progress
-from attnconf.conformance.engine.case import family
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.pictures.thorough import explore
 from attnconf.conformance.run.implementations import load
@@ -51,7 +51,7 @@ def test_the_next_word_is_the_target_where_nobody_can_know_it():
 
 
 def test_an_encoder_that_is_not_the_reference_learns():
-    (case,) = family("encoder-learn", 0, "cpu", True)
+    (case,) = LEARN
     subject = Subject(load("textbook_modules")[0], "encoder", "direct")
     block = layers.encoder(subject, case, norm_first=True, final_norm=True)
     assert learning.accuracy_of(subject, case, block, learning.recall) >= learning.LEARNED

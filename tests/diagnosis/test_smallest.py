@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.chapters.multi_head_attention.stimuli import SHAPE as LAYER
+from attnconf.conformance.chapters.rotary.stimuli import SHAPE as ROTARY
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
@@ -165,7 +166,7 @@ def test_numbers_are_small_and_whole_and_the_case_still_fails():
 
 
 def test_weights_of_projections_are_whole():
-    plain = smallest.Plain("whole", E=2, H=3, embed=6)
+    plain = smallest.Plain("whole", LAYER, {"B": 2, "H": 3, "L": 4, "E": 2, "S": 5})
     drawn = plain.draw("q.weight", 6, 6) * 1.5 / 6**0.5
     assert torch.allclose(drawn, drawn.round(), atol=1e-12)
 
@@ -260,6 +261,5 @@ def test_a_fault_of_the_drawing_is_no_fault_of_the_run(monkeypatch):
 
 
 def test_a_case_is_drawn_whole_whatever_it_was():
-    case = smallest.resized(Case("some", E=6, multiple=2), E=3)
-    assert case.E == 4
-    assert smallest.resized(Case("layer", H=3, E=7, embed=21), H=1).embed == 7
+    assert smallest.resized(ROTARY.case("some", B=2, H=3, L=5, E=6), E=3).E == 4
+    assert smallest.resized(LAYER.case("layer", B=2, H=3, L=4, E=7, S=5), H=1).embed == 7

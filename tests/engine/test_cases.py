@@ -5,15 +5,20 @@ from itertools import combinations
 
 import pytest
 import torch
+from all_cases import FAMILIES
 
+from attnconf.conformance.chapters.attention.stimuli import SHAPE
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.case import FAMILIES, REGIMES, Case, draw, family
+from attnconf.conformance.engine.case import REGIMES, draw
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.subject import Subject
 
-SIZES = ("B", "H", "L", "S", "E", "F")
-CASES = {(name, case.name): case for name, cases in FAMILIES.items() for case in cases}
+SOME = SHAPE.case("some", B=2, H=3, L=5, S=11, E=7, F=13)
+DISTINCT = FAMILIES["attention", "DISTINCT"]
+LENGTHS = ("L", "S", "rows", "columns", "points", "words")
+CASES = {(*name, case.name): case for name, cases in FAMILIES.items() for case in cases}
+LIKE_ATTENTION = [key for key, case in CASES.items() if case.shape is SHAPE]
 TILES = (16, 32, 64, 128)
 
 # Sizes that are equal on purpose, told by the case: what it says, the sizes, and why.
@@ -22,8 +27,9 @@ EQUAL = [
     (lambda c: "batch-is-L" in c.name, ("B", "L"), "where samples and queries can be mixed up"),
     (lambda c: "batch-is-S" in c.name, ("B", "S"), "where samples and keys can be mixed up"),
     (lambda c: "batch-is-H" in c.name, ("B", "H"), "where samples and heads can be mixed up"),
+    (lambda c: "square" in c.name, ("rows", "columns"), "where the axes of a grid can be mixed up"),
+    (lambda c: True, ("alphabet", "letters"), "as many letters in a word, at most, as there are"),
     (lambda c: "fused" in c.name, ("E", "F"), "fused kernels want values as wide as keys"),
-    (lambda c: c.embed > 0, ("E", "F"), "a layer's heads have one width"),
 ]
 
 # Numbers that draw() gave when the case set was made. They may never change: verdicts would.
@@ -37,6 +43,7 @@ GOLDEN = {
 }  # fmt: skip
 
 each_case = pytest.mark.parametrize("key", CASES, ids="/".join)
+each_of_attention = pytest.mark.parametrize("key", LIKE_ATTENTION, ids="/".join)
 
 
 # -- sizes
@@ -45,15 +52,15 @@ each_case = pytest.mark.parametrize("key", CASES, ids="/".join)
 @each_case
 def test_sizes_are_distinct_but_for_those_meant_to_be_equal(key):
     case = CASES[key]
-    equal = {pair for pair in combinations(SIZES, 2) if getattr(case, pair[0]) == getattr(case, pair[1])}
-    assert equal == {pair for says, pair, _ in EQUAL if says(case)}
+    equal = {frozenset(pair) for pair in combinations(case.sizes, 2) if case.sizes[pair[0]] == case.sizes[pair[1]]}
+    assert equal == {frozenset(pair) for says, pair, _ in EQUAL if says(case) and {*pair} <= {*case.sizes}}
 
 
-@each_case
+@pytest.mark.parametrize("key", [key for key in CASES if key[0] == "multi_head_attention"], ids="/".join)
 def test_layers_have_widths_that_fit_nothing_else(key):
     case = CASES[key]
-    widths = {w for w in (case.embed, case.key_dim, case.value_dim, case.out_dim) if w}
-    assert not widths & ({getattr(case, size) for size in SIZES} - ({case.E} if case.H == 1 else set()))
+    widths = {case.embed, case.key_dim, case.value_dim}
+    assert not widths & ({case.sizes[size] for size in case.shape.names} - ({case.E} if case.H == 1 else set()))
 
 
 @pytest.mark.parametrize(
@@ -75,34 +82,54 @@ def test_layers_have_widths_that_fit_nothing_else(key):
     ],
 )
 def test_some_case_at_every_edge(wanted):
-    assert any(wanted(case) for case in CASES.values())
+    assert any(wanted(CASES[key]) for key in LIKE_ATTENTION)
 
 
 @each_case
 def test_lengths_are_off_every_tile(key):
     case = CASES[key]
-    assert all(length % tile for length in (case.L, case.S) for tile in TILES)
+    assert all(case.sizes[name] % tile for name in LENGTHS if name in case.sizes for tile in TILES)
 
 
 def test_names_tell_cases_of_a_check_apart():
     for checked in all_checks().values():
-        names = [case.name for name in checked.families for case in FAMILIES[name]]
+        names = [case.name for family in checked.families for case in family]
+        assert names
         assert len(names) == len(set(names)), checked.requirement.id
 
 
 def test_every_family_is_used():
-    assert {name for checked in all_checks().values() for name in checked.families} == set(FAMILIES)
+    used = {id(family) for checked in all_checks().values() for family in checked.families}
+    assert {name for name, family in FAMILIES.items() if id(family) not in used} == set()
 
 
 def test_without_a_width_of_their_own_values_are_as_wide_as_keys():
-    for name in FAMILIES:
-        assert all(case.F == case.E for case in family(name, 0, "cpu", False))
+    subject = Subject(apply([]), "multi_head_attention", "heads")
+    cases = all_checks()["ATT-QUERY-1"].cases(subject, 0, "cpu")
+    assert cases
+    assert all(case.F == case.E for case in cases)
+
+
+def test_a_size_has_one_name_and_another_is_refused():
+    with pytest.raises(AttributeError, match="case some has no size 'words': there are B, H, L, S, E, F"):
+        SOME.words  # noqa: B018  # reading it is what raises
+    with pytest.raises(TypeError, match=r"sizes lacking: \['F'\]; not of its shape: \['words'\]"):
+        SHAPE.case("some", B=2, H=3, L=5, S=11, E=7, words=1)
+    with pytest.raises(TypeError, match="words"):
+        SOME.but(words=1)
+
+
+def test_a_size_that_is_not_given_follows_those_that_it_is_a_product_of():
+    (layer,) = FAMILIES["multi_head_attention", "LAYER"]
+    assert layer.embed == layer.H * layer.E
+    assert layer.but(H=1).embed == layer.E
+    assert layer.but(embed=5, H=1).embed == 5
 
 
 # -- numbers
 
 
-@each_case
+@each_of_attention
 def test_stimuli_are_signed_and_strong(key):
     case = CASES[key]
     for x, size in ((case.q, REGIMES[case.regime]), (case.k, 1.0), (case.v, 1.0)):
@@ -112,7 +139,7 @@ def test_stimuli_are_signed_and_strong(key):
         assert float(x.std()) == pytest.approx(size, rel=0.35)
 
 
-@each_case
+@each_of_attention
 def test_scores_are_as_spread_as_the_regime_says(key):
     case = CASES[key]
     scores = case.q @ case.k.transpose(-1, -2) / math.sqrt(case.E)
@@ -120,12 +147,12 @@ def test_scores_are_as_spread_as_the_regime_says(key):
 
 
 def test_there_are_three_regimes_and_each_is_used():
-    assert {case.regime for case in FAMILIES["distinct"]} == set(REGIMES) == {"uniform", "moderate", "peaked"}
+    assert {case.regime for case in DISTINCT} == set(REGIMES) == {"uniform", "moderate", "peaked"}
 
 
 def test_the_peaked_regime_is_peaked_and_the_uniform_one_is_not():
     largest = {}
-    for case in FAMILIES["distinct"]:
+    for case in DISTINCT:
         weights = torch.softmax(case.q @ case.k.transpose(-1, -2) / math.sqrt(case.E), dim=-1)
         largest[case.regime] = float(weights.amax(dim=-1).mean()) * case.S  # 1 where all weigh the same
     assert largest["uniform"] < 1.3 < 2 < largest["moderate"]
@@ -165,17 +192,25 @@ def test_different_keys_give_different_numbers():
 
 
 def test_tensors_of_a_case_differ_and_are_drawn_once():
-    case = Case("some")
+    case = SOME
     assert case.draw("a", 4) is case.draw("a", 4)
     assert not torch.equal(case.draw("a", 4), case.draw("b", 4))
     assert torch.equal(case.but(dtype=torch.float32).k.double(), case.k.float().double())
 
 
+def test_in_another_shape_the_same_numbers_are_drawn():
+    (layer,) = FAMILIES["multi_head_attention", "LAYER"]
+    seen = layer.seen_as(SHAPE, B=2, H=3, L=5, S=4, E=7, F=6)
+    assert (seen.F, seen.dtype) == (6, layer.dtype)
+    assert torch.equal(seen.draw("a", 4), layer.draw("a", 4))
+
+
 def test_seeds_change_the_numbers_and_nothing_else():
-    for name in FAMILIES:
-        for one, other in zip(family(name, 0, "cpu", True), family(name, 1, "cpu", True), strict=True):
-            assert one.but(seed=1) == other
-            assert not torch.equal(one.k, other.k)
+    subject = Subject(apply([]), "attention", "direct")
+    check = all_checks()["ATT-QUERY-1"]
+    for one, other in zip(check.cases(subject, 0, "cpu"), check.cases(subject, 1, "cpu"), strict=True):
+        assert one.but(seed=1) == other
+        assert not torch.equal(one.k, other.k)
 
 
 def test_implementations_are_given_the_same_numbers():
@@ -192,6 +227,6 @@ def test_implementations_are_given_the_same_numbers():
 
 @pytest.mark.parametrize("size", range(1, 9))
 def test_a_permutation_moves_everything(size):
-    order = Case("some").permutation("order", size)
+    order = SOME.permutation("order", size)
     assert sorted(order.tolist()) == list(range(size))
     assert size == 1 or all(i != at for i, at in enumerate(order.tolist()))

@@ -8,7 +8,6 @@ from null_allowed import ALL, ALLOWED
 from null_implementations import CONTROLS
 
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.case import FAMILIES
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.requirement import Checked
@@ -25,7 +24,7 @@ def allowed(control):
     found = set()
     for entry in ALLOWED:
         for requirement in entry.requirements.split() if control in entry.controls else ():
-            names = [case.name for family in all_checks()[requirement].families for case in FAMILIES[family]]
+            names = [case.name for family in all_checks()[requirement].families for case in family]
             found |= {(c, requirement, case) for c in entry.components for case in entry.cases or names}
     return found
 

@@ -256,11 +256,6 @@ def test_an_unknown_id_on_a_check_is_refused():
         requirement.requirement("ATT-SCALX-1")(a_check)
 
 
-def test_an_unknown_family_of_cases_is_refused():
-    with pytest.raises(registry.SpecError, match="unknown family of cases 'distnct': there are distinct, "):
-        requirement.requirement("ATT-SCALE-1", "distnct")
-
-
 @pytest.mark.parametrize("where", ["breaks", "raises"])
 def test_an_unknown_id_in_a_mutant_is_refused(where, monkeypatch):
     unknown = {"breaks": set(), where: {"ATT-SCALX-1"}}

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from attnconf.adapters.contract import AttentionConfig
+from attnconf.conformance.chapters.attention.stimuli import SHAPE
 from attnconf.conformance.engine.boundary import call
-from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation, Request
 
-CASE = Case("door", B=2, H=3, L=5, S=4, E=7, F=6)
+CASE = SHAPE.case("door", B=2, H=3, L=5, S=4, E=7, F=6)
 NAMES = ("query", "key", "value")
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import AlibiAttentionConfig, AlibiConfig
+from attnconf.conformance.chapters.alibi import stimuli
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure, Observed, close, holds
@@ -93,7 +94,7 @@ def distances(length: int, like: Tensor) -> Tensor:
 # -- what comes back
 
 
-@requirement("ALIBI-SHAPE-1", "alibi", "alibi-edges")
+@requirement("ALIBI-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
 def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case) -> Evidence:
     if subject.component == "alibi":
         out = ask_for_bias(subject, case, case.S, case.S).out
@@ -102,7 +103,7 @@ def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case)
     yield holds(out.is_floating_point(), f"out is {out.dtype}, want floating-point numbers")
 
 
-@requirement("ALIBI-REPEAT-1", "alibi")
+@requirement("ALIBI-REPEAT-1", stimuli.USUAL)
 def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
     want = read_bias(subject, case, case.S)
     for before in ((case.S - 3,), (case.S + 2,), (case.S + 2, case.S - 3)):
@@ -110,7 +111,7 @@ def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, f"bias of {case.S} tokens after calls with {before}")
 
 
-@requirement("ALIBI-DTYPE-1", "alibi")
+@requirement("ALIBI-DTYPE-1", stimuli.USUAL)
 def the_output_has_the_queries_dtype(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
         q, k, v = (x.to(dtype) for x in tokens(case, case.S))
@@ -121,7 +122,7 @@ def the_output_has_the_queries_dtype(subject: Subject, case: Case) -> Evidence:
 # -- how it depends on the distance
 
 
-@requirement("ALIBI-DISTANCE-1", "alibi")
+@requirement("ALIBI-DISTANCE-1", stimuli.USUAL)
 def every_query_sees_the_same_penalty_at_the_same_distance(subject: Subject, case: Case) -> Evidence:
     bias = read_bias(subject, case, case.S)
     far = distances(case.S, bias).long()
@@ -129,21 +130,21 @@ def every_query_sees_the_same_penalty_at_the_same_distance(subject: Subject, cas
     yield close(bias, want, "bias against that of the last query at the same distance:")
 
 
-@requirement("ALIBI-SIGN-1", "alibi")
+@requirement("ALIBI-SIGN-1", stimuli.USUAL)
 def a_key_further_away_has_a_smaller_bias(subject: Subject, case: Case) -> Evidence:
     steps = read_bias(subject, case, case.S)[:, -1].diff(dim=-1)
     message = f"from a key to the next one nearer the bias moves by {steps.min():.6g}, want a rise"
     yield holds(bool((steps > 0).all()), message)
 
 
-@requirement("ALIBI-LINEAR-1", "alibi")
+@requirement("ALIBI-LINEAR-1", stimuli.USUAL)
 def twice_the_distance_is_twice_the_penalty(subject: Subject, case: Case) -> Evidence:
     last = read_bias(subject, case, case.S)[:, -1]
     want = last[:, -2:-1] * distances(case.S, last)[-1]
     yield close(last, want, "bias of the last query against distance times its bias at distance 1:")
 
 
-@requirement("ALIBI-LONG-1", "alibi-long")
+@requirement("ALIBI-LONG-1", stimuli.LONG)
 def the_penalty_stays_linear_over_hundreds_of_tokens(subject: Subject, case: Case) -> Evidence:
     short = min(9, case.S)
     slope = read_slopes(subject, case, short)
@@ -152,7 +153,7 @@ def the_penalty_stays_linear_over_hundreds_of_tokens(subject: Subject, case: Cas
     yield close(bias, want, f"bias of {case.S} tokens against distance times the slope seen in {short}:")
 
 
-@requirement("ALIBI-HALF-1", "alibi-long")
+@requirement("ALIBI-HALF-1", stimuli.LONG)
 def half_precision_tells_neighbours_apart(subject: Subject, case: Case) -> Evidence:
     near = distances(case.S, torch.zeros((), device=case.device)) <= 16
     want = read_bias(subject, case, case.S).masked_fill(~near, 0.0)
@@ -164,7 +165,7 @@ def half_precision_tells_neighbours_apart(subject: Subject, case: Case) -> Evide
         yield close(got, want, f"bias in {name} up to 16 tokens away", bound=bound, source=f"two roundings of {name}")
 
 
-@requirement("ALIBI-BOTH-1", "alibi")
+@requirement("ALIBI-BOTH-1", stimuli.USUAL)
 def later_keys_are_penalised_as_earlier_ones(subject: Subject, case: Case) -> Evidence:
     length = case.S | 1  # odd, so that there is a middle
     bias = read_bias(subject, case, length, causal=False)
@@ -174,7 +175,7 @@ def later_keys_are_penalised_as_earlier_ones(subject: Subject, case: Case) -> Ev
     yield close(bias[:, -1], want, "bias of the last query without causality, against that with it:")
 
 
-@requirement("ALIBI-ALIGN-1", "alibi-cached")
+@requirement("ALIBI-ALIGN-1", stimuli.CACHED)
 def the_last_query_stands_at_the_last_key(subject: Subject, case: Case) -> Evidence:
     want = read_bias(subject, case, case.S)[:, -case.L :]
     got = against_own_key(ask_for_bias(subject, case, case.L, case.S).out.double(), causal=True)
@@ -189,7 +190,7 @@ def with_power_of_two(case: Case) -> Case:
     return case.but(H=1 << (case.H.bit_length() - 1))
 
 
-@requirement("ALIBI-HEAD-1", "alibi")
+@requirement("ALIBI-HEAD-1", stimuli.USUAL)
 def each_head_is_flatter_than_the_one_before(subject: Subject, case: Case) -> Evidence:
     case = with_power_of_two(case)
     slope = read_slopes(subject, case, case.S).abs()
@@ -197,7 +198,7 @@ def each_head_is_flatter_than_the_one_before(subject: Subject, case: Case) -> Ev
     yield holds(bool((slope.diff() < 0).all()), message)
 
 
-@requirement("ALIBI-SLOPE-1", "alibi-powers")
+@requirement("ALIBI-SLOPE-1", stimuli.POWERS)
 def slopes_are_the_powers_of_one_number(subject: Subject, case: Case) -> Evidence:
     case = with_power_of_two(case)
     yield close(read_slopes(subject, case, case.S), geometric(case.H).to(case.device), "slopes")
@@ -206,7 +207,7 @@ def slopes_are_the_powers_of_one_number(subject: Subject, case: Case) -> Evidenc
 RULES = {"published": published, "geometric": geometric}
 
 
-@requirement("ALIBI-SLOPE-2", "alibi-others")
+@requirement("ALIBI-SLOPE-2", stimuli.OTHERS)
 def slopes_of_other_numbers_of_heads_follow_a_rule_in_use(subject: Subject, case: Case) -> Evidence:
     case = case if case.H & (case.H - 1) else case.but(H=case.H + 1 if case.H > 2 else 3)
     got = read_slopes(subject, case, case.S)
@@ -228,7 +229,7 @@ def moved_by_queries(subject: Subject, case: Case) -> tuple[Tensor, Tensor]:
     return against_own_key(seeing, True) - against_own_key(blind, True), against_own_key(products, True)
 
 
-@requirement("ALIBI-ADD-1", "alibi")
+@requirement("ALIBI-ADD-1", stimuli.USUAL)
 def the_bias_is_added_to_the_scores(subject: Subject, case: Case) -> Evidence:
     q, k, v = tokens(case, case.S)
     sums = attend(subject, q, k, torch.ones_like(v)).out
@@ -239,26 +240,26 @@ def the_bias_is_added_to_the_scores(subject: Subject, case: Case) -> Evidence:
     yield close(got, factor * products, "log odds moved by the queries, against a multiple of q·k:")
 
 
-@requirement("ALIBI-SCALE-1", "alibi")
+@requirement("ALIBI-SCALE-1", stimuli.USUAL)
 def scores_are_scaled_as_without_the_bias(subject: Subject, case: Case) -> Evidence:
     got, products = moved_by_queries(subject, case)
     yield close(got, products * case.E**-0.5, "log odds moved by the queries, against q·k/√E:")
 
 
-@requirement("ALIBI-WIDTH-1", "alibi")
+@requirement("ALIBI-WIDTH-1", stimuli.USUAL)
 def the_bias_itself_is_not_scaled(subject: Subject, case: Case) -> Evidence:
     want = read_bias(subject, case, case.S)
     got = read_bias(subject, case, case.S, width=2 * case.E)
     yield close(got, want, f"bias in heads {2 * case.E} wide, against that in heads {case.E} wide:")
 
 
-@requirement("ALIBI-SAMPLE-1", "alibi")
+@requirement("ALIBI-SAMPLE-1", stimuli.USUAL)
 def every_sample_has_the_same_bias(subject: Subject, case: Case) -> Evidence:
     bias = against_own_key(log_weights(subject, case, case.S, batch=case.B, blind=True), True)
     yield close(bias, bias[:1].expand_as(bias), "bias of each sample against that of the first:")
 
 
-@requirement("ALIBI-CAUSAL-1", "alibi")
+@requirement("ALIBI-CAUSAL-1", stimuli.USUAL)
 def with_causality_later_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     q, k, v = tokens(case, case.S, case.B)
     v = case.draw("v", *v.shape)
@@ -269,7 +270,7 @@ def with_causality_later_tokens_do_not_matter(subject: Subject, case: Case) -> E
     yield close(got, want, "out of all tokens but the last two, those two changed,")
 
 
-@requirement("ALIBI-ORACLE-1", "alibi")
+@requirement("ALIBI-ORACLE-1", stimuli.USUAL)
 def attention_with_alibi_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
     case = with_power_of_two(case)
     shape = (case.B, case.H, case.S, case.E)

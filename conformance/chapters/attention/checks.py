@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.conformance.chapters.attention import stimuli
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
@@ -23,14 +24,14 @@ Evidence = Iterator[Measure]
 # -- shape, dtype, and what a call may not depend on
 
 
-@requirement("ATT-SHAPE-1", "distinct", "edges")
+@requirement("ATT-SHAPE-1", stimuli.DISTINCT, stimuli.EDGES)
 def the_output_is_as_wide_as_the_values(subject: Subject, case: Case) -> Evidence:
     out = subject.attend(case.q, case.k, case.v).out
     want = (*case.q.shape[:-1], case.v.shape[-1])
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("ATT-DTYPE-1", "one")
+@requirement("ATT-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_query(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32):
         c = case.but(dtype=dtype)
@@ -38,14 +39,14 @@ def the_output_has_the_dtype_of_the_query(subject: Subject, case: Case) -> Evide
         yield holds(got == dtype, f"out is {got} where the query is {dtype}", "dtype")
 
 
-@requirement("ATT-IMMUT-1", "one")
+@requirement("ATT-IMMUT-1", stimuli.ONE)
 def the_inputs_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
         changed = subject.attend(case.q, case.k, case.v, mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("ATT-REPEAT-1", "one")
+@requirement("ATT-REPEAT-1", stimuli.ONE)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     other = case.but(name="other")
     longer = case.but(name="longer", L=case.L + 2, S=case.S + 3)
@@ -64,7 +65,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
     yield close(twice, want, "out of the third call with the same inputs")
 
 
-@requirement("ATT-PREC-1", "distinct")
+@requirement("ATT-PREC-1", stimuli.DISTINCT)
 def a_small_step_makes_a_small_smooth_change(subject: Subject, case: Case) -> Evidence:
     """f(x+δ) - 2f(x) + f(x-δ) is of order δ² for a smooth f; rounding to half precision makes it of order 1e-3."""
     middle = subject.attend(case.q, case.k, case.v).out
@@ -77,7 +78,7 @@ def a_small_step_makes_a_small_smooth_change(subject: Subject, case: Case) -> Ev
         yield close(up + down, 2 * middle, f"out({name} + δ) + out({name} - δ)", unit=unit)
 
 
-@requirement("ATT-STRIDE-1", "one")
+@requirement("ATT-STRIDE-1", stimuli.ONE)
 def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     for layout in ("transposed", "offset"):
@@ -87,7 +88,7 @@ def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Eviden
     yield close(subject.attend(q, k, v, layout="expanded").out, want, "out of expanded (stride 0) inputs")
 
 
-@requirement("ATT-MODE-1", "one")
+@requirement("ATT-MODE-1", stimuli.ONE)
 def the_autograd_mode_does_not_matter(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     for mode in ("tracked", "no_grad", "inference_mode"):
@@ -99,7 +100,7 @@ def the_autograd_mode_does_not_matter(subject: Subject, case: Case) -> Evidence:
 # -- what a row of the output may depend on
 
 
-@requirement("ATT-BATCH-1", "distinct", "batches")
+@requirement("ATT-BATCH-1", stimuli.DISTINCT, stimuli.BATCHES)
 def a_sample_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
     together = subject.attend(case.q, case.k, case.v).out
     for b in range(case.B):
@@ -107,7 +108,7 @@ def a_sample_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
         yield close(together[b : b + 1], alone, f"out of sample {b} in the batch, against it alone,")
 
 
-@requirement("ATT-HEAD-1")
+@requirement("ATT-HEAD-1", stimuli.DISTINCT)
 def a_head_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     other = case.but(name="other")
@@ -118,7 +119,7 @@ def a_head_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
         yield close(got[:, h], want[:, h], f"out of head {h} when only the other heads change")
 
 
-@requirement("ATT-QUERY-1")
+@requirement("ATT-QUERY-1", stimuli.DISTINCT)
 def a_query_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
     together = subject.attend(case.q, case.k, case.v).out
     for i in range(case.L):
@@ -130,7 +131,7 @@ def a_query_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
     )
 
 
-@requirement("ATT-KEYS-1")
+@requirement("ATT-KEYS-1", stimuli.DISTINCT)
 def the_order_of_the_keys_does_not_matter(subject: Subject, case: Case) -> Evidence:
     order = case.permutation("keys", case.S)
     want = subject.attend(case.q, case.k, case.v).out
@@ -141,7 +142,7 @@ def the_order_of_the_keys_does_not_matter(subject: Subject, case: Case) -> Evide
 # -- the weights: an average over the keys
 
 
-@requirement("ATT-LINEAR-1")
+@requirement("ATT-LINEAR-1", stimuli.DISTINCT)
 def the_output_is_linear_in_the_values(subject: Subject, case: Case) -> Evidence:
     w = case.draw("other values", *case.v.shape)
     got = subject.attend(case.q, case.k, 2 * case.v - 3 * w).out
@@ -149,27 +150,27 @@ def the_output_is_linear_in_the_values(subject: Subject, case: Case) -> Evidence
     yield close(got, want, "out(2v - 3w) against 2 out(v) - 3 out(w)")
 
 
-@requirement("ATT-ROWS-1", "distinct", "edges")
+@requirement("ATT-ROWS-1", stimuli.DISTINCT, stimuli.EDGES)
 def the_weights_of_a_query_sum_to_one(subject: Subject, case: Case) -> Evidence:
     out = subject.attend(case.q, case.k, torch.ones_like(case.v)).out
     yield close(out, torch.ones_like(out), "out with V = 1")
 
 
-@requirement("ATT-CONVEX-1")
+@requirement("ATT-CONVEX-1", stimuli.DISTINCT)
 def the_output_lies_between_the_values(subject: Subject, case: Case) -> Evidence:
     out = subject.attend(case.q, case.k, case.v).out
     low, high = case.v.amin(dim=2, keepdim=True), case.v.amax(dim=2, keepdim=True)
     yield within(out, low.expand_as(out), high.expand_as(out), "out, clamped to the values' range,")
 
 
-@requirement("ATT-SINGLE-1", "distinct")
+@requirement("ATT-SINGLE-1", stimuli.DISTINCT)
 def a_single_key_hands_over_its_value(subject: Subject, case: Case) -> Evidence:
     # exact where code computes in float32, too, and where what is fed in is added to the output and taken off again
     q, k, v = (x.float().to(case.dtype) for x in (case.q, case.k[:, :, :1], case.v[:, :, :1]))
     yield identical(subject.attend(q, k, v).out, v.expand(-1, -1, case.L, -1).contiguous(), "out with one key")
 
 
-@requirement("ATT-DUPL-1")
+@requirement("ATT-DUPL-1", stimuli.DISTINCT)
 def repeating_every_key_changes_nothing(subject: Subject, case: Case) -> Evidence:
     q, k, v = case.q, case.k[:, :, :4], case.v[:, :, :4]
     want = subject.attend(q, k, v).out
@@ -177,7 +178,7 @@ def repeating_every_key_changes_nothing(subject: Subject, case: Case) -> Evidenc
     yield close(got, want, "out with every key and value there twice")
 
 
-@requirement("ATT-LONG-1", "long")
+@requirement("ATT-LONG-1", stimuli.LONG)
 def every_key_and_query_of_a_long_sequence_counts(subject: Subject, case: Case) -> Evidence:
     """Equal scores (q = 0) weigh every key alike: the output is the mean of all values, in every row."""
     out = subject.attend(torch.zeros_like(case.q), case.k, case.v).out
@@ -187,7 +188,7 @@ def every_key_and_query_of_a_long_sequence_counts(subject: Subject, case: Case) 
 # -- the scores
 
 
-@requirement("ATT-SHIFT-1", "one", "small")
+@requirement("ATT-SHIFT-1", stimuli.ONE, stimuli.SMALL)
 def adding_one_vector_to_all_keys_changes_nothing(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     for size in (0.7, -0.7):
@@ -219,7 +220,7 @@ def measured_scale(subject: Subject, q: Tensor, k: Tensor, **options: object) ->
     return (log_odds(read_weights(subject, q, k, **options)) * x).sum() / (x * x).sum()
 
 
-@requirement("ATT-SCORE-1", "readable")
+@requirement("ATT-SCORE-1", stimuli.READABLE)
 def log_odds_are_proportional_to_the_dot_product(subject: Subject, case: Case) -> Evidence:
     got = log_odds(read_weights(subject, case.q, case.k))
     x = products(case.q, case.k)
@@ -228,7 +229,7 @@ def log_odds_are_proportional_to_the_dot_product(subject: Subject, case: Case) -
     yield close(got, factor * x, f"log(a_j/a_0), against {float(factor):.6g} · q·(k_j - k_0),")
 
 
-@requirement("ATT-RETR-1", "small")
+@requirement("ATT-RETR-1", stimuli.SMALL)
 def the_key_that_fits_best_wins(subject: Subject, case: Case) -> Evidence:
     """Keys are unit vectors, the query is 60·√E times one of them: every other key is e^60 times lighter."""
     k = torch.eye(case.S, case.E, dtype=case.dtype, device=case.device).expand(case.B, case.H, -1, -1)
@@ -237,7 +238,7 @@ def the_key_that_fits_best_wins(subject: Subject, case: Case) -> Evidence:
     yield close(out, case.v[:, :, wanted], "out of a query 60·√E·k_j, against v_j,")
 
 
-@requirement("ATT-STABLE-1", "small")
+@requirement("ATT-STABLE-1", stimuli.SMALL)
 def large_scores_overflow_nothing(subject: Subject, case: Case) -> Evidence:
     k = torch.eye(case.S, case.E, dtype=case.dtype, device=case.device).expand(case.B, case.H, -1, -1)
     wanted = torch.arange(case.L) % case.S
@@ -255,7 +256,7 @@ def large_scores_overflow_nothing(subject: Subject, case: Case) -> Evidence:
     )
 
 
-@requirement("ATT-SCALE-1", "readable", "small")
+@requirement("ATT-SCALE-1", stimuli.READABLE, stimuli.SMALL)
 def the_default_scale_is_one_over_root_e(subject: Subject, case: Case) -> Evidence:
     q, k = case.q, case.k[:, :, :3]  # L is not S: a mask that is added where they are equal is not a wrong scale
     got, want = measured_scale(subject, q, k), torch.tensor(case.E**-0.5)
@@ -264,7 +265,7 @@ def the_default_scale_is_one_over_root_e(subject: Subject, case: Case) -> Eviden
     yield close(got, want, f"the scale with E = {case.E}{known}")
 
 
-@requirement("ATT-SCALE-2", "readable")
+@requirement("ATT-SCALE-2", stimuli.READABLE)
 def a_given_scale_multiplies_the_scores(subject: Subject, case: Case) -> Evidence:
     once = measured_scale(subject, case.q, case.k, scale=0.3)
     for scale in (0.45, 0.15, -0.3):
@@ -272,7 +273,7 @@ def a_given_scale_multiplies_the_scores(subject: Subject, case: Case) -> Evidenc
         yield close(got, once * scale / 0.3, f"the scale measured for scale={scale}, from that for 0.3")
 
 
-@requirement("ATT-SCALE-3", "readable")
+@requirement("ATT-SCALE-3", stimuli.READABLE)
 def a_given_scale_replaces_the_default(subject: Subject, case: Case) -> Evidence:
     default = measured_scale(subject, case.q, case.k)
     given = measured_scale(subject, case.q, case.k, scale=case.E**-0.5)
@@ -282,7 +283,7 @@ def a_given_scale_replaces_the_default(subject: Subject, case: Case) -> Evidence
 # -- what else comes back
 
 
-@requirement("ATT-WEIGHTS-1", "distinct")
+@requirement("ATT-WEIGHTS-1", stimuli.DISTINCT)
 def the_returned_weights_make_the_output(subject: Subject, case: Case) -> Evidence:
     reply = subject.attend(case.q, case.k, case.v, need_weights=True)
     assert reply.weights is not None
@@ -291,7 +292,7 @@ def the_returned_weights_make_the_output(subject: Subject, case: Case) -> Eviden
     yield close(reply.weights.double() @ case.v, reply.out, "the returned weights times V, against out")
 
 
-@requirement("ATT-WEIGHTS-2", "distinct")
+@requirement("ATT-WEIGHTS-2", stimuli.DISTINCT)
 def asking_for_weights_does_not_change_the_output(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     for mode in ("plain", "no_grad"):
@@ -299,7 +300,7 @@ def asking_for_weights_does_not_change_the_output(subject: Subject, case: Case) 
         yield close(out, want, f"out with need_weights in mode {mode}")
 
 
-@requirement("ATT-GRAD-1", "one", "small")
+@requirement("ATT-GRAD-1", stimuli.ONE, stimuli.SMALL)
 def gradients_are_the_slopes_of_the_output(subject: Subject, case: Case) -> Evidence:
     x: dict[str, Any] = {"q": case.q, "k": case.k, "v": case.v}
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
@@ -334,13 +335,13 @@ def dropped(subject: Subject, case: Case) -> tuple[Tensor, Tensor]:
     return evaluated.unflatten(-1, (2, S)), train.unflatten(-1, (2, S))
 
 
-@requirement("ATT-DROP-1", "one")
+@requirement("ATT-DROP-1", stimuli.ONE)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     yield close(subject.attend(case.q, case.k, case.v, dropout=P, seed=1).out, want, "out in evaluation with dropout")
 
 
-@requirement("ATT-DROP-2", "many-rows")
+@requirement("ATT-DROP-2", stimuli.MANY_ROWS)
 def training_drops_weights_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
     _, train = dropped(subject, case)
     gone = train == 0
@@ -355,7 +356,7 @@ def training_drops_weights_at_the_given_rate(subject: Subject, case: Case) -> Ev
     yield holds(bool(rows.std(dim=0).min() > 0), "the same keys are dropped for every query")
 
 
-@requirement("ATT-DROP-3", "many-rows")
+@requirement("ATT-DROP-3", stimuli.MANY_ROWS)
 def what_is_kept_is_rescaled(subject: Subject, case: Case) -> Evidence:
     evaluated, train = dropped(subject, case)
     want = torch.where(train == 0, 0.0, evaluated / (1 - P))
@@ -365,7 +366,7 @@ def what_is_kept_is_rescaled(subject: Subject, case: Case) -> Evidence:
 # -- what must be refused, and what is at the edge
 
 
-@requirement("ATT-ERROR-1", "small", "fused")
+@requirement("ATT-ERROR-1", stimuli.SMALL, stimuli.FUSED)
 def sizes_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     q, k, v = case.q, case.k, case.v
     wider = torch.cat([q, q], dim=-1)
@@ -378,7 +379,7 @@ def sizes_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
         yield refuses(subject, what, a, b, c)
 
 
-@requirement("ATT-ERROR-2", "small")
+@requirement("ATT-ERROR-2", stimuli.SMALL)
 def an_axis_of_one_is_not_stretched(subject: Subject, case: Case) -> Evidence:
     yield refuses(subject, "a single value for several keys", case.q, case.k, case.v[:, :, :1])
 
@@ -393,7 +394,7 @@ def refuses(subject: Subject, what: str, q: Tensor, k: Tensor, v: Tensor) -> Mea
     raise Failure("property", f"{what}: no error was raised")
 
 
-@requirement("ATT-EMPTY-1", "small")
+@requirement("ATT-EMPTY-1", stimuli.SMALL)
 def an_empty_batch_gives_an_empty_output(subject: Subject, case: Case) -> Evidence:
     out = subject.attend(case.q[:0], case.k[:0], case.v[:0]).out
     yield holds(out.shape[0] == 0, "out of an empty batch is not empty")
@@ -414,7 +415,7 @@ def oracle(
     return want.detach(), grads
 
 
-@requirement("ATT-ORACLE-1", "distinct", "fused", "edges", "long")
+@requirement("ATT-ORACLE-1", stimuli.DISTINCT, stimuli.FUSED, stimuli.EDGES, stimuli.LONG)
 def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
     reply = subject.attend(case.q, case.k, case.v, cotangent=cotangent)
@@ -425,7 +426,7 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit)
 
 
-@requirement("ATT-PREC-2")
+@requirement("ATT-PREC-2", stimuli.DISTINCT)
 def float64_is_computed_in_float64(subject: Subject, case: Case) -> Evidence:
     want, _ = attend(case.q, case.k, case.v)
     out = subject.attend(case.q, case.k, case.v).out
@@ -438,13 +439,13 @@ def rounded_oracle(case: Case) -> tuple[Tensor, tuple[float, float]]:
     return want, worst_of_two_orders(case.q, case.k, case.v, want)
 
 
-@requirement("ATT-HALF-1", "distinct", "fused")
+@requirement("ATT-HALF-1", stimuli.DISTINCT, stimuli.FUSED)
 def half_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.bfloat16, torch.float16):
         yield keeps_to_the_budget(subject, case.but(dtype=dtype))
 
 
-@requirement("ATT-FLOAT-1", "distinct", "fused")
+@requirement("ATT-FLOAT-1", stimuli.DISTINCT, stimuli.FUSED)
 def single_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     yield keeps_to_the_budget(subject, case.but(dtype=torch.float32))
 
@@ -454,7 +455,7 @@ def keeps_to_the_budget(subject: Subject, case: Case) -> Measure:
     return error_budget(subject.attend(case.q, case.k, case.v).out, want, baseline, case.dtype)
 
 
-@requirement("ATT-RANGE-1", "small")
+@requirement("ATT-RANGE-1", stimuli.SMALL)
 def half_precision_does_not_overflow_in_the_product(subject: Subject, case: Case) -> Evidence:
     """|q| = |k| = 300 makes q·k 90000, beyond float16's 65504, while the scaled score is within it."""
     c = case.but(dtype=torch.float16)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import CoordinateMlpConfig
+from attnconf.conformance.chapters.coordinate_mlp import stimuli
 from attnconf.conformance.chapters.fourier.checks import (
     bank,
     canonical,
@@ -40,7 +41,11 @@ Weights = Mapping[str, Tensor]
 
 def sizes(subject: Subject, case: Case, hidden: Sequence[int] = ()) -> list[int]:
     """Return the widths of features, hidden layers and colours."""
-    return [width(subject, case.E, case.S), *(hidden or (case.H, case.B)), case.out_dim]
+    return [
+        width(subject, case.coordinates, case.frequencies),
+        *(hidden or (case.hidden, case.next_hidden)),
+        case.colours,
+    ]
 
 
 def draw_layers(case: Case, widths: Sequence[int]) -> dict[str, Tensor]:
@@ -62,13 +67,13 @@ def in_declared_order(subject: Subject, weight: Tensor, d: int) -> Tensor:
 def run(subject: Subject, case: Case, x: Tensor, weights: Weights, **options: Any) -> Reply:
     """Return the reply for canonical weights; gradients of 0.weight are canonical, too."""
     rows = [weights[f"{i}.weight"].shape[0] for i in range(len(weights) // 2)]
-    config = CoordinateMlpConfig(case.E, bank(case), tuple(rows[:-1]), rows[-1])
-    handed = {**weights, "0.weight": in_declared_order(subject, weights["0.weight"], case.E)}
+    config = CoordinateMlpConfig(case.coordinates, bank(case), tuple(rows[:-1]), rows[-1])
+    handed = {**weights, "0.weight": in_declared_order(subject, weights["0.weight"], case.coordinates)}
     reply = subject.ask(config, {"x": x}, (len(x), rows[-1]), handed, **options)
     if "0.weight" not in reply.grads:
         return reply
-    columns = torch.arange(width(subject, case.E, case.S), device=x.device)[None]
-    back = in_declared_order(subject, columns, case.E)[0].argsort()
+    columns = torch.arange(width(subject, case.coordinates, case.frequencies), device=x.device)[None]
+    back = in_declared_order(subject, columns, case.coordinates)[0].argsort()
     return Reply(reply.out, None, {**reply.grads, "0.weight": reply.grads["0.weight"][:, back]}, reply.changed)
 
 
@@ -80,7 +85,7 @@ def low_points(subject: Subject, case: Case) -> Tensor:
 # -- what goes in
 
 
-@requirement("CMLP-POINTS-1", "coordinate_mlp")
+@requirement("CMLP-POINTS-1", stimuli.USUAL)
 def a_point_has_its_own_colour(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     whole = run(subject, case, x, weights).out
@@ -90,22 +95,22 @@ def a_point_has_its_own_colour(subject: Subject, case: Case) -> Evidence:
     yield close(got, whole[-1:].expand_as(got), "out of one point four times, against once among others,")
 
 
-@requirement("CMLP-FEATURES-1", "coordinate_mlp")
+@requirement("CMLP-FEATURES-1", stimuli.USUAL)
 def the_first_layer_reads_the_features(subject: Subject, case: Case) -> Evidence:
     """Every feature goes through a pair of units, once with each sign: ReLU(z) - ReLU(-z) = z."""
-    W, x = width(subject, case.E, case.S), points(case)
+    W, x = width(subject, case.coordinates, case.frequencies), points(case)
     both = torch.cat([torch.eye(W, dtype=x.dtype, device=x.device), -torch.eye(W, dtype=x.dtype, device=x.device)])
     weights = {"0.weight": both, "0.bias": both.new_zeros(2 * W), "1.weight": both.T, "1.bias": both.new_zeros(W)}
     out = run(subject, case, x, weights).out
     angle = true_angles(subject, x, bank(case))
-    want = torch.cat([x[:, : kept(subject, case.E)], formula(angle).flatten(1)], dim=1)
+    want = torch.cat([x[:, : kept(subject, case.coordinates)], formula(angle).flatten(1)], dim=1)
     yield near(out, want, "what the first layer reads", float(angle.abs().max()))
 
 
 # -- between the layers
 
 
-@requirement("CMLP-RELU-1", "coordinate_mlp")
+@requirement("CMLP-RELU-1", stimuli.USUAL)
 def units_below_zero_pass_nothing_on(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     for i in range(len(weights) // 2 - 1):
@@ -115,7 +120,7 @@ def units_below_zero_pass_nothing_on(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, f"out with all units of layer {i} below 0, against other weights after it,")
 
 
-@requirement("CMLP-RELU-2", "coordinate_mlp")
+@requirement("CMLP-RELU-2", stimuli.USUAL)
 def a_factor_may_move_through_the_activation(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     want = run(subject, case, x, weights).out
@@ -127,7 +132,7 @@ def a_factor_may_move_through_the_activation(subject: Subject, case: Case) -> Ev
             yield close(got, want, f"out with layer {i} times {by:g} and the weights after it divided by it")
 
 
-@requirement("CMLP-LAST-1", "coordinate_mlp")
+@requirement("CMLP-LAST-1", stimuli.USUAL)
 def the_output_is_linear_in_the_last_layer(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     want, last = run(subject, case, x, weights).out, len(weights) // 2 - 1
@@ -138,12 +143,12 @@ def the_output_is_linear_in_the_last_layer(subject: Subject, case: Case) -> Evid
         )
 
 
-@requirement("CMLP-BIAS-1", "coordinate_mlp")
+@requirement("CMLP-BIAS-1", stimuli.USUAL)
 def every_bias_is_added(subject: Subject, case: Case) -> Evidence:
     """The last one to the very number; the others, of layers that get nothing else, make a difference."""
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     last = len(weights) // 2 - 1
-    shift = case.draw("shift", case.out_dim)
+    shift = case.draw("shift", case.colours)
     shifted = {**weights, f"{last}.bias": weights[f"{last}.bias"] + shift}
     want = run(subject, case, x, weights).out + shift
     yield close(run(subject, case, x, shifted).out, want, "out with the last bias + c, against out + c,")
@@ -175,10 +180,10 @@ def away_from_zero(subject: Subject, case: Case) -> dict[str, Tensor]:
     return weights
 
 
-@requirement("CMLP-GRAD-1", "coordinate_mlp")
+@requirement("CMLP-GRAD-1", stimuli.USUAL)
 def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), away_from_zero(subject, case)
-    cotangent = case.draw("cotangent", case.L, case.out_dim)
+    cotangent = case.draw("cotangent", case.points, case.colours)
     grads = run(subject, case, x, weights, cotangent=cotangent, wrt=tuple(weights)).grads
     for name, w in weights.items():
         step = case.draw(f"direction of {name}", *w.shape) / w[0].numel()
@@ -191,7 +196,7 @@ def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
         )  # fmt: skip
 
 
-@requirement("CMLP-IMMUT-1", "coordinate_mlp")
+@requirement("CMLP-IMMUT-1", stimuli.USUAL)
 def points_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     want = run(subject, case, x, weights).out
@@ -204,14 +209,14 @@ def points_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Ev
 # -- everything at once
 
 
-@requirement("CMLP-ORACLE-1", "coordinate_mlp", "coordinate-mlp-deep")
+@requirement("CMLP-ORACLE-1", stimuli.USUAL, stimuli.DEEP)
 def colours_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    deep = (case.H,) * 11 if "deep" in case.name else ()
+    deep = (case.hidden,) * 11 if "deep" in case.name else ()
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case, deep))
-    cotangent = case.draw("cotangent", case.L, case.out_dim)
+    cotangent = case.draw("cotangent", case.points, case.colours)
     features = formula(true_angles(subject, x, bank(case))).flatten(1)
     leaves = {name: w.clone().requires_grad_() for name, w in weights.items()}
-    want = layers(torch.cat([x[:, : kept(subject, case.E)], features], dim=1), leaves)
+    want = layers(torch.cat([x[:, : kept(subject, case.coordinates)], features], dim=1), leaves)
     grads = slopes([(want, cotangent)], list(leaves.values()))
     reply = run(subject, case, x, weights, cotangent=cotangent, wrt=tuple(weights))
     yield close(reply.out, want, bound=SINGLE, source=SINGLE_SOURCE)
@@ -226,7 +231,7 @@ def colours_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
 def rounded_formula(subject: Subject, case: Case, x: Tensor, weights: Weights) -> tuple[Tensor, tuple[float, float]]:
     """Return the formula's colours in float64 on rounded numbers, and the errors of two textbooks in their dtype."""
     features = formula(true_angles(subject, x, bank(case))).flatten(1)
-    features = torch.cat([x[:, : kept(subject, case.E)].double(), features], dim=1)
+    features = torch.cat([x[:, : kept(subject, case.coordinates)].double(), features], dim=1)
     want = layers(features, {name: w.double() for name, w in weights.items()})
     order = case.permutation("features", features.shape[1])
     moved = {**weights, "0.weight": weights["0.weight"][:, order]}
@@ -234,7 +239,7 @@ def rounded_formula(subject: Subject, case: Case, x: Tensor, weights: Weights) -
     return want, worst([out.double() - want for out in textbooks])
 
 
-@requirement("CMLP-HALF-1", "coordinate_mlp")
+@requirement("CMLP-HALF-1", stimuli.USUAL)
 def colours_keep_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)

@@ -9,6 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from attnconf.conformance.chapters.decoder import stimuli
 from attnconf.conformance.chapters.decoder.stimuli import (
     SUBLAYERS,
     chained,
@@ -94,14 +95,14 @@ def run_both(subject: Subject, block: Block, other: Block) -> tuple[Tensor, Tens
 # -- the call
 
 
-@requirement("DEC-SHAPE-1", "decoder-edges")
+@requirement("DEC-SHAPE-1", stimuli.EDGES)
 def the_output_has_the_shape_of_the_targets(subject: Subject, case: Case) -> Evidence:
     block = next(blocks(subject, case))
     out, want = run(subject, block).out, block.inputs["x"]
     yield holds(out.shape == want.shape, f"out has shape {tuple(out.shape)}, want {tuple(want.shape)}", "shape")
 
 
-@requirement("DEC-DTYPE-1", "decoder-one")
+@requirement("DEC-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evidence:
     for dtype in DTYPES:
         block = next(blocks(subject, case.but(dtype=dtype)))
@@ -109,7 +110,7 @@ def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evi
         yield holds(got == dtype, f"out is {got} where inputs and weights are {dtype}", "dtype")
 
 
-@requirement("DEC-IMMUT-1", "decoder-one")
+@requirement("DEC-IMMUT-1", stimuli.ONE)
 def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
@@ -117,14 +118,14 @@ def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Ev
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("DEC-REPEAT-1", "decoder-one")
+@requirement("DEC-REPEAT-1", stimuli.ONE)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     """Targets and memory were longer, or shorter, before, or others."""
     for block in blocks(subject, case):
         before = tuple(
             {
-                "x": case.draw("x before", case.B, case.L + more, case.H * case.E),
-                "memory": case.draw("memory before", case.B, case.S + more, case.H * case.E),
+                "x": case.draw("x before", case.B, case.L + more, case.width),
+                "memory": case.draw("memory before", case.B, case.S + more, case.width),
             }
             for more in (2, -2, 0)
         )
@@ -133,14 +134,14 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
         yield close(got, run(subject, block).out, what)
 
 
-@requirement("DEC-BATCH-1", "decoder-batches")
+@requirement("DEC-BATCH-1", stimuli.BATCHES)
 def a_sample_does_not_depend_on_the_others(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         out = run(subject, block).out
         yield close(run(subject, samples(block, -1)).out, out[-1:], "out of the last sample alone, against all,")
 
 
-@requirement("DEC-MODE-1", "decoder-one")
+@requirement("DEC-MODE-1", stimuli.ONE)
 def training_and_gradient_mode_change_nothing(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
@@ -153,7 +154,7 @@ def training_and_gradient_mode_change_nothing(subject: Subject, case: Case) -> E
 # -- the layer
 
 
-@requirement("DEC-ZERO-1", "decoder-one")
+@requirement("DEC-ZERO-1", stimuli.ONE)
 def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case, layers=2):
         if block.config.norm_first:
@@ -164,7 +165,7 @@ def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: C
                 yield close(out, norms_alone(subject, block), "out of sublayers that give 0, against the last norm,")
 
 
-@requirement("DEC-ZERO-2", "decoder-one")
+@requirement("DEC-ZERO-2", stimuli.ONE)
 def a_post_norm_layer_that_adds_nothing_is_its_three_norms(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case, layers=2):
         if not block.config.norm_first:
@@ -172,7 +173,7 @@ def a_post_norm_layer_that_adds_nothing_is_its_three_norms(subject: Subject, cas
             yield close(out, norms_alone(subject, block), "out of sublayers that give 0, against the norms alone,")
 
 
-@requirement("DEC-NORM-1", "decoder-one")
+@requirement("DEC-NORM-1", stimuli.ONE)
 def each_norm_stands_before_its_own_sublayer(subject: Subject, case: Case) -> Evidence:
     """Its gain and shift may as well be in the projections that read it, and nowhere else."""
     for block in blocks(subject, case):
@@ -183,7 +184,7 @@ def each_norm_stands_before_its_own_sublayer(subject: Subject, case: Case) -> Ev
                 yield close(run(subject, folded(subject, block, i)).out, want, what)
 
 
-@requirement("DEC-ORDER-1", "decoder-one")
+@requirement("DEC-ORDER-1", stimuli.ONE)
 def the_sublayers_follow_one_another(subject: Subject, case: Case) -> Evidence:
     """The layer is three layers of which each has one sublayer: to the targets, to the memory, feed-forward.
 
@@ -218,7 +219,7 @@ def changed_one_by_one(block: Block, case: Case, name: str) -> Block:
     return block.feeding(**many)
 
 
-@requirement("DEC-CAUSAL-1", "decoder-one")
+@requirement("DEC-CAUSAL-1", stimuli.ONE)
 def later_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
     earlier = torch.arange(case.L)[:, None, None] > torch.arange(case.L)[:, None]
     for block in blocks(subject, case, layers=2):
@@ -227,7 +228,7 @@ def later_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(got, out[:1].expand_as(got), "out before the target that was changed, [target, position, feature],")
 
 
-@requirement("DEC-CAUSAL-2", "decoder-one", "decoder-square")
+@requirement("DEC-CAUSAL-2", stimuli.ONE, stimuli.SQUARE)
 def every_target_sees_itself_and_all_before_it(subject: Subject, case: Case) -> Evidence:
     """Also where the memory is padded, and as long as the targets."""
     for block in blocks(subject, case):
@@ -243,7 +244,7 @@ def every_target_sees_itself_and_all_before_it(subject: Subject, case: Case) -> 
         yield holds(first > SEMANTIC * unit, "the first target does not see itself: self.v.weight has no effect on it")
 
 
-@requirement("DEC-PREFIX-1", "decoder-short")
+@requirement("DEC-PREFIX-1", stimuli.SHORT)
 def all_targets_at_once_give_what_they_give_one_by_one(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         out = run(subject, block).out
@@ -263,7 +264,7 @@ def poisoned(x: Tensor, kept: Tensor) -> Tensor:
     return torch.where(kept[..., None], x, 1e4 * torch.sign(x))
 
 
-@requirement("DEC-PAD-1", "decoder-batches")
+@requirement("DEC-PAD-1", stimuli.BATCHES)
 def padded_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
     real = holes(case)
     for block in blocks(subject, case, layers=2):
@@ -272,7 +273,7 @@ def padded_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(got[real], want[real], "out of real targets with other padding, [target, feature],")
 
 
-@requirement("DEC-PAD-2", "decoder-batches")
+@requirement("DEC-PAD-2", stimuli.BATCHES)
 def padding_leaves_what_remains_causal(subject: Subject, case: Case) -> Evidence:
     """Each sample without its padded target is a sequence of its own."""
     real = holes(case)
@@ -287,7 +288,7 @@ def padding_leaves_what_remains_causal(subject: Subject, case: Case) -> Evidence
 # -- the memory
 
 
-@requirement("DEC-MEMORY-1", "decoder-lengths")
+@requirement("DEC-MEMORY-1", stimuli.LENGTHS)
 def every_target_sees_the_whole_memory(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         out = run(subject, changed_one_by_one(block, case, "memory")).out
@@ -297,10 +298,10 @@ def every_target_sees_the_whole_memory(subject: Subject, case: Case) -> Evidence
                 yield holds(bool(moved[s, t] > SEMANTIC * unit), f"target {t} does not see token {s} of the memory")
 
 
-@requirement("DEC-KV-1", "decoder-square")
+@requirement("DEC-KV-1", stimuli.SQUARE)
 def keys_and_values_are_those_of_the_memory(subject: Subject, case: Case) -> Evidence:
     """Its features may be permuted and scaled if the columns of cross.k.weight and cross.v.weight undo it."""
-    order, factor = case.permutation("features", case.H * case.E), scaled(case)
+    order, factor = case.permutation("features", case.width), scaled(case)
     for block in blocks(subject, case):
         weights = {
             name: w[:, order] / factor
@@ -312,7 +313,7 @@ def keys_and_values_are_those_of_the_memory(subject: Subject, case: Case) -> Evi
         yield close(run(subject, other).out, run(subject, block).out, what)
 
 
-@requirement("DEC-PERM-1", "decoder-one")
+@requirement("DEC-PERM-1", stimuli.ONE)
 def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("memory", case.S), padding(case, case.S, (case.S, case.S - 1))
     for block in blocks(subject, case):
@@ -324,7 +325,7 @@ def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Ev
         yield close(got, want, "out when memory and mask are permuted alike")
 
 
-@requirement("DEC-HIDE-1", "decoder-batches")
+@requirement("DEC-HIDE-1", stimuli.BATCHES)
 def padded_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (case.S, case.S - 1, 2))
     for block in blocks(subject, case, layers=2):
@@ -337,7 +338,7 @@ def padded_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(want[-1:], run(subject, shorter).out, what)
 
 
-@requirement("DEC-EMPTY-1", "decoder-batches")
+@requirement("DEC-EMPTY-1", stimuli.BATCHES)
 def a_sample_without_memory_leaves_the_others_alone(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (0, case.S, 2))
     for block in blocks(subject, case):
@@ -349,7 +350,7 @@ def a_sample_without_memory_leaves_the_others_alone(subject: Subject, case: Case
 # -- the stack
 
 
-@requirement("DEC-STACK-1", "decoder-one")
+@requirement("DEC-STACK-1", stimuli.ONE)
 def a_stack_is_its_layers_one_by_one(subject: Subject, case: Case) -> Evidence:
     for norm_first in orders(subject):
         stack = drawn(subject, case, norm_first, final_norm=False, layers=3)
@@ -361,7 +362,7 @@ def a_stack_is_its_layers_one_by_one(subject: Subject, case: Case) -> Evidence:
         yield close(run(subject, stack).out, x, "out of three layers, against out of each after the other,")
 
 
-@requirement("DEC-FINAL-1", "decoder-one")
+@requirement("DEC-FINAL-1", stimuli.ONE)
 def the_last_norm_comes_last_and_once(subject: Subject, case: Case) -> Evidence:
     for norm_first in orders(subject):
         stack = drawn(subject, case, norm_first, final_norm=True, layers=1)
@@ -376,7 +377,7 @@ def the_last_norm_comes_last_and_once(subject: Subject, case: Case) -> Evidence:
 # -- gradients
 
 
-@requirement("DEC-GRAD-1", "decoder-one")
+@requirement("DEC-GRAD-1", stimuli.ONE)
 def gradients_reach_every_weight_and_input(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         cotangent = case.draw("cotangent", *block.inputs["x"].shape)
@@ -388,7 +389,7 @@ def gradients_reach_every_weight_and_input(subject: Subject, case: Case) -> Evid
             yield holds(float(grad.abs().max()) > SEMANTIC * unit, message)
 
 
-@requirement("DEC-GRAD-2", "decoder-one")
+@requirement("DEC-GRAD-2", stimuli.ONE)
 def padded_memory_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (case.S - 2, 3))
     for block in blocks(subject, case):
@@ -401,7 +402,7 @@ def padded_memory_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
 # -- dropout
 
 
-@requirement("DEC-DROP-1", "decoder-one")
+@requirement("DEC-DROP-1", stimuli.ONE)
 def outside_training_dropout_changes_nothing(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         want = run(subject, block).out
@@ -409,7 +410,7 @@ def outside_training_dropout_changes_nothing(subject: Subject, case: Case) -> Ev
             yield close(run(subject, block.sized(dropout=p)).out, want, f"out in evaluation with dropout {p}")
 
 
-@requirement("DEC-DROP-2", "decoder-one")
+@requirement("DEC-DROP-2", stimuli.ONE)
 def dropout_with_probability_one_leaves_the_residual(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         got, want = (run(subject, b).out for b in (block.sized(dropout=1.0, training=True), silent(block, *SUBLAYERS)))
@@ -424,7 +425,7 @@ def dropout_with_probability_one_leaves_the_residual(subject: Subject, case: Cas
 # -- precision
 
 
-@requirement("DEC-HALF-1", "decoder-one")
+@requirement("DEC-HALF-1", stimuli.ONE)
 def lower_precision_keeps_to_the_budget(subject: Subject, case: Case) -> Evidence:
     both = orders(subject)
     for i, dtype in enumerate(DTYPES[1:]):
@@ -446,7 +447,7 @@ def compare_all(subject: Subject, case: Case, block: Block, model: str) -> Evide
     cotangent = case.draw("cotangent", *block.inputs["x"].shape)
     key = f"{model} {block.config} {sorted(block.inputs)} {subject.declares}"
     want, grads = case.once(key, lambda: with_gradients(lambda b: compute(subject, b), block, cotangent))
-    if min(case.B, case.H, case.L, case.S) == 1:
+    if min(case.B, case.heads, case.L, case.S) == 1:
         yield close(run(subject, block).out, want)
         return
     reply = run(subject, block, cotangent=cotangent, wrt=tuple(grads))
@@ -463,19 +464,19 @@ def masked_blocks(subject: Subject, case: Case) -> Iterator[Block]:
         yield masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, max(case.S - 1, 1))))
 
 
-@requirement("DEC-ORACLE-1", "decoder-one", "decoder-edges")
+@requirement("DEC-ORACLE-1", stimuli.ONE, stimuli.EDGES)
 def a_layer_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
     for block in masked_blocks(subject, case):
         yield from compare_all(subject, case, block, "formula")
 
 
-@requirement("DEC-ORACLE-2", "decoder-one")
+@requirement("DEC-ORACLE-2", stimuli.ONE)
 def a_stack_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
     for block in masked_blocks(subject, case):
         yield from compare_all(subject, case, block, "formula")
 
 
-@requirement("DEC-TORCH-1", "decoder-wide")
+@requirement("DEC-TORCH-1", stimuli.WIDE)
 def outputs_and_gradients_are_those_of_torch(subject: Subject, case: Case) -> Evidence:
     for block in masked_blocks(subject, case):
         yield from compare_all(subject, case, block, "torch")

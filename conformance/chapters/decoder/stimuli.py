@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnconf.conformance.chapters.shared.layers import Block
+from attnconf.conformance.chapters.shared.layers import Block, shape
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import worst
 from attnconf.conformance.engine.subject import Subject
@@ -15,6 +15,31 @@ from attnconf.conformance.engine.translate import layer_weights
 from attnconf.reference import decoder as reference
 from attnconf.reference.encoder import Style, Weights, count_layers, normed, position_wise, under
 from attnconf.reference.masks import causal, key_padding
+
+# -- the cases
+
+SHAPE = shape("x({B}, {L}, {heads}·{head_width}), memory({B}, {S}, {heads}·{head_width}), {hidden} hidden", "S")
+
+
+ONE = (SHAPE.case("decoder-1", B=2, heads=3, L=5, head_width=4, hidden=11, S=7),)
+# memory longer and shorter than the targets, and as long, where a causal mask fits both attentions
+LENGTHS = (
+    SHAPE.case("decoder-longer-1", B=2, heads=3, L=4, head_width=5, hidden=7, S=6),
+    SHAPE.case("decoder-shorter-2", B=2, heads=3, L=5, head_width=6, hidden=7, S=4),
+    SHAPE.case("decoder-square-3", B=2, heads=3, L=5, head_width=4, hidden=7, S=5),
+)
+EDGES = (
+    SHAPE.case("decoder-one-target-1", B=3, heads=2, L=1, head_width=4, hidden=5, S=7),
+    SHAPE.case("decoder-one-memory-2", B=3, heads=2, L=5, head_width=4, hidden=7, S=1),
+    SHAPE.case("decoder-one-sample-3", B=1, heads=3, L=5, head_width=4, hidden=11, S=7),
+    SHAPE.case("decoder-one-head-4", B=3, heads=1, L=4, head_width=6, hidden=7, S=5),
+)
+SQUARE = LENGTHS[2:]
+SHORT = (SHAPE.case("decoder-short-1", B=2, heads=3, L=4, head_width=5, hidden=7, S=6),)
+# as many samples as targets, where both axes fit a mask
+BATCHES = (SHAPE.case("decoder-batch-is-L-1", B=4, heads=2, L=4, head_width=3, hidden=5, S=6),)
+WIDE = (SHAPE.case("decoder-wide-1", B=2, heads=4, L=6, head_width=8, hidden=27, S=7),)
+
 
 SUBLAYERS = ("self", "cross", "ff")
 _LAST = {"self": "self.out", "cross": "cross.out", "ff": "ff.down"}
@@ -94,7 +119,7 @@ def folded(subject: Subject, block: Block, i: int) -> Block:
 
 def scaled(case: Case) -> Tensor:
     """Return factors of either sign, a half or two, one for each feature."""
-    sign, power = (torch.sign(case.draw(f"{what} of factors", case.H * case.E)) for what in ("sign", "power"))
+    sign, power = (torch.sign(case.draw(f"{what} of factors", case.width)) for what in ("sign", "power"))
     return sign * torch.exp2(power)
 
 

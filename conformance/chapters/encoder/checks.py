@@ -10,6 +10,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
+from attnconf.conformance.chapters.encoder import stimuli
 from attnconf.conformance.chapters.encoder.stimuli import (
     ATTENTION,
     NETWORK,
@@ -77,14 +78,14 @@ ALL_BUT_NONE = 1 - 1e-12  # a probability of dropout at which nothing is kept, a
 # -- the call
 
 
-@requirement("ENC-SHAPE-1", "encoder-one", "encoder-edges")
+@requirement("ENC-SHAPE-1", stimuli.ONE, stimuli.EDGES)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         out, x = run(subject, block).out, block.inputs["x"]
         yield holds(out.shape == x.shape, f"{what}: out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
 
 
-@requirement("ENC-DTYPE-1", "encoder-one")
+@requirement("ENC-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         for what, block in each(subject, case.but(dtype=dtype)):
@@ -92,7 +93,7 @@ def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evide
             yield holds(got == dtype, f"{what}: out is {got} where x and the weights are {dtype}", "dtype")
 
 
-@requirement("ENC-IMMUT-1", "encoder-one")
+@requirement("ENC-IMMUT-1", stimuli.ONE)
 def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
         for what, block in each(subject, case, whole):
@@ -100,13 +101,13 @@ def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evi
             yield holds(not changed, f"{what}: modified in place: {', '.join(changed)}")
 
 
-@requirement("ENC-REPEAT-1", "encoder-one")
+@requirement("ENC-REPEAT-1", stimuli.ONE)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         yield from after_another_mask(subject, case, block, what)
         want = run(subject, block).out
         for length in (case.L + 2, case.L - 2):
-            earlier = {"x": case.draw(f"earlier {length}", case.B, length, case.H * case.E)}
+            earlier = {"x": case.draw(f"earlier {length}", case.B, length, case.width)}
             got = run(subject, block, before=(earlier,)).out
             yield close(got, want, f"{what}: out after a call with {length} tokens, against out without,")
 
@@ -127,7 +128,7 @@ def after_another_mask(subject: Subject, case: Case, block: Block, what: str) ->
 # -- one layer
 
 
-@requirement("ENC-PRE-1", "encoder-one", "encoder-edges")
+@requirement("ENC-PRE-1", stimuli.ONE, stimuli.EDGES)
 def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: Case) -> Evidence:
     block = silenced(one_layer(subject, case, norm_first=True), ATTENTION, NETWORK)
     got, x = run(subject, block).out, block.inputs["x"]
@@ -138,7 +139,7 @@ def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: C
         yield identical(got, x, what + "x,")
 
 
-@requirement("ENC-POST-1", "encoder-one", "encoder-edges")
+@requirement("ENC-POST-1", stimuli.ONE, stimuli.EDGES)
 def a_post_norm_layer_that_adds_nothing_norms_twice(subject: Subject, case: Case) -> Evidence:
     block = silenced(one_layer(subject, case, norm_first=False), ATTENTION, NETWORK)
     block = block.weighing({name.replace("norm1", "norm2"): w for name, w in parts(block, "norm1").items()})
@@ -148,7 +149,7 @@ def a_post_norm_layer_that_adds_nothing_norms_twice(subject: Subject, case: Case
     yield close(run(subject, block).out, want, what)
 
 
-@requirement("ENC-NORM-1", "encoder-one")
+@requirement("ENC-NORM-1", stimuli.ONE)
 def each_sublayer_has_its_own_norm(subject: Subject, case: Case) -> Evidence:
     """In pre-norm order the norm of a silent sublayer has no effect; in post-norm order they stand in this order."""
     for what, block in each(subject, case):
@@ -165,7 +166,7 @@ def each_sublayer_has_its_own_norm(subject: Subject, case: Case) -> Evidence:
             yield close(got, want, f"{what}: out with zeros in attn.out and ff.down, against norm2(norm1(x)),")
 
 
-@requirement("ENC-ORDER-1", "encoder-one")
+@requirement("ENC-ORDER-1", stimuli.ONE)
 def the_network_gets_the_sum_of_input_and_attention(subject: Subject, case: Case) -> Evidence:
     """A token that is alone attends to itself, so what attention gives is known."""
     for what, block in each(subject, case):
@@ -177,7 +178,7 @@ def the_network_gets_the_sum_of_input_and_attention(subject: Subject, case: Case
         yield close(got, want, f"{what}: out of a token alone, against that of x + attention with zeros in attn.out,")
 
 
-@requirement("ENC-TOKEN-1", "encoder-one")
+@requirement("ENC-TOKEN-1", stimuli.ONE)
 def without_attention_tokens_are_by_themselves(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         block, kept = silenced(block, ATTENTION), case.L // 2
@@ -186,7 +187,7 @@ def without_attention_tokens_are_by_themselves(subject: Subject, case: Case) -> 
         yield close(got, want, f"{what}: out of token {kept} with others beside it and zeros in attn.out")
 
 
-@requirement("ENC-BATCH-1", "encoder-batches")
+@requirement("ENC-BATCH-1", stimuli.BATCHES)
 def a_sample_does_not_depend_on_the_batch(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         out = run(subject, block).out
@@ -195,7 +196,7 @@ def a_sample_does_not_depend_on_the_batch(subject: Subject, case: Case) -> Evide
             yield close(got, out[b], f"{what}: out of sample {b} alone")
 
 
-@requirement("ENC-REACH-1", "encoder-one")
+@requirement("ENC-REACH-1", stimuli.ONE)
 def every_token_reaches_every_other(subject: Subject, case: Case) -> Evidence:
     """Or every later one, where the subject is always causal."""
     for what, block in each(subject, case.but(regime="uniform")):
@@ -207,7 +208,7 @@ def every_token_reaches_every_other(subject: Subject, case: Case) -> Evidence:
             yield holds(bool(reached.all()), f"{what}: a token's output does not depend on token {source}")
 
 
-@requirement("ENC-PERM-1", "encoder-one")
+@requirement("ENC-PERM-1", stimuli.ONE)
 def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Evidence:
     order = case.permutation("tokens", case.L)
     for what, block in each(subject, case, whole):
@@ -215,7 +216,7 @@ def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Ev
         yield close(got, run(subject, block).out[:, order], f"{what}: out of permuted tokens, against permuted out,")
 
 
-@requirement("ENC-CAUSAL-1", "encoder-one")
+@requirement("ENC-CAUSAL-1", stimuli.ONE)
 def a_causal_layer_does_not_look_ahead(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         block, x = loud(block).sized(causal=True), block.inputs["x"]
@@ -231,7 +232,7 @@ def a_causal_layer_does_not_look_ahead(subject: Subject, case: Case) -> Evidence
 # -- padding and masks
 
 
-@requirement("ENC-PAD-1", "encoder-batches")
+@requirement("ENC-PAD-1", stimuli.BATCHES)
 def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         x = block.inputs["x"]
@@ -242,7 +243,7 @@ def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence
             yield close(got, want, f"{what}: out of real tokens with other padding")
 
 
-@requirement("ENC-ALONE-1", "encoder-batches")
+@requirement("ENC-ALONE-1", stimuli.BATCHES)
 def a_padded_sentence_gives_what_it_gives_alone(subject: Subject, case: Case) -> Evidence:
     keep = trailing(case)
     for what, block in each(subject, case):
@@ -253,10 +254,10 @@ def a_padded_sentence_gives_what_it_gives_alone(subject: Subject, case: Case) ->
             yield close(out[b, :length], want, f"{what}: out of {length} tokens, padded, against unpadded,")
 
 
-@requirement("ENC-LENGTH-1", "encoder-one")
+@requirement("ENC-LENGTH-1", stimuli.ONE)
 def the_output_is_as_long_as_the_input_and_finite(subject: Subject, case: Case) -> Evidence:
     """Also where the last tokens are padding in all samples, or the first ones, where that leaves every query a key."""
-    longer = case.draw("longer", case.B, case.L + 3, case.H * case.E)
+    longer = case.draw("longer", case.B, case.L + 3, case.width)
     keep = padding(case, case.L + 3, (case.L, case.L - 2))
     masks = {"end": keep} if causality(subject) else {"end": keep, "beginning": keep.flip(1)}
     for what, block in each(subject, case, whole):
@@ -265,7 +266,7 @@ def the_output_is_as_long_as_the_input_and_finite(subject: Subject, case: Case) 
             yield holds(bool(out.isfinite().all()), f"{what}, padded at the {side}: out is not finite", "nonfinite")
 
 
-@requirement("ENC-EMPTY-1", "encoder-one")
+@requirement("ENC-EMPTY-1", stimuli.ONE)
 def a_sample_of_padding_does_not_change_the_others(subject: Subject, case: Case) -> Evidence:
     keep = trailing(case).roll(-1, dims=0)
     empty = keep.clone()
@@ -275,7 +276,7 @@ def a_sample_of_padding_does_not_change_the_others(subject: Subject, case: Case)
         yield close(got, want, f"{what}: out of the others where the last sample is nothing but padding")
 
 
-@requirement("ENC-MASK-1", "encoder-one")
+@requirement("ENC-MASK-1", stimuli.ONE)
 def an_explicit_mask_says_which_token_sees_which(subject: Subject, case: Case) -> Evidence:
     seen, source = explicit(case), case.L - 1
     seen[: case.L // 2, source] = False
@@ -289,7 +290,7 @@ def an_explicit_mask_says_which_token_sees_which(subject: Subject, case: Case) -
         yield close(run(subject, unhidden).out, run(subject, block).out, f"{what}: out with a mask that hides nothing")
 
 
-@requirement("ENC-MASK-2", "encoder-one")
+@requirement("ENC-MASK-2", stimuli.ONE)
 def a_sample_may_have_a_mask_of_its_own(subject: Subject, case: Case) -> Evidence:
     one = explicit(case)
     masks = torch.stack([one.flip(0) | one if b % 2 else one for b in range(case.B)])[:, None]
@@ -300,7 +301,7 @@ def a_sample_may_have_a_mask_of_its_own(subject: Subject, case: Case) -> Evidenc
             yield close(out[b], want, f"{what}: out of sample {b} with a mask for each sample, against it alone,")
 
 
-@requirement("ENC-MASK-3", "encoder-one")
+@requirement("ENC-MASK-3", stimuli.ONE)
 def both_masks_hold_at_once(subject: Subject, case: Case) -> Evidence:
     seen, keep = explicit(case), trailing(case)
     seen[1:-1, -1] = False
@@ -313,7 +314,7 @@ def both_masks_hold_at_once(subject: Subject, case: Case) -> Evidence:
         yield close(got[0, 1:-1], want[0, 1:-1], f"{what}, both masks: out of tokens that do not see the last one")
 
 
-@requirement("ENC-DEPTH-1", "encoder-one")
+@requirement("ENC-DEPTH-1", stimuli.ONE)
 def masks_reach_every_layer(subject: Subject, case: Case) -> Evidence:
     """What of the three an adapter says it does not take is not asked."""
     last = torch.arange(case.L, device=case.device) == case.L - 1
@@ -339,7 +340,7 @@ def unmoved(subject: Subject, case: Case, masked: Block, keep: Tensor, what: str
 # -- a stack
 
 
-@requirement("ENC-OWN-1", "encoder-one")
+@requirement("ENC-OWN-1", stimuli.ONE)
 def every_layer_has_weights_of_its_own(subject: Subject, case: Case) -> Evidence:
     for what, block in list(each(subject, case, three_layers))[-1:]:
         want = run(subject, block).out
@@ -350,7 +351,7 @@ def every_layer_has_weights_of_its_own(subject: Subject, case: Case) -> Evidence
             yield holds(moved > SEMANTIC * float(want.abs().max()), message)
 
 
-@requirement("ENC-STACK-1", "encoder-one")
+@requirement("ENC-STACK-1", stimuli.ONE)
 def a_stack_is_its_layers_one_after_another(subject: Subject, case: Case) -> Evidence:
     for norm_first, layers in product(orders(subject), (2, 3)):
         block = blocks.encoder(subject, case, norm_first, False, layers)
@@ -361,7 +362,7 @@ def a_stack_is_its_layers_one_after_another(subject: Subject, case: Case) -> Evi
         yield close(run(subject, block).out, x, what)
 
 
-@requirement("ENC-FINAL-1", "encoder-one")
+@requirement("ENC-FINAL-1", stimuli.ONE)
 def the_last_norm_comes_last(subject: Subject, case: Case) -> Evidence:
     for norm_first in orders(subject):
         block = silenced(blocks.encoder(subject, case, norm_first, True, 2), ATTENTION, NETWORK)
@@ -386,17 +387,17 @@ def in_every_mode(subject: Subject, case: Case, keep: Tensor | None) -> Evidence
             yield close(got, want, text, bound=SINGLE, source=SINGLE_SOURCE)
 
 
-@requirement("ENC-MODE-1", "encoder-even")
+@requirement("ENC-MODE-1", stimuli.EVEN)
 def every_mode_gives_the_same(subject: Subject, case: Case) -> Evidence:
     yield from in_every_mode(subject, case, None)
 
 
-@requirement("ENC-MODE-2", "encoder-even")
+@requirement("ENC-MODE-2", stimuli.EVEN)
 def every_mode_gives_the_same_with_padding(subject: Subject, case: Case) -> Evidence:
     yield from in_every_mode(subject, case, trailing(case))
 
 
-@requirement("ENC-DROP-1", "encoder-one")
+@requirement("ENC-DROP-1", stimuli.ONE)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         want = run(subject, block).out
@@ -405,7 +406,7 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
             yield close(got, want, f"{what}: out in evaluation with dropout, against out without,")
 
 
-@requirement("ENC-DROP-2", "encoder-one")
+@requirement("ENC-DROP-2", stimuli.ONE)
 def dropout_takes_what_is_added_and_not_the_residual(subject: Subject, case: Case) -> Evidence:
     """At a probability of nearly 1 nothing is added; a layer without dropout adds everything."""
     for what, block in each(subject, case):
@@ -417,10 +418,10 @@ def dropout_takes_what_is_added_and_not_the_residual(subject: Subject, case: Cas
         yield close(trained, want, f"{what}: out in training where all is dropped, against out with nothing added,")
 
 
-@requirement("ENC-GRAD-1", "encoder-one")
+@requirement("ENC-GRAD-1", stimuli.ONE)
 def gradients_reach_input_and_weights(subject: Subject, case: Case) -> Evidence:
     """But for the key's bias, which has no effect."""
-    cotangent = case.draw("cotangent", case.B, case.L, case.H * case.E)
+    cotangent = case.draw("cotangent", case.B, case.L, case.width)
     for what, block in each(subject, case, whole):
         names = ("x", *(name for name in block.weights if not name.endswith("attn.k.bias")))
         grads = run(subject, block, cotangent=cotangent, wrt=names).grads
@@ -429,10 +430,10 @@ def gradients_reach_input_and_weights(subject: Subject, case: Case) -> Evidence:
             yield holds(size > 1e-9 * max(sizes.values()), f"{what}: no gradient reaches {name}")
 
 
-@requirement("ENC-GRAD-2", "encoder-one")
+@requirement("ENC-GRAD-2", stimuli.ONE)
 def padding_leaves_gradients_as_they_are(subject: Subject, case: Case) -> Evidence:
     keep = trailing(case)
-    cotangent = case.draw("cotangent", case.B, case.L, case.H * case.E) * keep[..., None]
+    cotangent = case.draw("cotangent", case.B, case.L, case.width) * keep[..., None]
     for what, block in each(subject, case):
         x, names = block.inputs["x"], ("x", *block.weights)
         got = run(subject, block.feeding(key_mask=keep), cotangent=cotangent, wrt=names).grads
@@ -453,13 +454,13 @@ def padding_leaves_gradients_as_they_are(subject: Subject, case: Case) -> Eviden
 # -- everything at once
 
 
-@requirement("ENC-ORACLE-1", "encoder", "encoder-edges")
+@requirement("ENC-ORACLE-1", stimuli.USUAL, stimuli.EDGES)
 def outputs_and_gradients_of_a_layer_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         yield from compare_all(subject, case, block, in_formula, what)
 
 
-@requirement("ENC-ORACLE-2", "encoder-one")
+@requirement("ENC-ORACLE-2", stimuli.ONE)
 def outputs_and_gradients_of_a_stack_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     for norm_first, final_norm in product(orders(subject), endings(subject)):
         block = blocks.encoder(subject, case, norm_first, final_norm, 2)
@@ -467,7 +468,7 @@ def outputs_and_gradients_of_a_stack_are_those_of_the_formula(subject: Subject, 
         yield from compare_all(subject, case, block, in_formula, what)
 
 
-@requirement("ENC-TORCH-1", "encoder-wide")
+@requirement("ENC-TORCH-1", stimuli.WIDE)
 def outputs_and_gradients_are_those_of_torch_with_padding_too(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         encode = encoder_in_torch if expressible(block.config) else in_formula
@@ -480,13 +481,13 @@ def outputs_and_gradients_are_those_of_torch_with_padding_too(subject: Subject, 
 # -- other configurations
 
 
-@requirement("ENC-EPS-1", "encoder-one")
+@requirement("ENC-EPS-1", stimuli.ONE)
 def eps_reaches_every_norm(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         yield as_configured(subject, case, block.sized(eps=1.0), f"{what}, eps = 1")
 
 
-@requirement("ENC-ACT-1", "encoder-one")
+@requirement("ENC-ACT-1", stimuli.ONE)
 def the_activation_reaches_the_network(subject: Subject, case: Case) -> Evidence:
     what, block = list(each(subject, case, whole))[-1]
     yield from where_supported(
@@ -495,7 +496,7 @@ def the_activation_reaches_the_network(subject: Subject, case: Case) -> Evidence
     )
 
 
-@requirement("ENC-KIND-1", "encoder-one")
+@requirement("ENC-KIND-1", stimuli.ONE)
 def kind_of_norm_and_gate_reach_every_layer(subject: Subject, case: Case) -> Evidence:
     yield from where_supported(
         partial(as_configured, subject, case, other_kind(subject, case, norm, gated), f"{norm} norm, gated: {gated}")
@@ -513,7 +514,7 @@ def other_kind(subject: Subject, case: Case, norm: str, gated: bool) -> Block:
     return Block(block.config, weights, block.inputs)
 
 
-@requirement("ENC-BIAS-1", "encoder-one")
+@requirement("ENC-BIAS-1", stimuli.ONE)
 def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         zeros = {name: torch.zeros_like(w) for name, w in block.weights.items() if name.endswith(".bias")}
@@ -525,7 +526,7 @@ def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
 # -- half precision
 
 
-@requirement("ENC-HALF-1", "encoder-even")
+@requirement("ENC-HALF-1", stimuli.EVEN)
 def errors_of_half_precision_are_those_of_rounding(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         rounded = case.but(dtype=dtype)
@@ -549,17 +550,17 @@ def learns(subject: Subject, case: Case, *tasks: Task) -> Evidence:
         yield holds(got >= LEARNED, f"{words}, want {100 * LEARNED:g} %")
 
 
-@requirement("ENC-LEARN-1", "encoder-learn")
+@requirement("ENC-LEARN-1", stimuli.LEARN)
 def it_learns_what_takes_positions(subject: Subject, case: Case) -> Evidence:
     yield from learns(subject, case, copy, reverse, sort)
 
 
-@requirement("ENC-LEARN-2", "encoder-learn")
+@requirement("ENC-LEARN-2", stimuli.LEARN)
 def it_learns_to_recall(subject: Subject, case: Case) -> Evidence:
     yield from learns(subject, case, recall)
 
 
-@requirement("ENC-LEARN-3", "encoder-learn")
+@requirement("ENC-LEARN-3", stimuli.LEARN)
 def it_learns_no_order_without_positions(subject: Subject, case: Case) -> Evidence:
     for task in (copy, reverse, sort):
         got = accuracy_of(subject, case, trained(subject, case, orders(subject)[-1]), task, places=False)
@@ -567,7 +568,7 @@ def it_learns_no_order_without_positions(subject: Subject, case: Case) -> Eviden
         yield holds(got <= UNPLACED, f"{words}, want at most {100 * UNPLACED:g} %")
 
 
-@requirement("ENC-LEARN-4", "encoder-learn")
+@requirement("ENC-LEARN-4", stimuli.LEARN)
 def it_cannot_know_the_next_word(subject: Subject, case: Case) -> Evidence:
     got = accuracy_of(subject, case, trained(subject, case, orders(subject)[-1]).sized(causal=True), guess)
     words = f"{100 * got:.1f} % of random words are foreseen, where chance hits {100 / WORDS:g} %"

@@ -1,6 +1,7 @@
 """What the checks of the encoder share: layers and stacks as the subject has them, closed forms, the formula."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,6 +17,32 @@ from attnconf.conformance.engine.translate import layer_weights
 from attnconf.reference.encoder import Style, encoder, encoder_layer, under
 from attnconf.reference.encoder import normed as norm_of_that_name
 from attnconf.reference.masks import causal
+
+# -- the cases
+
+SHAPE = layers.shape("x({B}, {L}, {heads}·{head_width}), {hidden} hidden")
+_LEARNT = replace(SHAPE, shown="x({B}, {L}, {width}), 200 steps")
+
+
+USUAL = (
+    SHAPE.case("encoder-1", B=2, heads=3, L=5, head_width=4, hidden=13),
+    SHAPE.case("encoder-2", B=3, heads=2, L=6, head_width=8, hidden=7),
+)
+ONE = USUAL[:1]
+EDGES = (
+    SHAPE.case("encoder-one-token-1", B=3, heads=2, L=1, head_width=4, hidden=5),
+    SHAPE.case("encoder-one-sample-2", B=1, heads=3, L=5, head_width=4, hidden=11),
+    SHAPE.case("encoder-one-head-3", B=2, heads=1, L=4, head_width=6, hidden=3),
+)
+# as many samples as tokens, where the two axes can be mixed up without an error
+BATCHES = (SHAPE.case("encoder-batch-is-L-1", B=4, heads=2, L=4, head_width=6, hidden=5),)
+# an even number of heads and more than one sample, or PyTorch's fast path is not taken
+EVEN = (SHAPE.case("encoder-even-1", B=3, heads=4, L=5, head_width=6, hidden=11),)
+WIDE = (SHAPE.case("encoder-wide-1", B=2, heads=4, L=9, head_width=16, hidden=56),)
+LEARN = (
+    _LEARNT.case("encoder-learn-1", B=32, heads=4, L=10, head_width=8, hidden=64, dtype=torch.float32, fixed=True),
+)
+
 
 Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
@@ -221,7 +248,7 @@ def in_budget(subject: Subject, case: Case, block: Block) -> Measure:
 def with_errors(subject: Subject, case: Case, block: Block) -> tuple[Tensor, tuple[float, float]]:
     """Return the output in float64, and the worst errors in the block's own dtype."""
     x, weights = block.inputs["x"], layer_weights(block.weights, block.config, subject.choice)
-    order = case.permutation("hidden features", case.F)
+    order = case.permutation("hidden features", case.hidden)
     turned = {n: w[order] if ".ff.up." in f".{n}" or ".ff.gate." in f".{n}" else w for n, w in weights.items()}
     turned |= {n: w[:, order] for n, w in weights.items() if n.endswith("ff.down.weight")}
     wide = {name: w.double() for name, w in weights.items()}

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import FeedForwardConfig
+from attnconf.conformance.chapters.feed_forward import stimuli
 from attnconf.conformance.chapters.shared.layers import draw_linear
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
@@ -39,7 +40,7 @@ POINTS = ((-3.5, -3.0, -2.7, -2.5, -2.0, -1.0, -0.75, -0.25), (0.0, 0.3, 1.0, 2.
 def manner(subject: Subject, case: Case, **changes: Any) -> FeedForwardConfig:
     """Return the configuration of what the subject declares to be, with changes."""
     declared = FeedForwardConfig(
-        case.E, case.S, subject.choice("activation"), subject.choice("gated") == "yes",
+        case.width, case.hidden, subject.choice("activation"), subject.choice("gated") == "yes",
         bias=subject.choice("layer-bias") == "yes",
     )  # fmt: skip
     return replace(declared, **changes)
@@ -82,7 +83,7 @@ def ask(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
 
 
 def tokens(case: Case, what: str = "x") -> Tensor:
-    return case.draw(what, case.B, case.L, case.E)
+    return case.draw(what, case.B, case.L, case.width)
 
 
 def first_layers(weights: Weights) -> list[str]:
@@ -93,14 +94,14 @@ def first_layers(weights: Weights) -> list[str]:
 # -- the call
 
 
-@requirement("FF-SHAPE-1", "feed_forward", "feed-forward-edges")
+@requirement("FF-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     x = tokens(case)
     out = ask(subject, case, x).out
     yield holds(out.shape == x.shape, f"out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
 
 
-@requirement("FF-DTYPE-1", "feed-forward-one")
+@requirement("FF-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
@@ -108,23 +109,23 @@ def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evide
         yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
 
 
-@requirement("FF-IMMUT-1", "feed-forward-one")
+@requirement("FF-IMMUT-1", stimuli.ONE)
 def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
         changed = ask(subject, case, tokens(case), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("FF-REPEAT-1", "feed-forward-one")
+@requirement("FF-REPEAT-1", stimuli.ONE)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, tokens(case)).out
     for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 3))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.E)}
+        earlier = {"x": case.draw(f"{what} x", case.B, length, case.width)}
         got = ask(subject, case, tokens(case), before=(earlier,)).out
         yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
 
-@requirement("FF-STRIDE-1", "feed-forward-one")
+@requirement("FF-STRIDE-1", stimuli.ONE)
 def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, tokens(case)).out
     for layout in ("transposed", "offset"):
@@ -135,7 +136,7 @@ def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Eviden
 # -- position-wise
 
 
-@requirement("FF-TOKEN-1", "feed-forward-batches")
+@requirement("FF-TOKEN-1", stimuli.BATCHES)
 def other_tokens_have_no_influence(subject: Subject, case: Case) -> Evidence:
     x, whole = tokens(case), ask(subject, case, tokens(case)).out
     for t in (0, case.L // 2, case.L - 1):
@@ -144,7 +145,7 @@ def other_tokens_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(ask(subject, case, among).out[:, t], whole[:, t], f"out of token {t} among others than before")
 
 
-@requirement("FF-BATCH-1", "feed-forward-batches")
+@requirement("FF-BATCH-1", stimuli.BATCHES)
 def other_samples_have_no_influence(subject: Subject, case: Case) -> Evidence:
     x, whole = tokens(case), ask(subject, case, tokens(case)).out
     for b in (0, case.B - 1):
@@ -153,7 +154,7 @@ def other_samples_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(ask(subject, case, among).out[b], whole[b], f"out of sample {b} among others than before")
 
 
-@requirement("FF-PLACE-1", "feed_forward")
+@requirement("FF-PLACE-1", stimuli.USUAL)
 def equal_tokens_get_equal_outputs(subject: Subject, case: Case) -> Evidence:
     token = tokens(case)[:1, :1]
     alone = ask(subject, case, token.clone()).out
@@ -167,34 +168,34 @@ def equal_tokens_get_equal_outputs(subject: Subject, case: Case) -> Evidence:
 # -- the two layers
 
 
-@requirement("FF-DOWN-1", "feed_forward")
+@requirement("FF-DOWN-1", stimuli.USUAL)
 def the_output_is_linear_in_the_second_layer(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
     weights = draw(case, config)
     out = run(subject, config, weights, x).out
-    mixed = case.draw("mix", case.E, case.E)
+    mixed = case.draw("mix", case.width, case.width)
     after = {name: mixed @ w if name.startswith("down") else w for name, w in weights.items()}
     got = run(subject, config, after, x).out
     yield close(got, out @ mixed.to(out).T, "out with the second layer times a matrix A, against A·out,")
 
 
-@requirement("FF-UP-1", "feed_forward")
+@requirement("FF-UP-1", stimuli.USUAL)
 def the_input_is_read_through_the_first_weight(subject: Subject, case: Case) -> Evidence:
     """Scales are powers of 2: nothing is rounded."""
     config, x = manner(subject, case), tokens(case)
     weights = draw(case, config)
-    order = case.permutation("order", case.E)
-    scale = 2.0 ** (torch.arange(case.E, device=case.device) % 5 - 1).to(case.dtype)
+    order = case.permutation("order", case.width)
+    scale = 2.0 ** (torch.arange(case.width, device=case.device) % 5 - 1).to(case.dtype)
     for name in first_layers(weights):
         weights[f"{name}.weight"] = weights[f"{name}.weight"][:, order] / scale
     got = run(subject, config, weights, x[..., order] * scale).out
     yield close(got, ask(subject, case, x).out, "out with features of x renamed and scaled, in the weight too,")
 
 
-@requirement("FF-BIAS-1", "feed_forward")
+@requirement("FF-BIAS-1", stimuli.USUAL)
 def the_first_bias_is_added_before_the_activation(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
-    yield moved_into_the_bias(subject, config, draw(case, config), x, case.draw("shift", case.E), ("up", "gate"))
+    yield moved_into_the_bias(subject, config, draw(case, config), x, case.draw("shift", case.width), ("up", "gate"))
 
 
 def moved_into_the_bias(
@@ -208,16 +209,16 @@ def moved_into_the_bias(
     return close(got, want, f"out with b + W·d for a bias of {' and '.join(layers)}, against out of x + d,")
 
 
-@requirement("FF-BIAS-2", "feed_forward")
+@requirement("FF-BIAS-2", stimuli.USUAL)
 def the_second_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
-    weights, shift = draw(case, config), case.draw("shift", case.E)
+    weights, shift = draw(case, config), case.draw("shift", case.width)
     want = run(subject, config, weights, x).out + shift
     got = run(subject, config, {**weights, "down.bias": weights["down.bias"] + shift}, x).out
     yield close(got, want, "out with the second bias + c, against out + c,")
 
 
-@requirement("FF-NOBIAS-1", "feed_forward")
+@requirement("FF-NOBIAS-1", stimuli.USUAL)
 def no_biases_are_biases_of_zero(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case, bias=False), tokens(case)
     weights = draw(case, config)
@@ -233,17 +234,17 @@ def layers_of(weights: Weights) -> list[str]:
     return [*first_layers(weights), "down"]
 
 
-@requirement("FF-HIDDEN-1", "feed_forward", "feed-forward-edges")
+@requirement("FF-HIDDEN-1", stimuli.USUAL, stimuli.EDGES)
 def every_hidden_feature_adds_its_own(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
-    weights, cut = draw(case, config), case.S // 2
+    weights, cut = draw(case, config), case.hidden // 2
     if config.bias:
         weights["down.bias"] = torch.zeros_like(weights["down.bias"])
     out = run(subject, config, weights, x).out
     yield holds(bool(out.any()), "out is 0")
     if cut:
         first = run(subject, replace(config, hidden_dim=cut), some(weights, slice(cut)), x).out
-        others = run(subject, replace(config, hidden_dim=case.S - cut), some(weights, slice(cut, None)), x).out
+        others = run(subject, replace(config, hidden_dim=case.hidden - cut), some(weights, slice(cut, None)), x).out
         yield close(first + others, out, f"out of the first {cut} hidden features plus out of the others,")
 
 
@@ -267,7 +268,7 @@ def through(subject: Subject, case: Case, config: FeedForwardConfig, points: Seq
     weights = {name: torch.zeros_like(w) for name, w in draw(case, config).items()}
     for name in layers_of(weights):
         weights[f"{name}.weight"][0, 0] = 1.0
-    return z, run(subject, config, weights, torch.nn.functional.pad(z, (0, case.E - 1))).out[..., :1]
+    return z, run(subject, config, weights, torch.nn.functional.pad(z, (0, case.width - 1))).out[..., :1]
 
 
 def activated(z: Tensor, config: FeedForwardConfig) -> Tensor:
@@ -282,32 +283,32 @@ def activates(subject: Subject, case: Case, activation: str) -> Evidence:
         yield close(got, activated(z, config), f"{activation} of {list(points)}" + ", times that" * config.gated)
 
 
-@requirement("FF-RELU-1", "feed-forward-one")
+@requirement("FF-RELU-1", stimuli.ONE)
 def relu_is_the_positive_part(subject: Subject, case: Case) -> Evidence:
     yield from activates(subject, case, "relu")
 
 
-@requirement("FF-GELU-1", "feed-forward-one")
+@requirement("FF-GELU-1", stimuli.ONE)
 def gelu_is_the_exact_one(subject: Subject, case: Case) -> Evidence:
     yield from activates(subject, case, "gelu")
 
 
-@requirement("FF-GELUTANH-1", "feed-forward-one")
+@requirement("FF-GELUTANH-1", stimuli.ONE)
 def gelu_tanh_is_the_approximation(subject: Subject, case: Case) -> Evidence:
     yield from activates(subject, case, "gelu-tanh")
 
 
-@requirement("FF-SILU-1", "feed-forward-one")
+@requirement("FF-SILU-1", stimuli.ONE)
 def silu_is_z_times_its_sigmoid(subject: Subject, case: Case) -> Evidence:
     yield from activates(subject, case, "silu")
 
 
-@requirement("FF-SIGMOID-1", "feed-forward-one")
+@requirement("FF-SIGMOID-1", stimuli.ONE)
 def sigmoid_is_the_logistic_function(subject: Subject, case: Case) -> Evidence:
     yield from activates(subject, case, "sigmoid")
 
 
-@requirement("FF-NONE-1", "feed-forward-one")
+@requirement("FF-NONE-1", stimuli.ONE)
 def none_changes_nothing(subject: Subject, case: Case) -> Evidence:
     yield from activates(subject, case, "none")
 
@@ -315,7 +316,7 @@ def none_changes_nothing(subject: Subject, case: Case) -> Evidence:
 # -- the gate
 
 
-@requirement("FF-GATE-1", "feed_forward")
+@requirement("FF-GATE-1", stimuli.USUAL)
 def what_is_not_activated_is_linear(subject: Subject, case: Case) -> Evidence:
     config, x = with_gate(subject, case), tokens(case)
     weights = draw(case, config)
@@ -329,7 +330,7 @@ def what_is_not_activated_is_linear(subject: Subject, case: Case) -> Evidence:
     yield holds(bool(out.any()), "out is 0")
 
 
-@requirement("FF-GATE-2", "feed-forward-one")
+@requirement("FF-GATE-2", stimuli.ONE)
 def the_activated_layer_goes_through_the_activation(subject: Subject, case: Case) -> Evidence:
     config = with_gate(subject, case)
     for points in POINTS:
@@ -337,12 +338,12 @@ def the_activated_layer_goes_through_the_activation(subject: Subject, case: Case
         yield close(got, activated(z, config), f"out where gate and up are {list(points)}")
 
 
-@requirement("FF-GATE-3", "feed_forward")
+@requirement("FF-GATE-3", stimuli.USUAL)
 def the_gate_adds_its_own_bias(subject: Subject, case: Case) -> Evidence:
     """The other layer reads features that are not moved."""
     config, x = with_gate(subject, case), tokens(case)
-    weights, shift = draw(case, config), case.draw("shift", case.E)
-    half = torch.arange(case.E, device=case.device) < case.E // 2
+    weights, shift = draw(case, config), case.draw("shift", case.width)
+    half = torch.arange(case.width, device=case.device) < case.width // 2
     weights["up.weight"] = weights["up.weight"] * ~half
     yield moved_into_the_bias(subject, config, weights, x, shift * half, ("gate",))
 
@@ -350,7 +351,7 @@ def the_gate_adds_its_own_bias(subject: Subject, case: Case) -> Evidence:
 # -- dropout
 
 
-@requirement("FF-DROP-1", "feed-forward-one")
+@requirement("FF-DROP-1", stimuli.ONE)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
     want = run(subject, config, draw(case, config), x, seed=2).out
@@ -358,13 +359,13 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     yield close(got, want, "out in evaluation with dropout, against out without,")
 
 
-@requirement("FF-DROP-2", "feed-forward-half")
+@requirement("FF-DROP-2", stimuli.HALF)
 def training_drops_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
     """With an identity for the second layer the output is the hidden features, of which none is 0 by itself."""
-    case = case.but(B=max(2, case.B), L=max(17, case.L), E=max(24, case.E))  # a rate needs numbers
-    config = manner(subject, case, hidden_dim=case.E)
+    case = case.but(B=max(2, case.B), L=max(17, case.L), width=max(24, case.width))  # a rate needs numbers
+    config = manner(subject, case, hidden_dim=case.width)
     weights, x = {name: w.abs() for name, w in draw(case, config).items()}, tokens(case).abs()
-    weights["down.weight"] = torch.eye(case.E, dtype=case.dtype, device=case.device)
+    weights["down.weight"] = torch.eye(case.width, dtype=case.dtype, device=case.device)
     if config.bias:
         weights["down.bias"] = torch.zeros_like(weights["down.bias"])
     evaluated = run(subject, config, weights, x, seed=2).out
@@ -385,7 +386,7 @@ def training_drops_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
         yield holds(bool((gone.double().std(dim=axis) > 0).any()), f"the same is dropped in every {what}")
 
 
-@requirement("FF-DROP-3", "feed_forward")
+@requirement("FF-DROP-3", stimuli.USUAL)
 def dropout_acts_on_the_hidden_features(subject: Subject, case: Case) -> Evidence:
     """With probability 1 all of them are 0, and nothing else is."""
     config, x = manner(subject, case), tokens(case)
@@ -398,7 +399,7 @@ def dropout_acts_on_the_hidden_features(subject: Subject, case: Case) -> Evidenc
 # -- precision
 
 
-@requirement("FF-HALF-1", "feed-forward-half")
+@requirement("FF-HALF-1", stimuli.HALF)
 def few_digits_are_lost(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
@@ -426,16 +427,16 @@ def in_halves(x: Tensor, weights: Weights, activation: str) -> Tensor:
 # -- everything at once
 
 
-@requirement("FF-ORACLE-1", "feed_forward", "feed-forward-edges")
+@requirement("FF-ORACLE-1", stimuli.USUAL, stimuli.EDGES)
 def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     yield from oracle(subject, case, manner(subject, case))
     for activation in FAMILIAR:
-        if activation != subject.choice("activation") and min(case.B, case.L, case.S) > 1:
+        if activation != subject.choice("activation") and min(case.B, case.L, case.hidden) > 1:
             with suppress(Unsupported):  # only what is declared must be there
                 yield from oracle(subject, case, manner(subject, case, activation=activation))
 
 
-@requirement("FF-ORACLE-2", "feed_forward")
+@requirement("FF-ORACLE-2", stimuli.USUAL)
 def output_and_gradients_with_a_gate_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     yield from oracle(subject, case, with_gate(subject, case))
 

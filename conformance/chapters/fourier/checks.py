@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import FourierConfig, RandomFourierConfig
+from attnconf.conformance.chapters.fourier import stimuli
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, Unsupported, close, holds
@@ -30,7 +31,7 @@ HALF_SOURCE = "one rounding of the half precision, twice, and float32: 2.4e-7·l
 
 def bank(case: Case) -> tuple[float, ...]:
     """Return the frequencies of a case: powers of two."""
-    return tuple(2.0**k for k in range(case.S))
+    return tuple(2.0**k for k in range(case.frequencies))
 
 
 def factor(subject: Subject) -> float:
@@ -82,8 +83,8 @@ def read_angles(features: Tensor) -> Tensor:
 
 
 def points(case: Case, what: str = "x") -> Tensor:
-    """Return L points of E coordinates within ±√3."""
-    return case.draw(what, case.L, case.E)
+    """Return the points of a case, (points, coordinates), within ±√3."""
+    return case.draw(what, case.points, case.coordinates)
 
 
 def near(got: Tensor, want: Tensor, what: str, angle: float) -> Measure:
@@ -104,13 +105,13 @@ def true_angles(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Te
 # -- what stands where
 
 
-@requirement("FOUR-WIDTH-1", "fourier")
+@requirement("FOUR-WIDTH-1", stimuli.USUAL)
 def the_output_is_as_wide_as_declared(subject: Subject, case: Case) -> Evidence:
     ask(subject, points(case), bank(case))
     yield Measure()  # ask has compared the shape
 
 
-@requirement("FOUR-POINTS-1", "fourier")
+@requirement("FOUR-POINTS-1", stimuli.USUAL)
 def a_point_is_encoded_by_itself(subject: Subject, case: Case) -> Evidence:
     x = points(case)
     whole = ask(subject, x, bank(case)).out
@@ -120,30 +121,34 @@ def a_point_is_encoded_by_itself(subject: Subject, case: Case) -> Evidence:
     yield close(got, whole[-1:].expand_as(got), "features of one point three times, against once among others,")
 
 
-@requirement("FOUR-AXES-1", "fourier")
+@requirement("FOUR-AXES-1", stimuli.USUAL)
 def leading_axes_are_kept(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("grid", case.B, case.L, case.E)
-    want = ask(subject, x.flatten(0, 1), bank(case)).out.unflatten(0, (case.B, case.L))
+    x = case.draw("grid", case.rows, case.points, case.coordinates)
+    want = ask(subject, x.flatten(0, 1), bank(case)).out.unflatten(0, (case.rows, case.points))
     yield close(ask(subject, x, bank(case)).out, want, "features of points on a grid, against in a row,")
     yield close(ask(subject, x[0, 0], bank(case)).out, want[0, 0], "features of a single point without other axes")
-    for shape in ((1, case.B, case.L), (case.B, 1, 1, case.L)):
-        got = ask(subject, x.reshape(*shape, case.E), bank(case)).out
+    for shape in ((1, case.rows, case.points), (case.rows, 1, 1, case.points)):
+        got = ask(subject, x.reshape(*shape, case.coordinates), bank(case)).out
         yield close(got.reshape(want.shape), want, f"features of points on axes {shape}, against in a row,")
 
 
-@requirement("FOUR-ORDER-1", "fourier")
+@requirement("FOUR-ORDER-1", stimuli.USUAL)
 def a_feature_depends_on_its_own_coordinate(subject: Subject, case: Case) -> Evidence:
     x, other = points(case), points(case, "other")
     reply = ask(subject, x, bank(case)).out
-    yield close(reply[..., : kept(subject, case.E)], x[..., : kept(subject, case.E)], "the coordinates that are kept")
-    want = canonical(subject, reply, case.E)
-    for c in range(case.E):
-        moved = torch.where(torch.arange(case.E, device=x.device) == c, x, other)
+    yield close(
+        reply[..., : kept(subject, case.coordinates)],
+        x[..., : kept(subject, case.coordinates)],
+        "the coordinates that are kept",
+    )
+    want = canonical(subject, reply, case.coordinates)
+    for c in range(case.coordinates):
+        moved = torch.where(torch.arange(case.coordinates, device=x.device) == c, x, other)
         got = encode(subject, moved, bank(case))[..., c, :]
         yield close(got, want[..., c, :], f"features of coordinate {c} where the others change", unit=1.0)
 
 
-@requirement("FOUR-ZERO-1", "fourier")
+@requirement("FOUR-ZERO-1", stimuli.USUAL)
 def at_zero_sines_are_0_and_cosines_1(subject: Subject, case: Case) -> Evidence:
     zero = torch.zeros_like(points(case))
     sines, cosines = encode(subject, zero, bank(case)).unbind(-3)
@@ -151,13 +156,13 @@ def at_zero_sines_are_0_and_cosines_1(subject: Subject, case: Case) -> Evidence:
     yield close(cosines, torch.ones_like(cosines), "cosines at 0")
 
 
-@requirement("FOUR-PAIR-1", "fourier")
+@requirement("FOUR-PAIR-1", stimuli.USUAL)
 def squares_of_a_pair_sum_to_1(subject: Subject, case: Case) -> Evidence:
     squares = encode(subject, points(case), bank(case)).square().sum(dim=-3)
     yield close(squares, torch.ones_like(squares), "sin² + cos² of a coordinate and frequency")
 
 
-@requirement("FOUR-PARITY-1", "fourier")
+@requirement("FOUR-PARITY-1", stimuli.USUAL)
 def sines_are_odd_and_cosines_even(subject: Subject, case: Case) -> Evidence:
     sines, cosines = encode(subject, points(case), bank(case)).unbind(-3)
     mirrored = encode(subject, -points(case), bank(case)).unbind(-3)
@@ -174,27 +179,27 @@ def angles_of(subject: Subject, case: Case, frequencies: Sequence[float], larges
     return read_angles(encode(subject, x, frequencies)), true_angles(subject, x, frequencies)
 
 
-@requirement("FOUR-FACTOR-1", "fourier")
+@requirement("FOUR-FACTOR-1", stimuli.USUAL)
 def the_first_angle_is_factor_times_frequency_times_coordinate(subject: Subject, case: Case) -> Evidence:
     got, want = angles_of(subject, case, bank(case), bank(case)[0])
     yield close(got[..., 0], want[..., 0], f"angle of the frequency {bank(case)[0]:g}")
 
 
-@requirement("FOUR-FREQ-1", "fourier")
+@requirement("FOUR-FREQ-1", stimuli.USUAL)
 def each_angle_is_to_the_first_as_their_frequencies(subject: Subject, case: Case) -> Evidence:
     got, _ = angles_of(subject, case, bank(case), max(bank(case)))
     ratios = torch.tensor(bank(case), dtype=got.dtype, device=got.device) / bank(case)[0]
     yield close(got, got[..., :1] * ratios, "angles, against frequency times the first,")
 
 
-@requirement("FOUR-BANK-1", "fourier")
+@requirement("FOUR-BANK-1", stimuli.USUAL)
 def any_bank_is_used_as_given(subject: Subject, case: Case) -> Evidence:
-    frequencies = tuple(round(3.3 * math.exp(-0.37 * k) + 0.05, 3) for k in range(case.S))
+    frequencies = tuple(round(3.3 * math.exp(-0.37 * k) + 0.05, 3) for k in range(case.frequencies))
     got, want = angles_of(subject, case, frequencies, max(frequencies))
     yield close(got, want, f"angles with the frequencies {', '.join(map(str, frequencies))}")
 
 
-@requirement("FOUR-SHIFT-1", "fourier")
+@requirement("FOUR-SHIFT-1", stimuli.USUAL)
 def a_shift_turns_every_pair(subject: Subject, case: Case) -> Evidence:
     """Also where the coordinates leave ±1, and after a whole period of the lowest frequency."""
     x, start = points(case), 2 * math.pi / factor(subject)
@@ -208,7 +213,7 @@ def a_shift_turns_every_pair(subject: Subject, case: Case) -> Evidence:
         yield near(got, turned, f"features of x + {by:.4g}, against those of x turned,", angle)
 
 
-@requirement("FOUR-HIGH-1", "fourier-high")
+@requirement("FOUR-HIGH-1", stimuli.HIGH)
 def high_frequencies_are_as_good_as_low_ones(subject: Subject, case: Case) -> Evidence:
     yield from compare(subject, points(case), bank(case))
 
@@ -228,28 +233,28 @@ def compare(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Eviden
 # -- precision, dtype, gradients
 
 
-@requirement("FOUR-PREC-1", "fourier-high")
+@requirement("FOUR-PREC-1", stimuli.HIGH)
 def float32_is_as_good_as_float32_can_be(subject: Subject, case: Case) -> Evidence:
     yield from compare(subject, points(case).float(), bank(case))
 
 
-@requirement("FOUR-HALF-1", "fourier-high")
+@requirement("FOUR-HALF-1", stimuli.HIGH)
 def angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) -> Evidence:
     """A power of two times a coordinate is exact in any precision: other frequencies are tried where there are some."""
     for dtype in HALF:
-        yield from compare(subject, points(case).to(dtype), (*bank(case), 2.0**case.S))
+        yield from compare(subject, points(case).to(dtype), (*bank(case), 2.0**case.frequencies))
         with contextlib.suppress(Unsupported):
             yield from compare(subject, points(case).to(dtype), (700.7, 1000.3))
 
 
-@requirement("FOUR-DTYPE-1", "fourier")
+@requirement("FOUR-DTYPE-1", stimuli.USUAL)
 def the_output_has_the_dtype_of_the_coordinates(subject: Subject, case: Case) -> Evidence:
     for dtype in FLOATS:
         out = ask(subject, points(case).to(dtype), bank(case)).out
         yield holds(out.dtype == dtype, f"out is {out.dtype} where x is {dtype}", "dtype")
 
 
-@requirement("FOUR-IMMUT-1", "fourier")
+@requirement("FOUR-IMMUT-1", stimuli.USUAL)
 def nothing_is_changed_or_remembered(subject: Subject, case: Case) -> Evidence:
     x = points(case)
     want = ask(subject, x, bank(case)).out
@@ -278,7 +283,7 @@ def compare_slopes(subject: Subject, case: Case, run: Any, x: Tensor, step: floa
     )  # fmt: skip
 
 
-@requirement("FOUR-GRAD-1", "fourier")
+@requirement("FOUR-GRAD-1", stimuli.USUAL)
 def gradients_reach_the_coordinates(subject: Subject, case: Case) -> Evidence:
     low = bank(case)[:2]
 
@@ -294,7 +299,7 @@ def gradients_reach_the_coordinates(subject: Subject, case: Case) -> Evidence:
 SIDE, HIDDEN, STEPS, RATE, GAIN = 40, (32, 32), 150, 2e-2, 3.0  # GAIN: in dB
 
 
-@requirement("FOUR-LEARN-1", "fourier-learn")
+@requirement("FOUR-LEARN-1", stimuli.LEARN)
 def a_small_network_learns_the_rose(subject: Subject, case: Case) -> Evidence:
     """Every second pixel is learned, the others are asked for."""
     pixels = grid(SIDE, SIDE).to(case.device)
@@ -325,71 +330,76 @@ def learned(case: Case, features: Tensor, colours: Tensor) -> float:
 
 def ask_random(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
     """Return the reply for points x (…, d), with H directions; who draws them again draws the same in every call."""
-    projection = case.draw("projection", case.H, case.E).to(x.dtype)
-    shape = (*x.shape[:-1], 2 * case.H)
+    projection = case.draw("projection", case.directions, case.coordinates).to(x.dtype)
+    shape = (*x.shape[:-1], 2 * case.directions)
     return subject.ask(
-        RandomFourierConfig(case.E, case.H), {"x": x}, shape, {"projection": projection}, seed=1, **options
+        RandomFourierConfig(case.coordinates, case.directions),
+        {"x": x},
+        shape,
+        {"projection": projection},
+        seed=1,
+        **options,
     )
 
 
 def random_pairs(subject: Subject, case: Case, x: Tensor) -> Tensor:
     """Return the features of points x (…, d) as (…, 2, M), sines and then cosines, whatever order is declared."""
-    pairs = ask_random(subject, case, x).out.unflatten(-1, (2, case.H))
+    pairs = ask_random(subject, case, x).out.unflatten(-1, (2, case.directions))
     return pairs if subject.choice("random-fourier-order") == "sin-first" else pairs.flip(-2)
 
 
 def random_angle(case: Case, x: Tensor) -> Tensor:
     """Return 2πBx, float64, of points x (…, d) as (…, M)."""
-    projection = case.draw("projection", case.H, case.E).to(x.dtype)
+    projection = case.draw("projection", case.directions, case.coordinates).to(x.dtype)
     return 2 * math.pi * x.double() @ projection.double().T
 
 
-@requirement("FOUR-RWIDTH-1", "random-fourier")
+@requirement("FOUR-RWIDTH-1", stimuli.RANDOM)
 def random_features_are_as_wide_as_declared(subject: Subject, case: Case) -> Evidence:
     ask_random(subject, case, points(case))
     yield Measure()  # ask has compared the shape
 
 
-@requirement("FOUR-RPOINTS-1", "random-fourier")
+@requirement("FOUR-RPOINTS-1", stimuli.RANDOM)
 def a_point_has_random_features_of_its_own(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("grid", case.B, case.L, case.E)
+    x = case.draw("grid", case.rows, case.points, case.coordinates)
     whole = ask_random(subject, case, x).out
     got = ask_random(subject, case, x[1, :1]).out
     yield close(got, whole[1, :1], "features of one point alone, against on a grid,")
 
 
-@requirement("FOUR-RORDER-1", "random-fourier")
+@requirement("FOUR-RORDER-1", stimuli.RANDOM)
 def at_zero_random_sines_are_0_and_cosines_1(subject: Subject, case: Case) -> Evidence:
     sines, cosines = random_pairs(subject, case, torch.zeros_like(points(case))).unbind(-2)
     yield close(sines, torch.zeros_like(sines), "sines at 0", unit=1.0)
     yield close(cosines, torch.ones_like(cosines), "cosines at 0")
 
 
-@requirement("FOUR-RPAIR-1", "random-fourier")
+@requirement("FOUR-RPAIR-1", stimuli.RANDOM)
 def squares_of_a_random_pair_sum_to_1(subject: Subject, case: Case) -> Evidence:
     squares = random_pairs(subject, case, points(case)).square().sum(dim=-2)
     yield close(squares, torch.ones_like(squares), "sin² + cos² of a direction")
 
 
-@requirement("FOUR-RANGLE-1", "random-fourier")
+@requirement("FOUR-RANGLE-1", stimuli.RANDOM)
 def random_angles_are_2_pi_times_the_projection(subject: Subject, case: Case) -> Evidence:
-    x = points(case) * SMALL / (2 * math.pi * 3 * case.E)  # no |B_ij x_j| is larger than 3
+    x = points(case) * SMALL / (2 * math.pi * 3 * case.coordinates)  # no |B_ij x_j| is larger than 3
     sines, cosines = random_pairs(subject, case, x).double().unbind(-2)
     yield close(torch.atan2(sines, cosines), random_angle(case, x), "angles, against 2π B x,")
 
 
-@requirement("FOUR-RSHIFT-1", "random-fourier")
+@requirement("FOUR-RSHIFT-1", stimuli.RANDOM)
 def inner_products_depend_on_differences_only(subject: Subject, case: Case) -> Evidence:
     x, y = points(case) / 2, points(case, "y") / 2
     want = random_angle(case, x[:, None] - y).cos().sum(dim=-1)
     for by in (0.0, 1.7):
         a, b = (ask_random(subject, case, z + by).out for z in (x, y))
-        bound = 2 * case.H * (PER_RADIAN * 4 * math.pi * case.E * 3 + LEAST)
+        bound = 2 * case.directions * (PER_RADIAN * 4 * math.pi * case.coordinates * 3 + LEAST)
         what = f"γ(x + {by})·γ(y + {by}), against Σ cos 2πB(x - y),"
         yield close(a @ b.T, want, what, bound=bound, unit=1.0, source=f"2M·({ANGLE_SOURCE})")
 
 
-@requirement("FOUR-RFIXED-1", "random-fourier")
+@requirement("FOUR-RFIXED-1", stimuli.RANDOM)
 def the_projection_stays_as_it_is(subject: Subject, case: Case) -> Evidence:
     x = points(case)
     want = ask_random(subject, case, x)
@@ -398,18 +408,18 @@ def the_projection_stays_as_it_is(subject: Subject, case: Case) -> Evidence:
     yield close(reply.out, want.out, "features in the third call, against the first,")
 
 
-@requirement("FOUR-RHALF-1", "random-fourier")
+@requirement("FOUR-RHALF-1", stimuli.RANDOM)
 def random_angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) -> Evidence:
     for dtype in HALF:
         x = (50 * points(case)).to(dtype)
         angle = random_angle(case, x)
         want = torch.stack([angle.sin(), angle.cos()], dim=-2)
-        bound = HALF[dtype] + PER_RADIAN * case.E * float(angle.abs().max()) + LEAST
+        bound = HALF[dtype] + PER_RADIAN * case.coordinates * float(angle.abs().max()) + LEAST
         got = random_pairs(subject, case, x)
         yield close(got, want, f"features in {dtype}".replace("torch.", ""), bound=bound, unit=1.0, source=HALF_SOURCE)
 
 
-@requirement("FOUR-RGRAD-1", "random-fourier")
+@requirement("FOUR-RGRAD-1", stimuli.RANDOM)
 def gradients_reach_the_coordinates_of_random_features(subject: Subject, case: Case) -> Evidence:
     def run(x: Tensor, **options: Any) -> Reply:
         return ask_random(subject, case, x, **options)

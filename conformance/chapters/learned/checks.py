@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import LearnedConfig
+from attnconf.conformance.chapters.learned import stimuli
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, close, holds, identical
 from attnconf.conformance.engine.request import Reply
@@ -37,12 +38,12 @@ def added(subject: Subject) -> bool:
 
 def positions_of(case: Case) -> int:
     """Return how many positions the table has rows for: S, and enough for those that are given."""
-    return max(case.S, case.L + 3)
+    return max(case.positions, case.L + 3)
 
 
 def table_of(subject: Subject, case: Case, rows: int = 0) -> Tensor:
     """Return a table for S positions, or for ``rows``, with the rows before them that the offset asks for."""
-    return case.draw("table", (rows or positions_of(case)) + offset(subject), case.E)
+    return case.draw("table", (rows or positions_of(case)) + offset(subject), case.features)
 
 
 def ask(
@@ -57,11 +58,11 @@ def ask(
 
 
 def zeros(case: Case, length: int | None = None) -> Tensor:
-    return torch.zeros(case.B, length or case.L, case.E, dtype=case.dtype, device=case.device)
+    return torch.zeros(case.B, length or case.L, case.features, dtype=case.dtype, device=case.device)
 
 
 def random(case: Case, what: str = "x") -> Tensor:
-    return case.draw(what, case.B, case.L, case.E)
+    return case.draw(what, case.B, case.L, case.features)
 
 
 def slope(subject: Subject, case: Case, positions: Tensor | None = None, table: Tensor | None = None) -> Tensor:
@@ -74,14 +75,14 @@ def slope(subject: Subject, case: Case, positions: Tensor | None = None, table: 
 # -- the call
 
 
-@requirement("LRN-SHAPE-1", "learned", "learned-edges", "learned-batches")
+@requirement("LRN-SHAPE-1", stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, random(case)).out
-    want = (case.B, case.L, case.E)
+    want = (case.B, case.L, case.features)
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("LRN-DTYPE-1", "learned-one")
+@requirement("LRN-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
@@ -89,7 +90,7 @@ def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evide
         yield holds(got == dtype, f"out is {got} where x and the table are {dtype}", "dtype")
 
 
-@requirement("LRN-HALF-1", "learned-one")
+@requirement("LRN-HALF-1", stimuli.ONE)
 def the_row_is_as_precise_as_its_dtype(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
@@ -99,18 +100,18 @@ def the_row_is_as_precise_as_its_dtype(subject: Subject, case: Case) -> Evidence
         yield close(ask(subject, c, x).out, want, what, bound=eps, source="two roundings of the dtype, of the sum")
 
 
-@requirement("LRN-IMMUT-1", "learned-one")
+@requirement("LRN-IMMUT-1", stimuli.ONE)
 def input_and_table_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
         changed = ask(subject, case, random(case), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("LRN-REPEAT-1", "learned-one")
+@requirement("LRN-REPEAT-1", stimuli.ONE)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, zeros(case)).out
     for what, length in (("as long", case.L), ("longer", case.L + 2), ("shorter", max(1, case.L - 4))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.E)}
+        earlier = {"x": case.draw(f"{what} x", case.B, length, case.features)}
         got = ask(subject, case, zeros(case), before=(earlier,)).out
         yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
@@ -118,7 +119,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
 # -- which row
 
 
-@requirement("LRN-ROW-1", "learned", "learned-edges")
+@requirement("LRN-ROW-1", stimuli.USUAL, stimuli.EDGES)
 def a_token_gets_the_row_of_its_position(subject: Subject, case: Case) -> Evidence:
     """With the identity for a table, the output is the number of the row."""
     size = positions_of(case) + offset(subject)
@@ -131,13 +132,13 @@ def a_token_gets_the_row_of_its_position(subject: Subject, case: Case) -> Eviden
     yield close(got, table_of(subject, case)[offset(subject) :][: case.L], "out of zeros, against the first rows,")
 
 
-@requirement("LRN-BATCH-1", "learned", "learned-batches")
+@requirement("LRN-BATCH-1", stimuli.USUAL, stimuli.BATCHES)
 def every_sample_gets_the_same_rows(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, zeros(case)).out
     yield close(out, out[:1].expand_as(out), "out of a sample of zeros, against that of the first,")
 
 
-@requirement("LRN-ADD-1", "learned", "learned-edges")
+@requirement("LRN-ADD-1", stimuli.USUAL, stimuli.EDGES)
 def the_input_is_added_once(subject: Subject, case: Case) -> Evidence:
     x = random(case)
     alone = ask(subject, case, zeros(case)).out
@@ -147,7 +148,7 @@ def the_input_is_added_once(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, "out less that of zeros, against x as it is declared to be added,", unit=size)
 
 
-@requirement("LRN-LAST-1", "learned", "learned-long")
+@requirement("LRN-LAST-1", stimuli.USUAL, stimuli.LONG)
 def the_longest_sequence_uses_every_row(subject: Subject, case: Case) -> Evidence:
     table = table_of(subject, case, rows=case.L + 9)
     want = ask(subject, case, zeros(case), table=table).out
@@ -157,7 +158,7 @@ def the_longest_sequence_uses_every_row(subject: Subject, case: Case) -> Evidenc
     yield close(got[0], rows, f"out of {case.L} zeros, against all {case.L} rows,")
 
 
-@requirement("LRN-BEYOND-1", "learned")
+@requirement("LRN-BEYOND-1", stimuli.USUAL)
 def a_longer_sequence_is_refused(subject: Subject, case: Case) -> Evidence:
     most = positions_of(case)
     for length in (most + 1, 2 * most + 3):
@@ -177,7 +178,7 @@ def refuses(subject: Subject, case: Case, what: str, x: Tensor, positions: Tenso
 # -- gradients
 
 
-@requirement("LRN-GRAD-1", "learned", "learned-batches")
+@requirement("LRN-GRAD-1", stimuli.USUAL, stimuli.BATCHES)
 def a_used_row_gets_the_gradients_of_its_tokens(subject: Subject, case: Case) -> Evidence:
     want = random(case, "cotangent").sum(dim=0)
     got = slope(subject, case)[: case.L]
@@ -186,23 +187,23 @@ def a_used_row_gets_the_gradients_of_its_tokens(subject: Subject, case: Case) ->
     yield close(got, want, "gradient of all rows of a table that is used to its last, against the same sum,")
 
 
-@requirement("LRN-GRAD-2", "learned")
+@requirement("LRN-GRAD-2", stimuli.USUAL)
 def an_unused_row_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
     rest = slope(subject, case)[case.L :]
     yield identical(rest, torch.zeros_like(rest), "gradient of the rows that were not used")
 
 
-@requirement("LRN-GRAD-3", "learned")
+@requirement("LRN-GRAD-3", stimuli.USUAL)
 def a_row_used_twice_gets_both_gradients(subject: Subject, case: Case) -> Evidence:
     positions = torch.arange(case.L, device=case.device) // 2
     summed = random(case, "cotangent").sum(dim=0)
     used = (case.L + 1) // 2
-    want = torch.zeros(used, case.E, dtype=case.dtype, device=case.device).index_add(0, positions, summed)
+    want = torch.zeros(used, case.features, dtype=case.dtype, device=case.device).index_add(0, positions, summed)
     got = slope(subject, case, positions)[:used]
     yield close(got, want, f"gradient of the rows that were used, at positions {positions.tolist()},")
 
 
-@requirement("LRN-GRAD-4", "learned")
+@requirement("LRN-GRAD-4", stimuli.USUAL)
 def the_gradient_reaches_the_input(subject: Subject, case: Case) -> Evidence:
     if not added(subject):
         yield Measure()  # the output does not depend on x
@@ -220,7 +221,7 @@ def shuffled(case: Case, what: str = "positions") -> Tensor:
     return case.permutation(what, case.L) + 3
 
 
-@requirement("LRN-POS-1", "learned")
+@requirement("LRN-POS-1", stimuli.USUAL)
 def given_positions_are_looked_up(subject: Subject, case: Case) -> Evidence:
     rows = table_of(subject, case)[offset(subject) :]
     reverse = torch.arange(len(rows) - 1, len(rows) - 1 - case.L, -1, device=case.device)
@@ -229,7 +230,7 @@ def given_positions_are_looked_up(subject: Subject, case: Case) -> Evidence:
         yield close(got, rows[positions], f"out of zeros at positions {positions.tolist()}, against those rows,")
 
 
-@requirement("LRN-POS-2", "learned")
+@requirement("LRN-POS-2", stimuli.USUAL)
 def every_sample_may_have_positions_of_its_own(subject: Subject, case: Case) -> Evidence:
     positions = torch.stack([shuffled(case, f"positions {b}") for b in range(case.B)])
     got = ask(subject, case, zeros(case), positions).out
@@ -237,14 +238,14 @@ def every_sample_may_have_positions_of_its_own(subject: Subject, case: Case) -> 
     yield close(got, want, "out of zeros at positions that differ between samples, against those rows,")
 
 
-@requirement("LRN-POS-3", "learned")
+@requirement("LRN-POS-3", stimuli.USUAL)
 def negative_positions_are_refused(subject: Subject, case: Case) -> Evidence:
     first = -offset(subject) - 1
     positions = torch.arange(first, first + case.L, device=case.device)
     yield refuses(subject, case, f"position {first}", zeros(case), positions)
 
 
-@requirement("LRN-POS-4", "learned")
+@requirement("LRN-POS-4", stimuli.USUAL)
 def positions_without_a_row_are_refused(subject: Subject, case: Case) -> Evidence:
     most = positions_of(case)
     for position in (most, most + 40):
@@ -253,13 +254,13 @@ def positions_without_a_row_are_refused(subject: Subject, case: Case) -> Evidenc
         yield refuses(subject, case, f"position {position} for {most} rows", zeros(case), positions)
 
 
-@requirement("LRN-POS-5", "learned")
+@requirement("LRN-POS-5", stimuli.USUAL)
 def positions_that_are_not_whole_are_refused(subject: Subject, case: Case) -> Evidence:
     positions = shuffled(case).to(case.dtype) / 2
     yield refuses(subject, case, f"positions {positions.tolist()}", zeros(case), positions)
 
 
-@requirement("LRN-POS-7", "learned-one")
+@requirement("LRN-POS-7", stimuli.ONE)
 def earlier_positions_do_not_matter(subject: Subject, case: Case) -> Evidence:
     count = torch.arange(case.L, device=case.device)
     for what, earlier, later in (
@@ -272,7 +273,7 @@ def earlier_positions_do_not_matter(subject: Subject, case: Case) -> Evidence:
         yield close(got, ask(subject, case, zeros(case), later).out, f"out with positions {what}")
 
 
-@requirement("LRN-POS-6", "learned")
+@requirement("LRN-POS-6", stimuli.USUAL)
 def positions_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     for what, positions in (
         ("one position for all tokens", shuffled(case)[:1]),
@@ -285,16 +286,16 @@ def positions_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evide
 # -- training
 
 
-@requirement("LRN-DROP-1", "learned-one")
+@requirement("LRN-DROP-1", stimuli.ONE)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, random(case)).out
     got = ask(subject, case, random(case), changes={"dropout": P}, seed=1).out
     yield close(got, want, "out in evaluation with dropout, against out without,")
 
 
-@requirement("LRN-DROP-2", "learned-wide")
+@requirement("LRN-DROP-2", stimuli.WIDE)
 def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
-    case = case.but(B=max(2, case.B), L=max(101, case.L), E=max(66, case.E))  # a rate needs numbers
+    case = case.but(B=max(2, case.B), L=max(101, case.L), features=max(66, case.features))  # a rate needs numbers
     evaluated = ask(subject, case, random(case)).out
     trained = ask(subject, case, random(case), changes={"dropout": P, "training": True}, seed=1).out
     gone = trained == 0

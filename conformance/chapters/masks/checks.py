@@ -6,7 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.conformance.chapters.attention import stimuli as of_attention
 from attnconf.conformance.chapters.attention.checks import log_odds, oracle, read_weights
+from attnconf.conformance.chapters.masks import stimuli
 from attnconf.conformance.chapters.masks.stimuli import (
     choice_made,
     keeping,
@@ -31,14 +33,14 @@ Evidence = Iterator[Measure | Observed]
 # -- what a mask does
 
 
-@requirement("MASK-ROWS-1", "small")
+@requirement("MASK-ROWS-1", of_attention.SMALL)
 def the_weights_sum_to_one_under_a_mask(subject: Subject, case: Case) -> Evidence:
     mask = some(case, case.B, case.H, case.L, case.S)
     out = subject.attend(case.q, case.k, torch.ones_like(case.v), attn_mask=mask).out
     yield close(out, torch.ones_like(out), "out with V = 1 under a mask")
 
 
-@requirement("MASK-BOOL-1", "readable")
+@requirement("MASK-BOOL-1", of_attention.READABLE)
 def true_means_that_the_query_may_attend(subject: Subject, case: Case) -> Evidence:
     """With equal scores (q = 0), each of the keys allowed outweighs each of the others."""
     mask = whole(keeping(case, -1, -2), case)
@@ -48,21 +50,21 @@ def true_means_that_the_query_may_attend(subject: Subject, case: Case) -> Eviden
     yield holds(bool(allowed > hidden), f"smallest {names} True: {allowed:.6g}; largest {names} False: {hidden:.6g}")
 
 
-@requirement("MASK-ALL-1", "one", "one-square")
+@requirement("MASK-ALL-1", of_attention.ONE, stimuli.ONE_SQUARE)
 def a_mask_that_allows_everything_changes_nothing(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     got = subject.attend(case.q, case.k, case.v, attn_mask=whole(keeping(case), case)).out
     yield close(got, want, "out with a mask that is True everywhere")
 
 
-@requirement("MASK-DELETE-1", "distinct")
+@requirement("MASK-DELETE-1", of_attention.DISTINCT)
 def hiding_the_last_keys_is_leaving_them_out(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k[:, :, :-2], case.v[:, :, :-2]).out
     mask = whole(keeping(case, -1, -2), case)
     yield close(subject.attend(case.q, case.k, case.v, attn_mask=mask).out, want, "out with the last two keys hidden")
 
 
-@requirement("MASK-HOLES-1", "small")
+@requirement("MASK-HOLES-1", of_attention.SMALL)
 def hiding_keys_in_between_is_leaving_them_out(subject: Subject, case: Case) -> Evidence:
     for hidden in ((0,), (1, 3)):
         keep = keeping(case, *hidden)
@@ -71,7 +73,7 @@ def hiding_keys_in_between_is_leaving_them_out(subject: Subject, case: Case) -> 
         yield close(got, want, f"out with the keys {hidden} hidden, against the same without them,")
 
 
-@requirement("MASK-POISON-1", "small")
+@requirement("MASK-POISON-1", of_attention.SMALL)
 def the_content_of_hidden_keys_does_not_matter(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
     k, v = poisoned(case.k, keep, 1e4), poisoned(case.v, keep, 1e8)
@@ -81,7 +83,7 @@ def the_content_of_hidden_keys_does_not_matter(subject: Subject, case: Case) -> 
     yield close(got, want, "out with ±1e4 in hidden keys and ±1e8 in hidden values")
 
 
-@requirement("MASK-ZERO-1", "small")
+@requirement("MASK-ZERO-1", of_attention.SMALL)
 def a_hidden_value_does_not_change_a_bit(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
     mask = whole(keep, case)
@@ -90,7 +92,7 @@ def a_hidden_value_does_not_change_a_bit(subject: Subject, case: Case) -> Eviden
     yield identical(got, want, "out with ±1e30 in hidden values, against 0 there,")
 
 
-@requirement("MASK-SHIFT-1", "small")
+@requirement("MASK-SHIFT-1", of_attention.SMALL)
 def a_hidden_key_stays_hidden_below_low_scores(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
     q, k = low_scores(case, keep)
@@ -100,7 +102,7 @@ def a_hidden_key_stays_hidden_below_low_scores(subject: Subject, case: Case) -> 
     yield close(got, want, "out where all allowed scores are -1e5, against scores of 0,")
 
 
-@requirement("MASK-ZEROGRAD-1", "small")
+@requirement("MASK-ZEROGRAD-1", of_attention.SMALL)
 def no_gradient_reaches_a_hidden_key(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
@@ -110,7 +112,7 @@ def no_gradient_reaches_a_hidden_key(subject: Subject, case: Case) -> Evidence:
         yield identical(leaked, torch.zeros_like(leaked), f"gradient of {name} at hidden keys")
 
 
-@requirement("MASK-NAN-1", "small")
+@requirement("MASK-NAN-1", of_attention.SMALL)
 def nan_in_hidden_slots_stays_there(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, 3)  # not the last, which is the query where one token carries all three
     mask = whole(keep, case)
@@ -121,7 +123,7 @@ def nan_in_hidden_slots_stays_there(subject: Subject, case: Case) -> Evidence:
         yield close(subject.attend(case.q, case.k, v, attn_mask=mask).out, want, f"out with {bad} in hidden values")
 
 
-@requirement("MASK-WEIGHTS-1", "small")
+@requirement("MASK-WEIGHTS-1", of_attention.SMALL)
 def the_returned_weights_are_masked(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
     reply = subject.attend(case.q, case.k, case.v, attn_mask=whole(keep, case), need_weights=True)
@@ -134,7 +136,7 @@ def the_returned_weights_are_masked(subject: Subject, case: Case) -> Evidence:
     yield close(weights @ case.v, reply.out, "the returned weights times V, against out")
 
 
-@requirement("MASK-HALF-1", "small")
+@requirement("MASK-HALF-1", of_attention.SMALL)
 def half_precision_hides_as_well(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
     for dtype in (torch.bfloat16, torch.float16):
@@ -161,22 +163,22 @@ def each_gets_its_own(subject: Subject, case: Case, axis: int, what: str) -> Evi
         yield close(together.narrow(axis, i, 1), alone.narrow(axis, i, 1), what_it_is)
 
 
-@requirement("MASK-QUERY-1", "one-square")
+@requirement("MASK-QUERY-1", stimuli.ONE_SQUARE)
 def each_query_gets_its_own_row_of_the_mask(subject: Subject, case: Case) -> Evidence:
     yield from each_gets_its_own(subject, case, 2, "query")
 
 
-@requirement("MASK-HEAD-1", "small", "batch-is-H")
+@requirement("MASK-HEAD-1", of_attention.SMALL, of_attention.BATCH_IS_H)
 def each_head_gets_its_own_mask(subject: Subject, case: Case) -> Evidence:
     yield from each_gets_its_own(subject, case, 1, "head")
 
 
-@requirement("MASK-SAMPLE-1", "small", "batch-is-H")
+@requirement("MASK-SAMPLE-1", of_attention.SMALL, of_attention.BATCH_IS_H)
 def each_sample_gets_its_own_mask(subject: Subject, case: Case) -> Evidence:
     yield from each_gets_its_own(subject, case, 0, "sample")
 
 
-@requirement("MASK-BROADCAST-1", "batch-is-H")
+@requirement("MASK-BROADCAST-1", of_attention.BATCH_IS_H)
 def masks_broadcast_from_the_right(subject: Subject, case: Case) -> Evidence:
     for shape in lower_shapes(case):
         mask = some(case, *shape)
@@ -185,7 +187,7 @@ def masks_broadcast_from_the_right(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, f"out with a mask of shape {shape}, against the same mask in full,")
 
 
-@requirement("MASK-PADDING-1", "padded")
+@requirement("MASK-PADDING-1", stimuli.PADDED)
 def padding_is_hidden_in_each_sample(subject: Subject, case: Case) -> Evidence:
     hidden = ((-1, -2), (0,), (), (1, 3))  # at the end, at the start, nowhere, between
     key_mask = torch.stack([keeping(case, *hidden[b % len(hidden)]) for b in range(case.B)])
@@ -196,7 +198,7 @@ def padding_is_hidden_in_each_sample(subject: Subject, case: Case) -> Evidence:
         yield close(together[b : b + 1], alone, f"out of sample {b}, against it alone without its padding,")
 
 
-@requirement("MASK-AND-1", "one-square")
+@requirement("MASK-AND-1", stimuli.ONE_SQUARE)
 def masks_are_joined_by_and(subject: Subject, case: Case) -> Evidence:
     masks = subject.choice("masks")
     explicit = some(case, case.B, case.H if masks == "any" else 1, case.L, case.S)
@@ -218,7 +220,7 @@ def masks_are_joined_by_and(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, f"out with {' and '.join(given)}, against the mask that allows what all allow,")
 
 
-@requirement("MASK-LONG-1", "long-square")
+@requirement("MASK-LONG-1", stimuli.LONG_SQUARE)
 def masks_hold_in_long_sequences(subject: Subject, case: Case) -> Evidence:
     """Equal scores (q = 0): the output is the mean of the values that the mask allows."""
     q = torch.zeros_like(case.q)
@@ -233,7 +235,7 @@ def masks_hold_in_long_sequences(subject: Subject, case: Case) -> Evidence:
         yield close(out, weights @ case.v, f"out with q = 0 under {name}, against the mean of the allowed values,")
 
 
-@requirement("MASK-IMMUT-1", "one-square")
+@requirement("MASK-IMMUT-1", stimuli.ONE_SQUARE)
 def masks_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     shape = (case.B, case.H, case.L, case.S)
     padding = keeping(case, -1).expand(case.B, -1)
@@ -246,7 +248,7 @@ def masks_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
         yield holds(not changed, f"modified in place: {', '.join(changed)}, when given {name}")
 
 
-@requirement("MASK-STRIDE-1", "small")
+@requirement("MASK-STRIDE-1", of_attention.SMALL)
 def the_layout_of_a_mask_does_not_matter(subject: Subject, case: Case) -> Evidence:
     mask = some(case, case.B, case.H, case.L, case.S)
     want = subject.attend(case.q, case.k, case.v, attn_mask=mask).out
@@ -261,7 +263,7 @@ def the_layout_of_a_mask_does_not_matter(subject: Subject, case: Case) -> Eviden
 # -- causality
 
 
-@requirement("MASK-DEFAULT-1", "one-square", "small")
+@requirement("MASK-DEFAULT-1", stimuli.ONE_SQUARE, of_attention.SMALL)
 def without_a_mask_nothing_is_hidden(subject: Subject, case: Case) -> Evidence:
     out = subject.attend(torch.zeros_like(case.q), case.k, case.v).out
     yield close(out, case.v.mean(dim=2, keepdim=True).expand_as(out), "out with q = 0, against the mean of the values,")
@@ -272,7 +274,7 @@ def seen(subject: Subject, case: Case, **options: Any) -> Tensor:
     return read_weights(subject, torch.zeros_like(case.q), case.k, **options) > 1e-3
 
 
-@requirement("MASK-CAUSAL-1", "square")
+@requirement("MASK-CAUSAL-1", stimuli.SQUARE)
 def a_token_sees_itself_and_all_before(subject: Subject, case: Case) -> Evidence:
     got, want = seen(subject, case, causal=True), causal(case.L, case.S).to(case.device)
     wrong = (got != want).flatten(0, 1).any(dim=0).nonzero()
@@ -284,7 +286,7 @@ def a_token_sees_itself_and_all_before(subject: Subject, case: Case) -> Evidence
     yield close(out[:, :, :t], prefix, f"out of the first {t} tokens, against the same without the later ones,")
 
 
-@requirement("MASK-CAUSAL-2", "readable")
+@requirement("MASK-CAUSAL-2", of_attention.READABLE)
 def the_diagonal_starts_from_one_corner(subject: Subject, case: Case) -> Evidence:
     corners = {"top-left", "bottom-right"}
     for c in (case, case.but(L=case.S, S=case.L)):
@@ -302,7 +304,7 @@ def the_diagonal_starts_from_one_corner(subject: Subject, case: Case) -> Evidenc
     yield holds(choice == declared, f"declared {declared}, but the diagonal is {choice}")
 
 
-@requirement("MASK-CAUSAL-3", "one-square")
+@requirement("MASK-CAUSAL-3", stimuli.ONE_SQUARE)
 def the_flag_gives_what_the_triangle_gives(subject: Subject, case: Case) -> Evidence:
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
     triangle = whole(causal(case.L, case.S).to(case.device), case)
@@ -313,7 +315,7 @@ def the_flag_gives_what_the_triangle_gives(subject: Subject, case: Case) -> Evid
         yield close(flag.grads[name], mask.grads[name], f"gradient of {name} with causal, against the triangular mask,")
 
 
-@requirement("MASK-CAUSAL-4", "square")
+@requirement("MASK-CAUSAL-4", stimuli.SQUARE)
 def later_tokens_stay_hidden_whatever_the_scores(subject: Subject, case: Case) -> Evidence:
     t = case.L - 2
     past = torch.arange(case.S, device=case.device) < t
@@ -329,7 +331,7 @@ def later_tokens_stay_hidden_whatever_the_scores(subject: Subject, case: Case) -
 # -- queries that may attend to nothing
 
 
-@requirement("MASK-EMPTY-1", "small")
+@requirement("MASK-EMPTY-1", of_attention.SMALL)
 def an_empty_row_gives_what_is_declared(subject: Subject, case: Case) -> Evidence:
     mask, empty = with_empty_rows(case)
     out = subject.attend(case.q, case.k, case.v, attn_mask=mask).out
@@ -341,7 +343,7 @@ def an_empty_row_gives_what_is_declared(subject: Subject, case: Case) -> Evidenc
     yield holds(choice == declared, f"out without allowed keys is {choice}, declared {declared}")
 
 
-@requirement("MASK-EMPTY-2", "small")
+@requirement("MASK-EMPTY-2", of_attention.SMALL)
 def an_empty_row_is_the_same_in_every_mode(subject: Subject, case: Case) -> Evidence:
     mask, empty = with_empty_rows(case)
     padding = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
@@ -365,7 +367,7 @@ def an_empty_row_is_the_same_in_every_mode(subject: Subject, case: Case) -> Evid
         yield holds(got == want, f"out without allowed keys is {want}, but with {name} {got}")
 
 
-@requirement("MASK-EMPTY-3", "small")
+@requirement("MASK-EMPTY-3", of_attention.SMALL)
 def an_empty_row_does_not_change_others(subject: Subject, case: Case) -> Evidence:
     mask, empty = with_empty_rows(case)
     without = mask | empty[..., None]
@@ -374,7 +376,7 @@ def an_empty_row_does_not_change_others(subject: Subject, case: Case) -> Evidenc
     yield close(got[~empty], want[~empty], "out of queries beside one without allowed keys")
 
 
-@requirement("MASK-EMPTY-4", "small")
+@requirement("MASK-EMPTY-4", of_attention.SMALL)
 def gradients_stay_finite_beside_an_empty_row(subject: Subject, case: Case) -> Evidence:
     mask, empty = with_empty_rows(case)
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
@@ -384,7 +386,7 @@ def gradients_stay_finite_beside_an_empty_row(subject: Subject, case: Case) -> E
     yield identical(grads["q"][empty], torch.zeros_like(grads["q"][empty]), "gradient of a query without allowed keys")
 
 
-@requirement("MASK-EMPTY-5", "small")
+@requirement("MASK-EMPTY-5", of_attention.SMALL)
 def a_row_emptied_by_a_bias_is_like_one_emptied_by_a_mask(subject: Subject, case: Case) -> Evidence:
     mask, empty = with_empty_rows(case)
     bias = torch.zeros(mask.shape, dtype=case.dtype, device=case.device).masked_fill(~mask, float("-inf"))
@@ -402,14 +404,14 @@ def moved_odds(subject: Subject, case: Case, bias: Tensor) -> Tensor:
     return biased - plain
 
 
-@requirement("MASK-BIAS-1", "readable")
+@requirement("MASK-BIAS-1", of_attention.READABLE)
 def a_bias_moves_the_log_odds_by_itself(subject: Subject, case: Case) -> Evidence:
     bias = whole(case.draw("bias", case.S), case)
     got = moved_odds(subject, case, bias)
     yield close(got, bias[..., 1:] - bias[..., :1], "log odds moved by a bias, against the bias")
 
 
-@requirement("MASK-BIAS-4", "batch-is-H")
+@requirement("MASK-BIAS-4", of_attention.BATCH_IS_H)
 def a_bias_belongs_to_its_sample_head_and_query(subject: Subject, case: Case) -> Evidence:
     bias = case.draw("bias", case.B, case.H, case.L, case.S)
     got = moved_odds(subject, case, bias)
@@ -421,7 +423,7 @@ def a_bias_belongs_to_its_sample_head_and_query(subject: Subject, case: Case) ->
         yield close(got, want, f"out with a bias of shape {shape}, against the same bias in full,")
 
 
-@requirement("MASK-BIAS-2", "small")
+@requirement("MASK-BIAS-2", of_attention.SMALL)
 def a_bias_of_minus_infinity_hides(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
     bias = whole(torch.zeros(case.S, dtype=case.dtype, device=case.device).masked_fill(~keep, float("-inf")), case)
@@ -435,7 +437,7 @@ def a_bias_of_minus_infinity_hides(subject: Subject, case: Case) -> Evidence:
     yield close(got, want, "out under a bias of -inf, all other scores -1e5, against the same without the hidden keys,")
 
 
-@requirement("MASK-BIAS-3", "small")
+@requirement("MASK-BIAS-3", of_attention.SMALL)
 def gradients_reach_the_bias(subject: Subject, case: Case) -> Evidence:
     bias = case.draw("bias", case.B, case.H, case.L, case.S)
     step = case.draw("direction", *bias.shape)
@@ -456,7 +458,7 @@ def gradients_reach_the_bias(subject: Subject, case: Case) -> Evidence:
 # -- everything at once
 
 
-@requirement("MASK-ORACLE-1", "one-square", "small")
+@requirement("MASK-ORACLE-1", stimuli.ONE_SQUARE, of_attention.SMALL)
 def masked_attention_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
     mask, padding = some(case, case.B, case.H, case.L, case.S).clone(), some(case, case.B, case.S).clone()
     mask[..., 0] = padding[:, 0] = True

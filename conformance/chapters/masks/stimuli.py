@@ -6,10 +6,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.conformance.chapters.attention.stimuli import SHAPE
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import SEMANTIC, Unsupported
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
+
+# -- the cases
+
+
+SQUARE = (
+    SHAPE.case("square-1", B=2, H=3, L=5, E=7, F=8, S=5),
+    SHAPE.case("square-2", B=3, H=2, L=7, E=11, F=13, S=7),
+)
+ONE_SQUARE = SQUARE[:1]
+# padding: queries as many as keys, and samples as many as queries, heads or keys
+PADDED = (
+    SHAPE.case("padded-square-1", B=3, H=2, L=5, E=7, F=8, S=5),
+    SHAPE.case("padded-batch-is-L-2", B=4, H=3, L=4, E=7, F=6, S=5),
+    SHAPE.case("padded-batch-is-H-3", B=3, H=3, L=4, E=7, F=6, S=5),
+)
+LONG_SQUARE = (SHAPE.case("long-square-1", B=1, H=2, L=131, E=5, F=3, S=131),)
 
 
 def whole(x: Tensor, case: Case) -> Tensor:

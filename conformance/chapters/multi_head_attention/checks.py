@@ -7,6 +7,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
+from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.stimuli import (
     BIAS,
     Layer,
@@ -33,7 +34,7 @@ WIDTHS = {"query": "embed_dim", "key": "key_dim", "value": "value_dim"}
 # -- sizes
 
 
-@requirement("MHA-DIVIDE-1", "layer")
+@requirement("MHA-DIVIDE-1", stimuli.LAYER)
 def heads_that_do_not_divide_the_width_are_refused(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     for heads in [n for n in range(2, case.embed) if case.embed % n][:2]:
@@ -41,7 +42,7 @@ def heads_that_do_not_divide_the_width_are_refused(subject: Subject, case: Case)
         yield refuses(subject, uneven, f"{heads} heads for a width of {case.embed}")
 
 
-@requirement("MHA-ERROR-1", "layer")
+@requirement("MHA-ERROR-1", stimuli.LAYER)
 def weights_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     for name, fitting in layer.weights.items():
@@ -89,7 +90,7 @@ def zeroed(layer: Layer, name: str, columns: int) -> Layer:
     return layer.feeding({name: x})
 
 
-@requirement("MHA-WIDTH-1", "layer")
+@requirement("MHA-WIDTH-1", stimuli.LAYER)
 def keys_and_values_may_be_wider_or_narrower(subject: Subject, case: Case) -> Evidence:
     """Features that are zero may as well not be there, and the other way round."""
     layer = draw_layer(case)
@@ -99,7 +100,7 @@ def keys_and_values_may_be_wider_or_narrower(subject: Subject, case: Case) -> Ev
         yield close(got, want, f"out with 4 zeros more in {wide} and 8 less in {narrow}")
 
 
-@requirement("MHA-WIDTH-2", "layer")
+@requirement("MHA-WIDTH-2", stimuli.LAYER)
 def the_model_may_be_wider_or_narrower_than_its_heads(subject: Subject, case: Case) -> Evidence:
     layer = draw_layer(case)
     want = run(subject, layer).out
@@ -126,22 +127,22 @@ def turned(subject: Subject, case: Case, name: str) -> Measure:
     return close(run(subject, both).out, run(subject, layer).out, what)
 
 
-@requirement("MHA-QUERY-1", "layers")
+@requirement("MHA-QUERY-1", stimuli.LAYERS)
 def the_query_meets_q_weight_and_nothing_else(subject: Subject, case: Case) -> Evidence:
     yield turned(subject, case, "query")
 
 
-@requirement("MHA-KEY-1", "layers")
+@requirement("MHA-KEY-1", stimuli.LAYERS)
 def the_key_meets_k_weight_and_nothing_else(subject: Subject, case: Case) -> Evidence:
     yield turned(subject, case, "key")
 
 
-@requirement("MHA-VALUE-1", "layers")
+@requirement("MHA-VALUE-1", stimuli.LAYERS)
 def the_value_meets_v_weight_and_nothing_else(subject: Subject, case: Case) -> Evidence:
     yield turned(subject, case, "value")
 
 
-@requirement("MHA-OUT-1", "layers")
+@requirement("MHA-OUT-1", stimuli.LAYERS)
 def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case: Case) -> Evidence:
     layer, order = layer_for(subject, case), case.permutation("rows", case.embed)
     moved = layer.weighing(out_rows(layer, order))
@@ -150,7 +151,7 @@ def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case
     yield close(run(subject, moved).out, want, what)
 
 
-@requirement("MHA-DEAD-1", "layer")
+@requirement("MHA-DEAD-1", stimuli.LAYER)
 def every_weight_has_an_effect(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     want = run(subject, layer).out
@@ -167,7 +168,7 @@ def every_weight_has_an_effect(subject: Subject, case: Case) -> Evidence:
 # -- the biases
 
 
-@requirement("MHA-BIAS-1", "layers")
+@requirement("MHA-BIAS-1", stimuli.LAYERS)
 def a_bias_is_a_shift_of_the_input(subject: Subject, case: Case) -> Evidence:
     """x + c with bias b is x with bias b + W c."""
     layer = draw_layer(case)
@@ -179,7 +180,7 @@ def a_bias_is_a_shift_of_the_input(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, f"out with {name} + c, against {bias} + {weight} c,")
 
 
-@requirement("MHA-BIAS-2", "layers")
+@requirement("MHA-BIAS-2", stimuli.LAYERS)
 def the_output_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     shift = case.draw("shift of out", case.embed)
@@ -187,7 +188,7 @@ def the_output_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
     yield close(got, run(subject, layer).out + shift, "out with out.bias + c, against out + c,")
 
 
-@requirement("MHA-BIAS-3", "layer")
+@requirement("MHA-BIAS-3", stimuli.LAYER)
 def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     zeros = {name: torch.zeros_like(w) for name, w in layer.weights.items() if name.endswith(".bias")}
@@ -195,7 +196,7 @@ def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
     yield close(run(subject, layer.without_bias()).out, want, "out with bias=False, against zero biases,")
 
 
-@requirement("MHA-KBIAS-1", "layers")
+@requirement("MHA-KBIAS-1", stimuli.LAYERS)
 def the_key_bias_has_no_effect(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     other = BIAS * case.draw("other k.bias", case.embed)
@@ -224,7 +225,7 @@ def without_key_bias(layer: Layer) -> Layer:
     return layer.weighing({name: torch.zeros_like(w) for name, w in layer.weights.items() if name == "k.bias"})
 
 
-@requirement("MHA-HEADS-1", "layers")
+@requirement("MHA-HEADS-1", stimuli.LAYERS)
 def features_of_a_head_meet_within_it(subject: Subject, case: Case) -> Evidence:
     """q·k of a head does not change when the features of q and k are permuted alike in that head."""
     layer = without_key_bias(layer_for(subject, case))
@@ -232,7 +233,7 @@ def features_of_a_head_meet_within_it(subject: Subject, case: Case) -> Evidence:
     yield close(got, run(subject, layer).out, "out when the rows of q and k are permuted alike within each head")
 
 
-@requirement("MHA-MERGE-1", "layers")
+@requirement("MHA-MERGE-1", stimuli.LAYERS)
 def heads_come_out_where_they_went_in(subject: Subject, case: Case) -> Evidence:
     layer = without_key_bias(layer_for(subject, case))
     heads = torch.arange(case.embed).view(case.H, case.E)[case.permutation("heads", case.H)].flatten()
@@ -243,7 +244,7 @@ def heads_come_out_where_they_went_in(subject: Subject, case: Case) -> Evidence:
     yield close(whole, want, "out when whole heads are permuted in q, k, v and the columns of out alike")
 
 
-@requirement("MHA-SINGLE-1", "layers")
+@requirement("MHA-SINGLE-1", stimuli.LAYERS)
 def one_key_hands_its_value_through_both_projections(subject: Subject, case: Case) -> Evidence:
     layer = draw_layer(case)
     key, value = layer.inputs["key"][:, :1], layer.inputs["value"][:, :1]
@@ -269,13 +270,13 @@ def alike(subject: Subject, case: Case, heads: int) -> Layer:
     return layer.weighing(rows).sized(num_heads=heads, head_dim=width)
 
 
-@requirement("MHA-ONE-1", "layer")
+@requirement("MHA-ONE-1", stimuli.LAYER)
 def one_head_is_as_good_as_several_alike(subject: Subject, case: Case) -> Evidence:
     want = run(subject, alike(subject, case, case.H)).out
     yield close(run(subject, alike(subject, case, 1)).out, want, f"out of 1 head, against {case.H},")
 
 
-@requirement("MHA-MANY-1", "many-heads")
+@requirement("MHA-MANY-1", stimuli.MANY_HEADS)
 def many_heads_alike_are_as_good_as_few(subject: Subject, case: Case) -> Evidence:
     few = next(n for n in (3, 2, 1) if case.embed % n == 0)
     want = run(subject, alike(subject, case, few)).out
@@ -285,7 +286,7 @@ def many_heads_alike_are_as_good_as_few(subject: Subject, case: Case) -> Evidenc
 # -- self-attention: one object as query, key and value
 
 
-@requirement("MHA-PERM-1", "self")
+@requirement("MHA-PERM-1", stimuli.SELF)
 def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Evidence:
     layer, order = draw_self(case), case.permutation("tokens", case.L)
     x, positions = layer.inputs["query"], case.draw("positions", case.L, case.embed)
@@ -300,7 +301,7 @@ def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Ev
     yield holds(moved > 0.01 * float(want.abs().max()), "adding positions to the tokens makes no difference")
 
 
-@requirement("MHA-SELF-1", "self")
+@requirement("MHA-SELF-1", stimuli.SELF)
 def one_object_is_as_good_as_three_copies(subject: Subject, case: Case) -> Evidence:
     layer = draw_self(case)
     x = layer.inputs["query"]
@@ -329,7 +330,7 @@ def real_tokens(case: Case) -> Tensor:
     return torch.arange(case.S, device=case.device) < lengths[:, None]
 
 
-@requirement("MHA-MODE-1", "self")
+@requirement("MHA-MODE-1", stimuli.SELF)
 def every_path_gives_the_same(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32):
         c = case.but(dtype=dtype)
@@ -343,7 +344,7 @@ def every_path_gives_the_same(subject: Subject, case: Case) -> Evidence:
                 yield close(out, want, f"out of real tokens in {path}", bound=SINGLE, source=SINGLE_SOURCE)
 
 
-@requirement("MHA-PAD-1", "self")
+@requirement("MHA-PAD-1", stimuli.SELF)
 def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence:
     real = real_tokens(case)
     layer = draw_self(case).feeding({"key_mask": real})
@@ -361,7 +362,7 @@ def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence
 # -- what else comes back
 
 
-@requirement("MHA-WEIGHTS-1", "layers")
+@requirement("MHA-WEIGHTS-1", stimuli.LAYERS)
 def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) -> Evidence:
     """Every head gets the same values; the output is the mean of the heads, so the mean weights make it."""
     layer = layer_for(subject, case)
@@ -377,7 +378,7 @@ def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) ->
     yield close(got, reply.out[..., : case.E], "the mean of the returned weights times the values, against out")
 
 
-@requirement("MHA-GRAD-1", "layer")
+@requirement("MHA-GRAD-1", stimuli.LAYER)
 def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     cotangent = case.draw("cotangent", case.B, case.L, case.embed)
@@ -397,7 +398,7 @@ def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Ca
         )  # fmt: skip
 
 
-@requirement("MHA-IMMUT-1", "layer")
+@requirement("MHA-IMMUT-1", stimuli.LAYER)
 def the_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     for mode in ("plain", "no_grad"):
@@ -446,13 +447,13 @@ def reference(layer: Layer) -> tuple[Tensor, Tensor]:
     return multi_head_attention(query, key, value, layer.weights, layer.config.num_heads, mask)
 
 
-@requirement("MHA-ORACLE-1", "layers", "widths", "one-head", "many-heads", "self")
+@requirement("MHA-ORACLE-1", stimuli.LAYERS, stimuli.WIDTHS, stimuli.ONE_HEAD, stimuli.MANY_HEADS, stimuli.SELF)
 def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
     layer = as_declared(subject, draw_self(case)) if case.name.startswith("self") else layer_for(subject, case)
     yield from compare_all(subject, case, layer, reference)
 
 
-@requirement("MHA-TORCH-1", "realistic")
+@requirement("MHA-TORCH-1", stimuli.REALISTIC)
 def outputs_weights_and_gradients_are_those_of_torch(subject: Subject, case: Case) -> Evidence:
     layer = draw_layer(case)
     mask = causal(case.L, case.S, offset=1).to(case.device)

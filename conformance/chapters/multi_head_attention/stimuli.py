@@ -9,9 +9,39 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
-from attnconf.conformance.engine.case import REGIMES, Case
+from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.subject import Subject
+
+# -- the cases
+
+SHAPE = Shape(
+    "B H L E S",
+    "query({B}, {L}, {embed}) key({B}, {S}, {key_dim}) value({B}, {S}, {value_dim}), {H} heads of {E}",
+    products={"embed": "H E", "key_dim": "H E", "value_dim": "H E"},
+    heads="H",
+    head="E",
+    model="embed",
+)
+
+
+# layers with projections: the model is as wide as its heads, as most implementations want it, and all widths equal, so
+# that an input or a weight in the wrong place is wrong instead of refused
+LAYERS = (
+    SHAPE.case("layer-1", B=2, H=3, L=4, E=7, S=5),
+    SHAPE.case("layer-2", B=3, H=2, L=6, E=5, S=4),
+)
+LAYER = LAYERS[:1]
+WIDTHS = (SHAPE.case("widths-1", B=2, H=3, L=4, E=7, S=5, key_dim=13, value_dim=26),)
+ONE_HEAD = (SHAPE.case("one-head-1", B=2, H=1, L=4, E=7, S=5),)
+MANY_HEADS = (SHAPE.case("many-heads-1", B=2, H=16, L=4, E=3, S=5),)
+# an even number of heads and more than one sample, or PyTorch's fast path is not taken
+SELF = (SHAPE.case("self-1", B=3, H=4, L=5, E=7, S=5),)
+REALISTIC = (
+    SHAPE.case("realistic-1", B=2, H=4, L=33, E=16, S=47),
+    SHAPE.case("realistic-2", B=2, H=4, L=33, E=16, S=47, key_dim=40, value_dim=56, bias=False),
+)
+
 
 BIAS = 0.5  # standard deviation of a bias, where that of a projected feature is 1
 
@@ -45,10 +75,10 @@ class Layer:
 def draw_layer(case: Case) -> Layer:
     """Return a layer whose projected features have variance about 1, so that the scores vary as the regime says."""
     width = case.H * case.E
-    embed, key, value, out = (n or width for n in (case.embed, case.key_dim, case.value_dim, case.out_dim))
-    config = MultiHeadAttentionConfig(embed, case.H, case.E, key, value, out, case.bias)
+    embed, key, value = case.embed, case.key_dim, case.value_dim
+    config = MultiHeadAttentionConfig(embed, case.H, case.E, key, value, embed, case.bias)
     weights = {}
-    for name, rows, columns in (("q", width, embed), ("k", width, key), ("v", width, value), ("out", out, width)):
+    for name, rows, columns in (("q", width, embed), ("k", width, key), ("v", width, value), ("out", embed, width)):
         size = REGIMES[case.regime] if name == "q" else 1.0
         weights[f"{name}.weight"] = case.draw(f"{name}.weight", rows, columns) * (size / math.sqrt(columns))
         if case.bias and name[0] in case.biases:
@@ -63,7 +93,7 @@ def draw_layer(case: Case) -> Layer:
 
 def draw_self(case: Case) -> Layer:
     """Return a layer whose query is its key and value as well, the same object."""
-    layer = draw_layer(case.but(key_dim=0, value_dim=0))
+    layer = draw_layer(case.but(key_dim=case.embed, value_dim=case.embed))
     return replace(layer, inputs={"query": layer.inputs["query"]})
 
 

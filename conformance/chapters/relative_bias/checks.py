@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import RelativeBiasAttentionConfig, RelativeBiasConfig
+from attnconf.conformance.chapters.relative_bias import stimuli
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import (
@@ -161,7 +162,7 @@ def are(got: Tensor, want: Tensor, where: Tensor, offset: Tensor, what: str) -> 
 # -- what comes back
 
 
-@requirement("REL-SHAPE-1", "relative", "relative-edges")
+@requirement("REL-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
 def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case) -> Evidence:
     table = case.draw("table", SIZES[0], case.H)
     if subject.component == "relative_bias":
@@ -171,7 +172,7 @@ def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case)
     yield holds(out.is_floating_point(), f"out is {out.dtype}, want floating-point numbers")
 
 
-@requirement("REL-DTYPE-1", "relative-one")
+@requirement("REL-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
         table = case.draw("table", SIZES[0], case.H).to(dtype)
@@ -193,7 +194,7 @@ def out_after(subject: Subject, case: Case, before: tuple[int, ...]) -> Tensor:
     return attend(subject, *tokens(case, case.S), table, before=earlier).out
 
 
-@requirement("REL-REPEAT-1", "relative-one")
+@requirement("REL-REPEAT-1", stimuli.ONE)
 def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
     want = out_after(subject, case, ())
     for before in ((case.S - 3,), (case.S + 1, case.S - 3)):
@@ -201,7 +202,7 @@ def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, f"out after calls with {' and '.join(map(str, before))} tokens")
 
 
-@requirement("REL-ENTRY-1", "relative-one")
+@requirement("REL-ENTRY-1", stimuli.ONE)
 def every_bias_is_an_entry_of_the_table(subject: Subject, case: Case) -> Evidence:
     for both in (True, False):
         found = read_buckets(subject, case, case.S, both=both)
@@ -209,14 +210,14 @@ def every_bias_is_an_entry_of_the_table(subject: Subject, case: Case) -> Evidenc
         yield holds(strange == 0, f"{strange} of {found.numel()} biases are not in the table", "value")
 
 
-@requirement("REL-HEAD-1", "relative-one")
+@requirement("REL-HEAD-1", stimuli.ONE)
 def every_head_has_its_own_column(subject: Subject, case: Case) -> Evidence:
     found = read_buckets(subject, case, case.S, table=case.draw("table", SIZES[0], case.H))
     heads = [h for h in range(case.H) if bool((found[h] < 0).any())]
     yield holds(not heads, f"biases of the heads {heads} are not in their columns of the table", "value")
 
 
-@requirement("REL-GRAD-1", "relative-one")
+@requirement("REL-GRAD-1", stimuli.ONE)
 def the_table_is_trained_through_its_bias(subject: Subject, case: Case) -> Evidence:
     """Of 12 buckets the last one is used, too, by keys 10 tokens away."""
     compare = counted if subject.component == "relative_bias" else differed
@@ -255,7 +256,7 @@ def differed(subject: Subject, case: Case, table: Tensor, max_distance: int) -> 
 # -- which bucket
 
 
-@requirement("REL-RELATIVE-1", "relative-one")
+@requirement("REL-RELATIVE-1", stimuli.ONE)
 def the_bucket_depends_on_key_minus_query(subject: Subject, case: Case) -> Evidence:
     found = read_buckets(subject, case, case.S)
     yield any_in_table(found)
@@ -265,7 +266,7 @@ def the_bucket_depends_on_key_minus_query(subject: Subject, case: Case) -> Evide
     yield are(found, want, found == found, offset, "against the first and last query at the same offset")
 
 
-@requirement("REL-SIGN-1", "relative-one")
+@requirement("REL-SIGN-1", stimuli.ONE)
 def later_keys_have_the_upper_half(subject: Subject, case: Case) -> Evidence:
     found = read_buckets(subject, case, case.S)
     offset = relative(case.S, found)
@@ -275,7 +276,7 @@ def later_keys_have_the_upper_half(subject: Subject, case: Case) -> Evidence:
         yield holds(wrong == 0, f"{wrong} of {int(where.sum()) * case.H} {side} keys have the other half's buckets")
 
 
-@requirement("REL-EXACT-1", "relative-one")
+@requirement("REL-EXACT-1", stimuli.ONE)
 def near_keys_have_a_bucket_for_each_distance(subject: Subject, case: Case) -> Evidence:
     found = read_buckets(subject, case, case.S)
     offset = relative(case.S, found)
@@ -284,7 +285,7 @@ def near_keys_have_a_bucket_for_each_distance(subject: Subject, case: Case) -> E
     yield are(found, want, offset.abs() < half // 2, offset, "exact buckets")
 
 
-@requirement("REL-LOG-1", "relative-long")
+@requirement("REL-LOG-1", stimuli.LONG)
 def buckets_widen_with_the_logarithm(subject: Subject, case: Case) -> Evidence:
     rows = (0, case.L // 2, case.L - 1)
     found = read_buckets(subject, case, case.L, rows=rows)  # distances up to 126
@@ -294,7 +295,7 @@ def buckets_widen_with_the_logarithm(subject: Subject, case: Case) -> Evidence:
     yield are(found, want, offset.abs() >= half // 2, offset, "logarithmic buckets")
 
 
-@requirement("REL-LAST-1", "relative-long")
+@requirement("REL-LAST-1", stimuli.LONG)
 def all_that_is_further_shares_the_last_bucket(subject: Subject, case: Case) -> Evidence:
     rows = (0, case.S - 1)
     found = read_buckets(subject, case, case.S, rows=rows)
@@ -304,7 +305,7 @@ def all_that_is_further_shares_the_last_bucket(subject: Subject, case: Case) -> 
     yield are(found, want, offset.abs() >= SIZES[1], offset, "the last bucket")
 
 
-@requirement("REL-ONE-1", "relative", "relative-long")
+@requirement("REL-ONE-1", stimuli.USUAL, stimuli.LONG)
 def in_one_direction_all_buckets_are_for_earlier_keys(subject: Subject, case: Case) -> Evidence:
     rows = (0, case.S // 2, case.S - 1)
     found = read_buckets(subject, case, case.S, both=False, rows=rows)
@@ -313,7 +314,7 @@ def in_one_direction_all_buckets_are_for_earlier_keys(subject: Subject, case: Ca
     yield are(found, want, found == found, offset, "buckets of one direction")
 
 
-@requirement("REL-SIZES-1", "relative-sizes")
+@requirement("REL-SIZES-1", stimuli.SIZES)
 def the_number_of_buckets_and_the_largest_distance_may_differ(subject: Subject, case: Case) -> Evidence:
     table = one_column(case, 12)
     for both, of_one in ((True, 6), (False, 12)):
@@ -324,7 +325,7 @@ def the_number_of_buckets_and_the_largest_distance_may_differ(subject: Subject, 
         yield are(found, want, found == found, offset, "12 buckets for 10 tokens")
 
 
-@requirement("REL-HALF-1", "relative-long")
+@requirement("REL-HALF-1", stimuli.LONG)
 def buckets_do_not_depend_on_the_precision_of_the_table(subject: Subject, case: Case) -> Evidence:
     """The entries are whole numbers that half precision holds exactly."""
     rows = torch.arange(SIZES[0], dtype=case.dtype, device=case.device) - 16
@@ -336,7 +337,7 @@ def buckets_do_not_depend_on_the_precision_of_the_table(subject: Subject, case: 
             yield close(got, want, f"bias from a table in {dtype}", bound=0.0, source="exact")
 
 
-@requirement("REL-ALIGN-1", "relative-uneven")
+@requirement("REL-ALIGN-1", stimuli.UNEVEN)
 def queries_stand_at_the_keys_that_are_declared(subject: Subject, case: Case) -> Evidence:
     table = case.draw("table", SIZES[0], case.H)
     longest = max(case.L, case.S)
@@ -366,7 +367,7 @@ def moved_by_queries(subject: Subject, case: Case) -> tuple[Tensor, Tensor]:
     return against_first_key(moved), against_first_key(torch.einsum("bhle,bhse->bhls", q, k))
 
 
-@requirement("REL-ADD-1", "relative-one")
+@requirement("REL-ADD-1", stimuli.ONE)
 def the_bias_is_added_to_the_scores(subject: Subject, case: Case) -> Evidence:
     q, k, v = tokens(case, case.S)
     sums = attend(subject, q, k, torch.ones_like(v), one_column(case, SIZES[0])).out
@@ -377,7 +378,7 @@ def the_bias_is_added_to_the_scores(subject: Subject, case: Case) -> Evidence:
     yield close(got, factor * products, "log odds moved by the queries, against a multiple of q·k:")
 
 
-@requirement("REL-SCALE-1", "relative-one")
+@requirement("REL-SCALE-1", stimuli.ONE)
 def scores_are_scaled_as_declared(subject: Subject, case: Case) -> Evidence:
     got, products = moved_by_queries(subject, case)
     scales = {"none": 1.0, "sqrt": case.E**-0.5}
@@ -388,14 +389,14 @@ def scores_are_scaled_as_declared(subject: Subject, case: Case) -> Evidence:
     yield close(got, scales[choice] * products, f"log odds moved by the queries, against q·k times {scales[choice]:g}:")
 
 
-@requirement("REL-SAMPLE-1", "relative-one")
+@requirement("REL-SAMPLE-1", stimuli.ONE)
 def every_sample_has_the_same_bias(subject: Subject, case: Case) -> Evidence:
     q, k, v = tokens(case, case.S, case.B)
     bias = against_first_key(log_weights(subject, 0 * q, k, v, case.draw("table", SIZES[0], case.H)))
     yield close(bias, bias[:1].expand_as(bias), "bias of each sample against that of the first:")
 
 
-@requirement("REL-CAUSAL-1", "relative-one")
+@requirement("REL-CAUSAL-1", stimuli.ONE)
 def with_causality_later_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     q, k, _ = tokens(case, case.S, case.B)
     v, table = case.draw("v", *q.shape), one_column(case, SIZES[0])
@@ -406,7 +407,7 @@ def with_causality_later_tokens_do_not_matter(subject: Subject, case: Case) -> E
     yield close(got, want, "out of all tokens but the last two, those two changed,")
 
 
-@requirement("REL-CROSS-1", "relative-uneven")
+@requirement("REL-CROSS-1", stimuli.UNEVEN)
 def keys_of_another_sequence_have_no_positions(subject: Subject, case: Case) -> Evidence:
     q = case.draw("q", case.B, case.H, case.L, case.E) * case.E**-0.25
     k, v = (case.draw(name, case.B, case.H, case.S, case.E) for name in "kv")
@@ -415,7 +416,7 @@ def keys_of_another_sequence_have_no_positions(subject: Subject, case: Case) -> 
     yield close(got, want, "out with the keys and values of another sequence permuted")
 
 
-@requirement("REL-CROSS-2", "relative-uneven")
+@requirement("REL-CROSS-2", stimuli.UNEVEN)
 def across_sequences_scores_are_scaled_as_within(subject: Subject, case: Case) -> Evidence:
     q = case.draw("q", case.B, case.H, case.L, case.E) * case.E**-0.25
     k, v = (case.draw(name, case.B, case.H, case.S, case.E) for name in "kv")
@@ -426,7 +427,7 @@ def across_sequences_scores_are_scaled_as_within(subject: Subject, case: Case) -
     yield close(got, want, "out across sequences, against softmax(Q Kᵀ) V with the declared scale,")
 
 
-@requirement("REL-ORACLE-1", "relative-one")
+@requirement("REL-ORACLE-1", stimuli.ONE)
 def attention_with_the_bias_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
     q, k, _ = tokens(case, case.S, case.B)
     v, cotangent = case.draw("v", *q.shape), case.draw("cotangent", *q.shape)

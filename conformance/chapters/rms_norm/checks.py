@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from attnconf.conformance.chapters.rms_norm import stimuli
 from attnconf.conformance.chapters.shared import norm_numbers, norms
 from attnconf.conformance.chapters.shared.norms import HALF, LARGE, Evidence, ask, bare, formula, gain_of, tokens
 from attnconf.conformance.engine.case import Case
@@ -23,47 +24,47 @@ ALIKE = 0.99
 # -- the call
 
 
-@requirement("RMS-SHAPE-1", "rms-norm-one", "rms-norm-edges", "rms-norm-narrow")
+@requirement("RMS-SHAPE-1", stimuli.ONE, stimuli.EDGES, stimuli.NARROW)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_shape(subject, case)
 
 
-@requirement("RMS-DTYPE-1", "rms-norm-one")
+@requirement("RMS-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_dtype(subject, case)
 
 
-@requirement("RMS-IMMUT-1", "rms-norm-one")
+@requirement("RMS-IMMUT-1", stimuli.ONE)
 def input_and_weight_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     return norms.changes_nothing(subject, case)
 
 
-@requirement("RMS-REPEAT-1", "rms-norm-one")
+@requirement("RMS-REPEAT-1", stimuli.ONE)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     return norms.forgets_earlier_calls(subject, case)
 
 
-@requirement("RMS-MODE-1", "rms-norm-one")
+@requirement("RMS-MODE-1", stimuli.ONE)
 def the_output_is_the_same_with_and_without_gradients(subject: Subject, case: Case) -> Evidence:
     return norms.is_the_same_in_every_mode(subject, case)
 
 
-@requirement("RMS-STRIDE-1", "rms-norm-one")
+@requirement("RMS-STRIDE-1", stimuli.ONE)
 def memory_layout_does_not_matter(subject: Subject, case: Case) -> Evidence:
     return norms.reads_any_layout(subject, case)
 
 
-@requirement("RMS-LEAD-1", "rms-norm")
+@requirement("RMS-LEAD-1", stimuli.USUAL)
 def any_leading_axes_are_taken(subject: Subject, case: Case) -> Evidence:
     return norms.takes_any_leading_axes(subject, case)
 
 
-@requirement("RMS-MISFIT-1", "rms-norm-one")
+@requirement("RMS-MISFIT-1", stimuli.ONE)
 def other_widths_are_refused(subject: Subject, case: Case) -> Evidence:
     return norms.refuses_other_widths(subject, case)
 
 
-@requirement("RMS-MISFIT-2", "rms-norm-one")
+@requirement("RMS-MISFIT-2", stimuli.ONE)
 def a_width_of_one_is_not_broadcast(subject: Subject, case: Case) -> Evidence:
     return norms.refuses_what_would_broadcast(subject, case)
 
@@ -71,28 +72,28 @@ def a_width_of_one_is_not_broadcast(subject: Subject, case: Case) -> Evidence:
 # -- what is normalized
 
 
-@requirement("RMS-TOKEN-1", "rms-norm", "rms-norm-batches")
+@requirement("RMS-TOKEN-1", stimuli.USUAL, stimuli.BATCHES)
 def a_token_depends_on_no_other(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_tokens_apart(subject, case)
 
 
-@requirement("RMS-LINE-1", "rms-norm", "rms-norm-narrow")
+@requirement("RMS-LINE-1", stimuli.USUAL, stimuli.NARROW)
 def nothing_is_subtracted(subject: Subject, case: Case) -> Evidence:
     return norms.stays_in_line(subject, case)
 
 
-@requirement("RMS-SQUARE-1", "rms-norm", "rms-norm-narrow")
+@requirement("RMS-SQUARE-1", stimuli.USUAL, stimuli.NARROW)
 def the_mean_square_becomes_one(subject: Subject, case: Case) -> Evidence:
     square = bare(subject, LARGE * tokens(case)).out.square().mean(dim=-1)
     yield close(square, torch.ones_like(square), "mean square of out over the features")
 
 
-@requirement("RMS-SCALE-1", "rms-norm")
+@requirement("RMS-SCALE-1", stimuli.USUAL)
 def the_scale_of_large_rows_does_not_matter(subject: Subject, case: Case) -> Evidence:
     return norms.ignores_large_scales(subject, case)
 
 
-@requirement("RMS-WIDE-1", "rms-norm-wide")
+@requirement("RMS-WIDE-1", stimuli.WIDE)
 def a_wide_row_is_normalized_as_one(subject: Subject, case: Case) -> Evidence:
     return norms.takes_a_wide_row_whole(subject, case)
 
@@ -100,26 +101,26 @@ def a_wide_row_is_normalized_as_one(subject: Subject, case: Case) -> Evidence:
 # -- ε
 
 
-@requirement("RMS-EPS-1", "rms-norm")
+@requirement("RMS-EPS-1", stimuli.USUAL)
 def eps_is_added_to_the_mean_square(subject: Subject, case: Case) -> Evidence:
     return norms.has_eps_inside_the_root(subject, case)
 
 
-@requirement("RMS-EPS-2", "rms-norm")
+@requirement("RMS-EPS-2", stimuli.USUAL)
 def eps_is_that_of_the_configuration(subject: Subject, case: Case) -> Evidence:
     return norms.obeys_eps(subject, case)
 
 
 def zeros(case: Case) -> Tensor:
-    return torch.zeros(case.B, case.L, case.E, dtype=case.dtype, device=case.device)
+    return torch.zeros(case.B, case.L, case.features, dtype=case.dtype, device=case.device)
 
 
-@requirement("RMS-ZERO-1", "rms-norm")
+@requirement("RMS-ZERO-1", stimuli.USUAL)
 def a_row_of_zeros_stays_zero(subject: Subject, case: Case) -> Evidence:
     yield identical(ask(subject, zeros(case), gain_of(case)).out, zeros(case), "out of zeros")
 
 
-@requirement("RMS-ZERO-2", "rms-norm")
+@requirement("RMS-ZERO-2", stimuli.USUAL)
 def a_row_of_zeros_has_a_finite_gradient(subject: Subject, case: Case) -> Evidence:
     yield norm_numbers.is_finite(subject, case, zeros(case))
 
@@ -127,7 +128,7 @@ def a_row_of_zeros_has_a_finite_gradient(subject: Subject, case: Case) -> Eviden
 # -- gain
 
 
-@requirement("RMS-GAIN-1", "rms-norm")
+@requirement("RMS-GAIN-1", stimuli.USUAL)
 def each_feature_has_a_gain(subject: Subject, case: Case) -> Evidence:
     return norms.multiplies_by_the_gain(subject, case)
 
@@ -135,33 +136,33 @@ def each_feature_has_a_gain(subject: Subject, case: Case) -> Evidence:
 # -- numbers
 
 
-@requirement("RMS-PREC-1", "rms-norm-wide")
+@requirement("RMS-PREC-1", stimuli.WIDE)
 def float32_is_kept(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.is_right_in_float32(subject, case)
 
 
-@requirement("RMS-PREC-2", "rms-norm")
+@requirement("RMS-PREC-2", stimuli.USUAL)
 def float64_is_kept(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.is_right_in_float64(subject, case)
 
 
-@requirement("RMS-HALF-1", "rms-norm-one", "rms-norm-long")
+@requirement("RMS-HALF-1", stimuli.ONE, stimuli.LONG)
 def half_precision_does_not_stagnate(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.is_right_in_half_precision(subject, case, 1.0)
 
 
-@requirement("RMS-HALF-3", "rms-norm-one", "rms-norm-long")
+@requirement("RMS-HALF-3", stimuli.ONE, stimuli.LONG)
 def half_precision_does_not_overflow(subject: Subject, case: Case) -> Evidence:
     """300² is more than float16 holds."""
     return norm_numbers.is_right_in_half_precision(subject, case, 300.0, 1000.0)
 
 
-@requirement("RMS-HALF-2", "rms-norm-wide")
+@requirement("RMS-HALF-2", stimuli.WIDE)
 def half_precision_is_rounded_after_the_norm(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.is_rounded_after_the_norm(subject, case)
 
 
-@requirement("RMS-CAST-1", "rms-norm-wide")
+@requirement("RMS-CAST-1", stimuli.WIDE)
 def the_cast_stands_where_it_is_declared(subject: Subject, case: Case) -> Iterator[Measure | Observed]:
     """Two roundings or one: a third of the elements tell which."""
     for dtype in HALF:
@@ -187,17 +188,17 @@ def the_cast_stands_where_it_is_declared(subject: Subject, case: Case) -> Iterat
 # -- gradients
 
 
-@requirement("RMS-GRAD-1", "rms-norm")
+@requirement("RMS-GRAD-1", stimuli.USUAL)
 def the_gradient_of_the_weight_is_summed_over_tokens(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.weight_gradient_sums_over_tokens(subject, case)
 
 
-@requirement("RMS-GRAD-2", "rms-norm")
+@requirement("RMS-GRAD-2", stimuli.USUAL)
 def the_gradient_of_a_token_has_nothing_along_it(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.nothing_along_the_normalized(subject, case)
 
 
-@requirement("RMS-GRAD-3", "rms-norm")
+@requirement("RMS-GRAD-3", stimuli.USUAL)
 def the_gradient_of_a_token_agrees_with_differences(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.agrees_with_differences(subject, case)
 
@@ -209,6 +210,6 @@ def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
     return rms_norm(x, gain, eps)
 
 
-@requirement("RMS-ORACLE-1", "rms-norm", "rms-norm-narrow", "rms-norm-wide")
+@requirement("RMS-ORACLE-1", stimuli.USUAL, stimuli.NARROW, stimuli.WIDE)
 def output_and_gradients_are_the_references(subject: Subject, case: Case) -> Evidence:
     return norm_numbers.equals(subject, case, reference, ("x", "weight"))

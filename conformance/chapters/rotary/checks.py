@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, einsum
 
+from attnconf.conformance.chapters.rotary import stimuli
 from attnconf.conformance.chapters.rotary.stimuli import (
     ask_either,
     attended,
@@ -59,26 +60,26 @@ def coarse(x: Tensor) -> Tensor:
 # -- either component, whatever it computes
 
 
-@requirement("ROPE-SHAPE-1", "rotary", "rotary-single")
+@requirement("ROPE-SHAPE-1", stimuli.USUAL, stimuli.SINGLE)
 def the_shape_is_kept(subject: Subject, case: Case) -> Evidence:
     out = generic(subject, case).out
     yield holds(tuple(out.shape) == (case.B, case.H, case.L, case.E), "shape")
 
 
-@requirement("ROPE-DTYPE-1", "rotary-one")
+@requirement("ROPE-DTYPE-1", stimuli.ONE)
 def the_dtype_is_kept(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         got = generic(subject, case, dtype=dtype).out.dtype
         yield holds(got == dtype, f"out is {got} for inputs of {dtype}", "dtype")
 
 
-@requirement("ROPE-IMMUT-1", "rotary-one")
+@requirement("ROPE-IMMUT-1", stimuli.ONE)
 def inputs_are_left_alone(subject: Subject, case: Case) -> Evidence:
     changed = generic(subject, case, mode="no_grad").changed
     yield holds(not changed, f"{', '.join(changed)} changed in place")
 
 
-@requirement("ROPE-REPEAT-1", "rotary-one")
+@requirement("ROPE-REPEAT-1", stimuli.ONE)
 def the_second_call_gives_what_the_first_gave(subject: Subject, case: Case) -> Evidence:
     x = drawn(case)
     same = {name: x.roll(at, dims=0) for at, name in enumerate(inputs_of(subject))}
@@ -86,7 +87,7 @@ def the_second_call_gives_what_the_first_gave(subject: Subject, case: Case) -> E
     yield close(got, want, "out of the second call", bound=0.0, source="exact")
 
 
-@requirement("ROPE-STRIDE-1", "rotary-one")
+@requirement("ROPE-STRIDE-1", stimuli.ONE)
 def the_layout_in_memory_is_respected_or_refused(subject: Subject, case: Case) -> Evidence:
     want = generic(subject, case).out
     for layout in ("transposed", "offset"):
@@ -106,7 +107,7 @@ def same_or_refused(subject: Subject, case: Case, x: Tensor, layout: str, want: 
     return close(got, want, f"out of {layout} inputs (an error would do)")
 
 
-@requirement("ROPE-ODD-1", "rotary-one")
+@requirement("ROPE-ODD-1", stimuli.ONE)
 def an_odd_width_is_refused(subject: Subject, case: Case) -> Evidence:
     for width in (5, 7):
         x = case.draw("odd", case.B, case.H, case.L, width)
@@ -116,38 +117,38 @@ def an_odd_width_is_refused(subject: Subject, case: Case) -> Evidence:
 # -- the rotation
 
 
-@requirement("ROPE-LINEAR-1", "rotary")
+@requirement("ROPE-LINEAR-1", stimuli.USUAL)
 def the_output_is_linear_in_the_input(subject: Subject, case: Case) -> Evidence:
     x, y = drawn(case), case.draw("y", case.B, case.H, case.L, case.E)
     got = rotated(subject, case, 2 * x - 3 * y)
     yield close(got, 2 * rotated(subject, case, x) - 3 * rotated(subject, case, y), "out of 2x - 3y")
 
 
-@requirement("ROPE-HEAD-1", "rotary", "rotary-batches")
+@requirement("ROPE-HEAD-1", stimuli.USUAL, stimuli.BATCHES)
 def heads_turn_alike(subject: Subject, case: Case) -> Evidence:
     out = rotated(subject, case, drawn(case)[:, :1].expand(-1, case.H, -1, -1).contiguous())
     yield close(out, out[:, :1].expand_as(out), "out where all heads are the same")
 
 
-@requirement("ROPE-BATCH-1", "rotary", "rotary-batches")
+@requirement("ROPE-BATCH-1", stimuli.USUAL, stimuli.BATCHES)
 def samples_turn_alike(subject: Subject, case: Case) -> Evidence:
     out = rotated(subject, case, drawn(case)[:1].expand(case.B, -1, -1, -1).contiguous())
     yield close(out, out[:1].expand_as(out), "out where all samples are the same")
 
 
-@requirement("ROPE-NORM-1", "rotary")
+@requirement("ROPE-NORM-1", stimuli.USUAL)
 def the_norm_is_kept(subject: Subject, case: Case) -> Evidence:
     x = drawn(case)
     yield close(rotated(subject, case, x).norm(dim=-1), x.norm(dim=-1), "norm")
 
 
-@requirement("ROPE-ZERO-1", "rotary")
+@requirement("ROPE-ZERO-1", stimuli.USUAL)
 def position_zero_is_the_identity(subject: Subject, case: Case) -> Evidence:
     x = coarse(drawn(case))
     yield identical(rotated(subject, case, x)[:, :, 0], x[:, :, 0], "out of the first token")
 
 
-@requirement("ROPE-REL-1", "rotary")
+@requirement("ROPE-REL-1", stimuli.USUAL)
 def only_the_distance_of_two_positions_counts(subject: Subject, case: Case) -> Evidence:
     """As matrices: R_mᵀ R_n = R_(n-m). Composition and inverse follow, as R_0 is the identity."""
     matrix = operators(subject, case, FEW)
@@ -160,7 +161,7 @@ def only_the_distance_of_two_positions_counts(subject: Subject, case: Case) -> E
     )
 
 
-@requirement("ROPE-PAIR-1", "rotary")
+@requirement("ROPE-PAIR-1", stimuli.USUAL)
 def a_feature_mixes_with_its_partner_only(subject: Subject, case: Case) -> Evidence:
     matrix = operators(subject, case, FEW)
     fits = [p for p in ("interleaved", "half") if strays(matrix, p) <= 1e-6]
@@ -182,12 +183,12 @@ def strays(matrix: Tensor, pairing: str) -> float:
     return float(outside(matrix, pairing).abs().max())
 
 
-@requirement("ROPE-FREQ-1", "rotary")
+@requirement("ROPE-FREQ-1", stimuli.USUAL)
 def pairs_turn_by_their_frequencies(subject: Subject, case: Case) -> Evidence:
     yield from turning_alike(subject, case, 10000.0)
 
 
-@requirement("ROPE-BASE-1", "rotary")
+@requirement("ROPE-BASE-1", stimuli.USUAL)
 def the_base_is_honoured(subject: Subject, case: Case) -> Evidence:
     for base in BASES:
         yield from turning_alike(subject, case, base)
@@ -201,7 +202,7 @@ def turning_alike(subject: Subject, case: Case, base: float) -> Evidence:
     yield close(block[..., 1, 0].abs(), sin.abs(), f"|sin| of the angles with base {base:g}")
 
 
-@requirement("ROPE-DIR-1", "rotary")
+@requirement("ROPE-DIR-1", stimuli.USUAL)
 def a_pair_turns_from_its_first_towards_its_second(subject: Subject, case: Case) -> Evidence:
     """At p = 1, where every angle lies between 0 and π."""
     block = blocks(subject, case, 2)[1]
@@ -210,7 +211,7 @@ def a_pair_turns_from_its_first_towards_its_second(subject: Subject, case: Case)
     yield close(block[..., 0, 1], -sin, "-sin, from the second element to the first, at position 1,")
 
 
-@requirement("ROPE-EDGE-1", "rotary-edges")
+@requirement("ROPE-EDGE-1", stimuli.EDGES)
 def one_of_anything_turns_too(subject: Subject, case: Case) -> Evidence:
     at = torch.arange(case.L, device=case.device)
     want = turned(drawn(case), at, frequencies(case.E, 10000.0), choice(subject))
@@ -220,7 +221,7 @@ def one_of_anything_turns_too(subject: Subject, case: Case) -> Evidence:
         yield close(rotated(subject, case, drawn(case)), want)
 
 
-@requirement("ROPE-GRAD-1", "rotary-one")
+@requirement("ROPE-GRAD-1", stimuli.ONE)
 def the_gradient_is_turned_back(subject: Subject, case: Case) -> Evidence:
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.E)
     reply = subject.ask(config_for(case), {"x": drawn(case)}, tuple(cotangent.shape), cotangent=cotangent, wrt=("x",))
@@ -231,14 +232,14 @@ def the_gradient_is_turned_back(subject: Subject, case: Case) -> Evidence:
 # -- precision, and what was asked before
 
 
-@requirement("ROPE-LONG-1", "rotary-long")
+@requirement("ROPE-LONG-1", stimuli.LONG)
 def long_positions_are_right_in_float32(subject: Subject, case: Case) -> Evidence:
     x = drawn(case).float()
     got = rotated(subject, case, x, dtype=torch.float32)
     yield near(subject, case, x, got, 2.0**-22, FLOAT32_SOURCE)
 
 
-@requirement("ROPE-HALF-1", "rotary-half")
+@requirement("ROPE-HALF-1", stimuli.HALF)
 def half_precision_does_not_reach_the_angles(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.bfloat16, torch.float16):
         x = drawn(case).to(dtype)
@@ -257,7 +258,7 @@ def near(subject: Subject, case: Case, x: Tensor, got: Tensor, rounding: float, 
     return close(one, other, what, bound=1.2e-7 * case.L + rounding, unit=1.0, source=source)
 
 
-@requirement("ROPE-CACHE-1", "rotary-one")
+@requirement("ROPE-CACHE-1", stimuli.ONE)
 def earlier_lengths_do_not_matter(subject: Subject, case: Case) -> Evidence:
     x = case.draw("longer", case.B, case.H, FEW, case.E)
     for lengths in ((3, FEW), (FEW, 3), (3, FEW, 5)):
@@ -267,7 +268,7 @@ def earlier_lengths_do_not_matter(subject: Subject, case: Case) -> Evidence:
         yield close(got, rotated(subject, case, last), what)
 
 
-@requirement("ROPE-MAX-1", "rotary-one")
+@requirement("ROPE-MAX-1", stimuli.ONE)
 def beyond_the_longest_sequence_it_is_right_or_an_error(subject: Subject, case: Case) -> Evidence:
     x = case.draw("longer", case.B, case.H, 11, case.E)
     want = rotated(subject, case, x)
@@ -297,7 +298,7 @@ def at_positions(subject: Subject, case: Case, positions: Tensor, **options: Any
     return rotated(subject, case, x, positions, **options), einsum("blij,bhlj->bhli", matrix[each], x)
 
 
-@requirement("ROPE-POS-1", "rotary-positions")
+@requirement("ROPE-POS-1", stimuli.POSITIONS)
 def a_token_turns_by_the_position_it_is_given(subject: Subject, case: Case) -> Evidence:
     count = torch.arange(case.L, device=case.device)
     order = case.permutation("order", case.L)
@@ -310,20 +311,20 @@ def a_token_turns_by_the_position_it_is_given(subject: Subject, case: Case) -> E
         yield close(*at_positions(subject, case, positions), f"out at positions that are {what}")
 
 
-@requirement("ROPE-POS-2", "rotary-positions")
+@requirement("ROPE-POS-2", stimuli.POSITIONS)
 def every_sample_may_have_its_own_positions(subject: Subject, case: Case) -> Evidence:
     positions = torch.stack([case.permutation(f"order {b}", case.L) + b + 1 for b in range(case.B)])
     yield close(*at_positions(subject, case, positions), "out at positions of shape (B, L)")
 
 
-@requirement("ROPE-POS-3", "rotary-one")
+@requirement("ROPE-POS-3", stimuli.ONE)
 def positions_for_another_number_of_tokens_are_refused(subject: Subject, case: Case) -> Evidence:
     for length in (case.L - 1, case.L + 1):
         what = f"{length} positions for {case.L} tokens"
         yield refused(subject, case, what, drawn(case), positions=torch.arange(length, device=case.device))
 
 
-@requirement("ROPE-POS-4", "rotary-one")
+@requirement("ROPE-POS-4", stimuli.ONE)
 def odd_positions_are_right_or_an_error(subject: Subject, case: Case) -> Evidence:
     x, count = drawn(case), torch.arange(case.L, device=case.device)
     want = einsum("lji,bhlj->bhli", operators(subject, case, case.L), x)  # R_(-p) is R_p transposed
@@ -334,7 +335,7 @@ def odd_positions_are_right_or_an_error(subject: Subject, case: Case) -> Evidenc
         yield right_or_refused(subject, case, x, want, what, positions=count.to(dtype))
 
 
-@requirement("ROPE-CACHE-2", "rotary-one")
+@requirement("ROPE-CACHE-2", stimuli.ONE)
 def earlier_positions_do_not_matter(subject: Subject, case: Case) -> Evidence:
     x, count = drawn(case), torch.arange(case.L, device=case.device)
     for what, earlier, later in (
@@ -350,7 +351,7 @@ def earlier_positions_do_not_matter(subject: Subject, case: Case) -> Evidence:
 # -- some features only
 
 
-@requirement("ROPE-REST-1", "rotary-partial")
+@requirement("ROPE-REST-1", stimuli.PARTIAL)
 def what_does_not_turn_passes(subject: Subject, case: Case) -> Evidence:
     x = coarse(drawn(case))
     for width in (4, case.E - 2):
@@ -358,7 +359,7 @@ def what_does_not_turn_passes(subject: Subject, case: Case) -> Evidence:
         yield identical(out[..., width:], x[..., width:], f"features {width} … {case.E - 1} of out")
 
 
-@requirement("ROPE-PART-1", "rotary-partial")
+@requirement("ROPE-PART-1", stimuli.PARTIAL)
 def what_turns_does_so_as_a_head_of_its_width(subject: Subject, case: Case) -> Evidence:
     x = drawn(case)
     for width in (4, case.E - 2):
@@ -369,7 +370,7 @@ def what_turns_does_so_as_a_head_of_its_width(subject: Subject, case: Case) -> E
             yield close(got, want, what)
 
 
-@requirement("ROPE-WIDTH-1", "rotary-partial")
+@requirement("ROPE-WIDTH-1", stimuli.PARTIAL)
 def more_features_than_there_are_do_not_turn(subject: Subject, case: Case) -> Evidence:
     for width in (case.E + 2, 3):
         yield refused(subject, case, f"rotary_dim {width} of {case.E} features", drawn(case), rotary_dim=width)
@@ -399,22 +400,22 @@ def scaling_is_that_of_the_formula(subject: Subject, case: Case, kind: str) -> E
         yield close(block[..., 1, 0].abs(), sin.abs(), f"|sin| of the angles, {kind} with factor {factor:g},")
 
 
-@requirement("ROPE-SCALING-1", "rotary-scaled")
+@requirement("ROPE-SCALING-1", stimuli.SCALED)
 def linear_scaling_divides_the_frequencies(subject: Subject, case: Case) -> Evidence:
     yield from scaling_is_that_of_the_formula(subject, case, "linear")
 
 
-@requirement("ROPE-SCALING-2", "rotary-scaled")
+@requirement("ROPE-SCALING-2", stimuli.SCALED)
 def ntk_scaling_keeps_the_first_frequency(subject: Subject, case: Case) -> Evidence:
     yield from scaling_is_that_of_the_formula(subject, case, "ntk")
 
 
-@requirement("ROPE-SCALING-3", "rotary-scaled")
+@requirement("ROPE-SCALING-3", stimuli.SCALED)
 def yarn_blends_by_index_and_lengthens(subject: Subject, case: Case) -> Evidence:
     yield from scaling_is_that_of_the_formula(subject, case, "yarn")
 
 
-@requirement("ROPE-SCALING-4", "rotary-scaled")
+@requirement("ROPE-SCALING-4", stimuli.SCALED)
 def llama3_scaling_blends_by_turns(subject: Subject, case: Case) -> Evidence:
     yield from scaling_is_that_of_the_formula(subject, case, "llama3")
 
@@ -427,7 +428,7 @@ def triple(case: Case) -> tuple[Tensor, Tensor, Tensor]:
     return q, k, v
 
 
-@requirement("ROPE-VALUE-1", "rotary-attention")
+@requirement("ROPE-VALUE-1", stimuli.ATTENTION)
 def values_are_not_turned(subject: Subject, case: Case) -> Evidence:
     """Queries of zero weigh all keys alike."""
     _, k, v = triple(case)
@@ -437,7 +438,7 @@ def values_are_not_turned(subject: Subject, case: Case) -> Evidence:
     )
 
 
-@requirement("ROPE-ORDER-1", "rotary-attention")
+@requirement("ROPE-ORDER-1", stimuli.ATTENTION)
 def the_order_of_the_tokens_matters(subject: Subject, case: Case) -> Evidence:
     q, k, v = triple(case)
     order = case.permutation("order", case.L)
@@ -448,7 +449,7 @@ def the_order_of_the_tokens_matters(subject: Subject, case: Case) -> Evidence:
     yield close(attended(subject, case, q, k, v)[:, :, order], plain, "out in a second call")
 
 
-@requirement("ROPE-REL-2", "rotary-attention")
+@requirement("ROPE-REL-2", stimuli.ATTENTION)
 def weights_depend_on_distances_only(subject: Subject, case: Case) -> Evidence:
     """One query everywhere and two keys in turn: two tokens on, everything is as it was."""
     content = case.draw("contents", case.B, case.H, 3, case.E)
@@ -468,7 +469,7 @@ def against_own(weights: Tensor) -> Tensor:
     return log - torch.diagonal(log, dim1=-2, dim2=-1)[..., None]
 
 
-@requirement("ROPE-SCALE-1", "rotary-attention")
+@requirement("ROPE-SCALE-1", stimuli.ATTENTION)
 def scores_are_divided_by_the_root_of_the_head_width(subject: Subject, case: Case) -> Evidence:
     """In sample b only key b is not zero, and query b stands where it stands, so that no angle is left."""
     each = torch.arange(case.L, device=case.device)
@@ -500,7 +501,7 @@ def odds_by_distance(subject: Subject, case: Case, base: float, second: int) -> 
     return odds, theta[:, :, None] - theta[:, None, :]
 
 
-@requirement("ROPE-FREQ-2", "rotary-attention")
+@requirement("ROPE-FREQ-2", stimuli.ATTENTION)
 def scores_follow_the_frequencies_of_the_head(subject: Subject, case: Case) -> Evidence:
     for base in (10000.0, *BASES):
         odds, theta = odds_by_distance(subject, case, base, 1)
@@ -510,14 +511,14 @@ def scores_follow_the_frequencies_of_the_head(subject: Subject, case: Case) -> E
         yield close(odds, (3 * theta.cos() - 3)[:, None].expand_as(odds), f"log odds of equal features, base {base:g},")
 
 
-@requirement("ROPE-DIR-2", "rotary-attention")
+@requirement("ROPE-DIR-2", stimuli.ATTENTION)
 def a_later_query_is_turned_further(subject: Subject, case: Case) -> Evidence:
     odds, theta = odds_by_distance(subject, case, 10000.0, 1)
     want = (3 * theta.sin())[:, None].expand_as(odds)
     yield close(odds, want, "log odds of a query's first and keys' second features")
 
 
-@requirement("ROPE-CAUSAL-1", "rotary-attention")
+@requirement("ROPE-CAUSAL-1", stimuli.ATTENTION)
 def causality_hides_later_tokens_and_nothing_else(subject: Subject, case: Case) -> Evidence:
     q, k, _ = triple(case)
     plain, hidden = (weights_of(subject, case, q, k, causal=causal) for causal in (False, True))
@@ -529,7 +530,7 @@ def causality_hides_later_tokens_and_nothing_else(subject: Subject, case: Case) 
     )
 
 
-@requirement("ROPE-POS-5", "rotary-attention")
+@requirement("ROPE-POS-5", stimuli.ATTENTION)
 def tokens_may_come_with_their_positions(subject: Subject, case: Case) -> Evidence:
     """In any order, moved by any distance, and every sample in an order of its own."""
     q, k, v = triple(case)
@@ -545,7 +546,7 @@ def tokens_may_come_with_their_positions(subject: Subject, case: Case) -> Eviden
         yield close(got, want.gather(2, at), f"out of tokens in another order{what}, with their positions,")
 
 
-@requirement("ROPE-ORACLE-1", "rotary-attention")
+@requirement("ROPE-ORACLE-1", stimuli.ATTENTION)
 def it_is_attention_on_turned_queries_and_keys(subject: Subject, case: Case) -> Evidence:
     names = ("query", "key", "value")
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.E)

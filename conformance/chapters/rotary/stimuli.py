@@ -1,15 +1,57 @@
 """What the checks of rotary positions share: how a component is asked, and how the rotation is read off it."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, einsum
 
 from attnconf.adapters.contract import RotaryAttentionConfig, RotaryConfig
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Measure, holds
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
+
+# -- the cases
+
+SHAPE = Shape("B H L E", "x({B}, {H}, {L}, {E})", multiples={"E": 2}, heads="H")
+_ATTENTION = replace(SHAPE, shown="query, key, value ({B}, {H}, {L}, {E})")
+
+
+USUAL = (
+    SHAPE.case("rotary-1", B=2, H=3, L=5, E=8),
+    SHAPE.case("rotary-2", B=3, H=2, L=7, E=6),
+)
+ONE = USUAL[:1]
+EDGES = (
+    SHAPE.case("rotary-one-token-1", B=2, H=3, L=1, E=8),
+    SHAPE.case("rotary-one-sample-2", B=1, H=3, L=5, E=6),
+    SHAPE.case("rotary-one-head-3", B=3, H=1, L=5, E=4),
+    SHAPE.case("rotary-one-pair-4", B=3, H=4, L=5, E=2),
+)
+# as many samples as tokens or heads, so that positions along the wrong axis are wrong instead of refused
+SINGLE = (
+    SHAPE.case("rotary-single-sample-1", B=1, H=3, L=5, E=6),
+    SHAPE.case("rotary-single-head-2", B=2, H=1, L=5, E=8),
+)
+BATCHES = (
+    SHAPE.case("rotary-batch-is-L-1", B=4, H=3, L=4, E=6),
+    SHAPE.case("rotary-batch-is-H-2", B=3, H=3, L=5, E=8),
+)
+POSITIONS = (
+    SHAPE.case("rotary-positions-1", B=3, H=2, L=5, E=6),
+    SHAPE.case("rotary-positions-batch-is-L-2", B=4, H=3, L=4, E=6),
+)
+PARTIAL = (SHAPE.case("rotary-partial-1", B=2, H=3, L=5, E=10),)
+SCALED = (SHAPE.case("rotary-scaled-1", B=2, H=3, L=5, E=16),)
+# off every tile, and past the integers that bfloat16 (256) and, in float32, float16 (2048) still tell apart
+LONG = (SHAPE.case("rotary-long-1", B=1, H=2, L=2503, E=8),)
+HALF = (SHAPE.case("rotary-half-1", B=1, H=2, L=2099, E=12),)
+# no more tokens than features: with unit vectors as values the output shows the weights
+ATTENTION = (
+    _ATTENTION.case("rotary-attention-1", B=2, H=3, L=6, E=8),
+    _ATTENTION.case("rotary-attention-2", B=3, H=2, L=5, E=10),
+)
 
 
 def config_for(case: Case, **changes: Any) -> RotaryConfig:

@@ -1,7 +1,6 @@
 """Layers and stacks as data: configuration, weights and inputs, drawn from a case, changed, and run.
 
-In a case B is the batch, L the tokens (or targets), S the tokens of the memory, H heads of E features each, and F the
-hidden width; the model is H·E wide.
+In a case B is the batch, L the tokens (or targets), S the tokens of the memory.
 """
 
 import math
@@ -20,7 +19,7 @@ from attnconf.adapters.contract import (
     EncoderLayerConfig,
 )
 from attnconf.conformance.engine.boundary import slopes
-from attnconf.conformance.engine.case import REGIMES, Case
+from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
@@ -131,6 +130,12 @@ def causality(subject: Subject) -> bool:
 # -- drawing
 
 
+def shape(shown: str, *more: str) -> Shape:
+    """Return the shape of cases of layers, as wide as all their heads; ``more``: further sizes."""
+    sizes = " ".join(("B heads L head_width hidden", *more))
+    return Shape(sizes, shown, {"width": "heads head_width"}, heads="heads", model="width", hidden="hidden")
+
+
 def draw_linear(case: Case, name: str, rows: int, columns: int, bias: bool, size: float = 1.0) -> Weights:
     """Return the weights of a linear layer whose outputs have variance about size²."""
     weights = {f"{name}.weight": case.draw(f"{name}.weight", rows, columns) * (size / math.sqrt(columns))}
@@ -140,7 +145,7 @@ def draw_linear(case: Case, name: str, rows: int, columns: int, bias: bool, size
 
 
 def draw_attention(case: Case, name: str, bias: bool) -> Weights:
-    width = case.H * case.E
+    width = case.width
     sizes = {"q": REGIMES[case.regime], "k": 1.0, "v": 1.0, "out": 1.0}
     drawn = [
         draw_linear(case, f"{name}.{part}", width, width, bias and part[0] in case.biases, size)
@@ -150,18 +155,18 @@ def draw_attention(case: Case, name: str, bias: bool) -> Weights:
 
 
 def draw_feed_forward(case: Case, name: str, gated: bool, bias: bool) -> Weights:
-    width, bias = case.H * case.E, bias and "f" in case.biases
-    weights = draw_linear(case, f"{name}.up", case.F, width, bias)
+    width, bias = case.width, bias and "f" in case.biases
+    weights = draw_linear(case, f"{name}.up", case.hidden, width, bias)
     if gated:
-        weights |= draw_linear(case, f"{name}.gate", case.F, width, bias)
-    return weights | draw_linear(case, f"{name}.down", width, case.F, bias)
+        weights |= draw_linear(case, f"{name}.gate", case.hidden, width, bias)
+    return weights | draw_linear(case, f"{name}.down", width, case.hidden, bias)
 
 
 def draw_norm(case: Case, name: str, config: Any) -> Weights:
     """Return a gain around 1 and, where the norm has one, a shift."""
-    weights = {f"{name}.weight": 1 + BIAS * case.draw(f"{name}.weight", case.H * case.E)}
+    weights = {f"{name}.weight": 1 + BIAS * case.draw(f"{name}.weight", case.width)}
     if config.bias and config.norm == "layer" and "n" in case.biases:
-        weights[f"{name}.bias"] = BIAS * case.draw(f"{name}.bias", case.H * case.E)
+        weights[f"{name}.bias"] = BIAS * case.draw(f"{name}.bias", case.width)
     return weights
 
 
@@ -190,32 +195,34 @@ def stack_weights(case: Case, config: Any, layers: int, layer: Any, under: str =
 
 
 def inputs_of(case: Case) -> Tensor:
-    return case.draw("x", case.B, case.L, case.H * case.E)
+    return case.draw("x", case.B, case.L, case.width)
 
 
 def memory_of(case: Case) -> Tensor:
-    return case.draw("memory", case.B, case.S, case.H * case.E)
+    return case.draw("memory", case.B, case.S, case.width)
 
 
 def encoder_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
     """Return an encoder layer in the subject's manner."""
-    width = case.H * case.E
-    config = EncoderLayerConfig(width, case.H, case.F, **manner(subject, norm_first), causal=causality(subject))
+    width = case.width
+    config = EncoderLayerConfig(
+        width, case.heads, case.hidden, **manner(subject, norm_first), causal=causality(subject)
+    )
     return Block(config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
 
 
 def encoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Block:
     """Return an encoder in the subject's manner."""
-    width, style = case.H * case.E, manner(subject, norm_first)
+    width, style = case.width, manner(subject, norm_first)
     config = EncoderConfig(
-        width, case.H, case.F, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
+        width, case.heads, case.hidden, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
     )
     return Block(config, stack_weights(case, config, layers, encoder_layer_weights), {"x": inputs_of(case)})
 
 
 def decoder_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
     """Return a decoder layer in the subject's manner."""
-    config = DecoderLayerConfig(case.H * case.E, case.H, case.F, **manner(subject, norm_first))
+    config = DecoderLayerConfig(case.width, case.heads, case.hidden, **manner(subject, norm_first))
     inputs = {"x": inputs_of(case), "memory": memory_of(case)}
     return Block(config, decoder_layer_weights(case, config), inputs)
 
@@ -223,7 +230,7 @@ def decoder_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
 def decoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Block:
     """Return a decoder in the subject's manner."""
     style = manner(subject, norm_first)
-    config = DecoderConfig(case.H * case.E, case.H, case.F, **style, num_layers=layers, final_norm=final_norm)
+    config = DecoderConfig(case.width, case.heads, case.hidden, **style, num_layers=layers, final_norm=final_norm)
     inputs = {"x": inputs_of(case), "memory": memory_of(case)}
     return Block(config, stack_weights(case, config, layers, decoder_layer_weights), inputs)
 
@@ -232,11 +239,11 @@ def encoder_decoder(
     subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: tuple[int, int] = (2, 2)
 ) -> Block:
     """Return an encoder and a decoder, of so many layers, in the subject's manner."""
-    width, style = case.H * case.E, manner(subject, norm_first)
+    width, style = case.width, manner(subject, norm_first)
     config = EncoderDecoderConfig(
         width,
-        case.H,
-        case.F,
+        case.heads,
+        case.hidden,
         **style,
         num_encoder_layers=layers[0],
         num_decoder_layers=layers[1],

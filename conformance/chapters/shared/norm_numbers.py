@@ -86,7 +86,7 @@ def is_rounded_after_the_norm(subject: Subject, case: Case) -> Evidence:
 
 
 def weight_gradient_sums_over_tokens(subject: Subject, case: Case) -> Evidence:
-    x, cotangent = LARGE * tokens(case), case.draw("cotangent", case.B, case.L, case.E)
+    x, cotangent = LARGE * tokens(case), case.draw("cotangent", case.B, case.L, case.features)
     got = ask(subject, x, gain_of(case), cotangent=cotangent, wrt=("weight",)).grads["weight"]
     want = (cotangent * bare(subject, x).out).flatten(0, 1).sum(dim=0)
     yield close(got, want, "gradient of the weight, against the sum of (gradient of out)·x̂,")
@@ -119,9 +119,11 @@ def is_finite(subject: Subject, case: Case, x: Tensor) -> Measure:
 
 def agrees_with_differences(subject: Subject, case: Case) -> Evidence:
     """Each feature of all tokens at once, as tokens are apart; steps side by side along the batch."""
-    x, cotangent, h = 3 * tokens(case), case.draw("cotangent", case.B, case.L, case.E), 1e-2
+    x, cotangent, h = 3 * tokens(case), case.draw("cotangent", case.B, case.L, case.features), 1e-2
     steps = h * torch.tensor([-2.0, -1.0, 1.0, 2.0], dtype=x.dtype, device=x.device)
-    moved = x + steps[:, None, None, None, None] * torch.eye(case.E, dtype=x.dtype, device=x.device)[:, None, None]
+    moved = (
+        x + steps[:, None, None, None, None] * torch.eye(case.features, dtype=x.dtype, device=x.device)[:, None, None]
+    )
     out = ask(subject, moved.flatten(0, 2), gain_of(case), None, 1.0).out.unflatten(0, moved.shape[:3])
     loss = (out * cotangent).sum(dim=-1)  # (steps, features, B, L)
     want = (8 * (loss[2] - loss[1]) - (loss[3] - loss[0])) / (12 * h)

@@ -81,7 +81,7 @@ def bare(subject: Subject, x: Tensor, eps: float | None = None, axes: int = 1, *
 
 def tokens(case: Case, what: str = "x") -> Tensor:
     """Return tokens (B, L, E), each with a mean and a variance of its own, neither small beside the other."""
-    return spread_out(case, what, case.B, case.L, case.E)
+    return spread_out(case, what, case.B, case.L, case.features)
 
 
 def spread_out(case: Case, what: str, *shape: int) -> Tensor:
@@ -99,12 +99,12 @@ def spread_out(case: Case, what: str, *shape: int) -> Tensor:
 
 def gain_of(case: Case, *shape: int) -> Tensor:
     """Return a gain of odd multiples of 1/16, of both signs: it and itself less 1 are exact in every dtype."""
-    return ((case.draw("gain", *(shape or (case.E,))).double() * 8).round() / 8 + 1 / 16).to(case.dtype)
+    return ((case.draw("gain", *(shape or (case.features,))).double() * 8).round() / 8 + 1 / 16).to(case.dtype)
 
 
 def shift_of(subject: Subject, case: Case, *shape: int) -> Tensor:
     """Return a shift, of zeros where there is none."""
-    drawn = case.draw("shift", *(shape or (case.E,)))
+    drawn = case.draw("shift", *(shape or (case.features,)))
     return drawn if shifted(subject) else torch.zeros_like(drawn)
 
 
@@ -130,7 +130,7 @@ def standard(subject: Subject, x: Tensor) -> Tensor:
 
 
 def keeps_the_shape(subject: Subject, case: Case) -> Evidence:
-    got, want = tuple(bare(subject, tokens(case)).out.shape), (case.B, case.L, case.E)
+    got, want = tuple(bare(subject, tokens(case)).out.shape), (case.B, case.L, case.features)
     yield holds(got == want, f"out has shape {got}, want {want}", "shape")
 
 
@@ -171,7 +171,7 @@ def reads_any_layout(subject: Subject, case: Case) -> Evidence:
 
 
 def takes_any_leading_axes(subject: Subject, case: Case) -> Evidence:
-    x = spread_out(case, "x", case.B, case.H, case.L, case.E)
+    x = spread_out(case, "x", case.B, case.groups, case.L, case.features)
     want = bare(subject, x.flatten(0, 1)).out
     yield close(
         bare(subject, x).out, want.unflatten(0, x.shape[:2]), "out of (B, H, L, E), against that of (B·H, L, E),"
@@ -191,15 +191,15 @@ def refuses(subject: Subject, what: str, x: Tensor, gain: Tensor) -> Measure:
 
 
 def refuses_other_widths(subject: Subject, case: Case) -> Evidence:
-    for width in (case.E + 2, case.E - 1):
+    for width in (case.features + 2, case.features - 1):
         x = case.draw("other", case.B, case.L, width)
-        yield refuses(subject, f"{width} features for {case.E}", x, gain_of(case))
+        yield refuses(subject, f"{width} features for {case.features}", x, gain_of(case))
 
 
 def refuses_what_would_broadcast(subject: Subject, case: Case) -> Evidence:
     x = case.draw("other", case.B, case.L, 1)
-    yield refuses(subject, f"1 feature for {case.E}", x, gain_of(case))
-    yield refuses(subject, f"{case.E} features for 1", tokens(case), gain_of(case, 1))
+    yield refuses(subject, f"1 feature for {case.features}", x, gain_of(case))
+    yield refuses(subject, f"{case.features} features for 1", tokens(case), gain_of(case, 1))
 
 
 # -- the law
@@ -226,8 +226,8 @@ def ignores_large_scales(subject: Subject, case: Case) -> Evidence:
 
 def with_a_zero(case: Case) -> Iterator[Tensor]:
     """Yield tokens of which one feature is exactly 0, where there are enough others."""
-    if case.E > 2:
-        yield torch.where(torch.arange(case.E, device=case.device) == 1, 0.0, tokens(case))
+    if case.features > 2:
+        yield torch.where(torch.arange(case.features, device=case.device) == 1, 0.0, tokens(case))
 
 
 def stays_in_line(subject: Subject, case: Case) -> Evidence:
@@ -263,8 +263,8 @@ def obeys_eps(subject: Subject, case: Case) -> Evidence:
 
 def takes_a_wide_row_whole(subject: Subject, case: Case) -> Evidence:
     """A row that grows from end to end, in another order: where it is cut or folded, other features come together."""
-    x = tokens(case) * torch.linspace(0.1, 2, case.E, dtype=case.dtype, device=case.device)
-    order = case.permutation("order", case.E)
+    x = tokens(case) * torch.linspace(0.1, 2, case.features, dtype=case.dtype, device=case.device)
+    order = case.permutation("order", case.features)
     got, want = bare(subject, x[..., order]).out, bare(subject, x).out[..., order]
     what = "out of features in another order, against out in that order,"
     yield close(got, want, what, bound=LOOSE, source=LOOSE_SOURCE)

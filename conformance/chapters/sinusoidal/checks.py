@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from attnconf.conformance.chapters.sinusoidal import stimuli
 from attnconf.conformance.chapters.sinusoidal.stimuli import (
     DRIFT_SOURCE,
     HALF_SOURCE,
@@ -43,32 +44,32 @@ APART = 0.01  # what is more than this apart is told apart
 # -- the call
 
 
-@requirement("SIN-SHAPE-1", "sinusoidal", "sinusoidal-edges", "sinusoidal-batches")
+@requirement("SIN-SHAPE-1", stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("x", case.B, case.L, case.E)
+    x = case.draw("x", case.B, case.L, case.features)
     out = ask(subject, case, x).out
     yield holds(out.shape == x.shape, f"out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
 
 
-@requirement("SIN-DTYPE-1", "sinusoidal-one")
+@requirement("SIN-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         got = ask(subject, case, zeros(case.but(dtype=dtype))).out.dtype
         yield holds(got == dtype, f"out is {got} where x is {dtype}", "dtype")
 
 
-@requirement("SIN-IMMUT-1", "sinusoidal-one")
+@requirement("SIN-IMMUT-1", stimuli.ONE)
 def the_input_is_left_as_it_was(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, case.draw("x", case.B, case.L, case.E), mode=mode).changed
+        changed = ask(subject, case, case.draw("x", case.B, case.L, case.features), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("SIN-REPEAT-1", "sinusoidal-one")
+@requirement("SIN-REPEAT-1", stimuli.ONE)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, zeros(case)).out
     for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 4))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.E)}
+        earlier = {"x": case.draw(f"{what} x", case.B, length, case.features)}
         got = ask(subject, case, zeros(case), before=(earlier,)).out
         yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
@@ -76,27 +77,27 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
 # -- what the encoding is for
 
 
-@requirement("SIN-ORDER-1", "sinusoidal")
+@requirement("SIN-ORDER-1", stimuli.USUAL)
 def attention_tells_equal_tokens_apart_by_their_positions(subject: Subject, case: Case) -> Evidence:
     encoded = rows(subject, case)
     apart = torch.cdist(encoded, encoded) + 10 * torch.eye(case.L, device=case.device)
     yield holds(float(apart.min()) > APART, "two positions have the same encoding")
-    alike = case.draw("token", case.E).expand(case.L, case.E) + encoded
+    alike = case.draw("token", case.features).expand(case.L, case.features) + encoded
     out = attend(alike, alike, alike)[0]
     moved = float((out - out[:1]).abs().max())
     yield holds(moved > APART, "attention over equal tokens gives the same at every position")
     yield close(rows(subject, case), encoded, "encoding in a second call")
 
 
-@requirement("SIN-BATCH-1", "sinusoidal", "sinusoidal-batches")
+@requirement("SIN-BATCH-1", stimuli.USUAL, stimuli.BATCHES)
 def every_sample_gets_the_same_positions(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, zeros(case)).out
     yield close(out, out[:1].expand_as(out), "out of a sample of zeros, against that of the first,")
 
 
-@requirement("SIN-ADD-1", "sinusoidal", "sinusoidal-edges")
+@requirement("SIN-ADD-1", stimuli.USUAL, stimuli.EDGES)
 def the_input_is_added_once(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("x", case.B, case.L, case.E)
+    x = case.draw("x", case.B, case.L, case.features)
     alone = ask(subject, case, zeros(case)).out
     for size in (1.0, 3.0):
         got = ask(subject, case, size * x).out - alone
@@ -107,19 +108,19 @@ def the_input_is_added_once(subject: Subject, case: Case) -> Evidence:
 # -- the table
 
 
-@requirement("SIN-PAIR-1", "sinusoidal", "sinusoidal-edges")
+@requirement("SIN-PAIR-1", stimuli.USUAL, stimuli.EDGES)
 def a_sine_and_its_cosine_have_one_angle(subject: Subject, case: Case) -> Evidence:
     sines, cosines = pairs(subject, rows(subject, case))
     yield close(sines.square() + cosines.square(), torch.ones_like(sines), "sin² + cos² of a pair")
 
 
-@requirement("SIN-ZERO-1", "sinusoidal", "sinusoidal-edges")
+@requirement("SIN-ZERO-1", stimuli.USUAL, stimuli.EDGES)
 def positions_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
     encoded = rows(subject, case, length=max(case.L, offset(subject) + 1))
     yield start(subject, *pairs(subject, encoded), "token")
 
 
-@requirement("SIN-SHIFT-1", "sinusoidal")
+@requirement("SIN-SHIFT-1", stimuli.USUAL)
 def a_step_turns_a_pair_by_the_same_angle_everywhere(subject: Subject, case: Case) -> Evidence:
     sines, cosines = pairs(subject, rows(subject, case))
     for step in (1, 2, case.L // 2):
@@ -131,24 +132,24 @@ def a_step_turns_a_pair_by_the_same_angle_everywhere(subject: Subject, case: Cas
 def one_step(subject: Subject, case: Case, base: float) -> Measure:
     """Return the measure of the turn from the first position to the second against the stated frequencies."""
     sines, cosines = pairs(subject, rows(subject, case, base=base))
-    omega = frequencies(subject, case.E, base).to(case.device)
+    omega = frequencies(subject, case.features, base).to(case.device)
     got = turn((sines[0], cosines[0]), (sines[1], cosines[1]))
     want = torch.stack([omega.sin(), omega.cos()], dim=-1)
     return close(got, want, f"(sin, cos) of the turn of each pair from position 0 to 1, base {base:g},")
 
 
-@requirement("SIN-FREQ-1", "sinusoidal")
+@requirement("SIN-FREQ-1", stimuli.USUAL)
 def one_step_turns_a_pair_by_its_frequency(subject: Subject, case: Case) -> Evidence:
     yield one_step(subject, case, 10000.0)
 
 
-@requirement("SIN-BASE-1", "sinusoidal")
+@requirement("SIN-BASE-1", stimuli.USUAL)
 def the_base_is_that_of_the_configuration(subject: Subject, case: Case) -> Evidence:
     for base in (100.0, 50.0):
         yield one_step(subject, case, base)
 
 
-@requirement("SIN-ODD-1", "sinusoidal-odd")
+@requirement("SIN-ODD-1", stimuli.ODD)
 def an_odd_width_works_or_is_refused(subject: Subject, case: Case) -> Evidence:
     plain = ("interleaved", "paper")
     if (subject.choice("sinusoidal-layout"), subject.choice("sinusoidal-frequencies")) != plain:
@@ -167,14 +168,14 @@ def an_odd_width_works_or_is_refused(subject: Subject, case: Case) -> Evidence:
 # -- lengths and precision
 
 
-@requirement("SIN-MAXLEN-1", "sinusoidal")
+@requirement("SIN-MAXLEN-1", stimuli.USUAL)
 def the_longest_sequence_is_encoded_like_any_other(subject: Subject, case: Case) -> Evidence:
     x = zeros(case)
     want, got = (ask(subject, case, x, changes={"max_len": n}).out for n in (case.L + 9, case.L))
     yield close(got, want, f"the encoding with max_len = {case.L}, against max_len = {case.L + 9},")
 
 
-@requirement("SIN-BEYOND-1", "sinusoidal")
+@requirement("SIN-BEYOND-1", stimuli.USUAL)
 def a_longer_sequence_is_refused_or_right(subject: Subject, case: Case) -> Evidence:
     for length in (case.L + 1, 2 * case.L + 3):
         x = zeros(case, length)
@@ -189,12 +190,12 @@ def a_longer_sequence_is_refused_or_right(subject: Subject, case: Case) -> Evide
         yield close(got, want, f"the encoding of {length} tokens with max_len = {case.L}, against a larger one,")
 
 
-@requirement("SIN-LONG-1", "sinusoidal-long")
+@requirement("SIN-LONG-1", stimuli.LONG)
 def thousands_of_positions_keep_to_the_drift_of_float32(subject: Subject, case: Case) -> Evidence:
     yield from near(subject, case, rows(subject, case), drift(case.L), DRIFT_SOURCE)
 
 
-@requirement("SIN-HALF-1", "sinusoidal-half")
+@requirement("SIN-HALF-1", stimuli.HALF)
 def angles_are_not_computed_in_half_precision(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.bfloat16, torch.float16):
         got = rows(subject, case.but(dtype=dtype))
@@ -209,7 +210,7 @@ def shuffled(case: Case, what: str = "positions") -> Tensor:
     return case.permutation(what, case.L) + 3
 
 
-@requirement("SIN-POS-1", "sinusoidal")
+@requirement("SIN-POS-1", stimuli.USUAL)
 def given_positions_are_encoded(subject: Subject, case: Case) -> Evidence:
     positions = shuffled(case)
     got = rows(subject, case, positions)
@@ -217,7 +218,7 @@ def given_positions_are_encoded(subject: Subject, case: Case) -> Evidence:
     yield close(got, want, f"the encoding of positions {positions.tolist()}, against those rows of a longer sequence,")
 
 
-@requirement("SIN-POS-2", "sinusoidal")
+@requirement("SIN-POS-2", stimuli.USUAL)
 def every_sample_may_have_positions_of_its_own(subject: Subject, case: Case) -> Evidence:
     positions = torch.stack([shuffled(case, f"positions {b}") for b in range(case.B)])
     got = ask(subject, case, zeros(case), positions).out
@@ -242,7 +243,7 @@ def from_the_first(subject: Subject, case: Case, encoded: Tensor) -> tuple[Tenso
     return sines, cosines
 
 
-@requirement("SIN-POS-3", "sinusoidal")
+@requirement("SIN-POS-3", stimuli.USUAL)
 def negative_positions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
     got = allowed(subject, case, -shuffled(case))
     if got is None:
@@ -253,7 +254,7 @@ def negative_positions_are_refused_or_right(subject: Subject, case: Case) -> Evi
     yield close(back[1], forth[1], "cosines of -p, against those of p,")
 
 
-@requirement("SIN-POS-4", "sinusoidal")
+@requirement("SIN-POS-4", stimuli.USUAL)
 def fractions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
     positions = shuffled(case).to(case.dtype) / 2
     got = allowed(subject, case, positions)
@@ -267,7 +268,7 @@ def fractions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
     yield close(c.square() - s.square(), cosines, "cos² - sin² of p / 2, against the cosine of p,")
 
 
-@requirement("SIN-POS-6", "sinusoidal-one")
+@requirement("SIN-POS-6", stimuli.ONE)
 def earlier_positions_do_not_matter(subject: Subject, case: Case) -> Evidence:
     count = torch.arange(case.L, device=case.device)
     for what, earlier, later in (
@@ -280,7 +281,7 @@ def earlier_positions_do_not_matter(subject: Subject, case: Case) -> Evidence:
         yield close(got, ask(subject, case, zeros(case), later).out, f"out with positions {what}")
 
 
-@requirement("SIN-POS-5", "sinusoidal")
+@requirement("SIN-POS-5", stimuli.USUAL)
 def positions_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     for what, positions in (
         ("one position for all tokens", shuffled(case)[:1]),
@@ -303,28 +304,28 @@ def refuses(subject: Subject, case: Case, what: str, positions: Tensor) -> Measu
 # -- training
 
 
-@requirement("SIN-GRAD-1", "sinusoidal")
+@requirement("SIN-GRAD-1", stimuli.USUAL)
 def the_gradient_reaches_the_input(subject: Subject, case: Case) -> Evidence:
     if subject.choice("sinusoidal-output") == "table":
         yield Measure()  # the output does not depend on x
         return
-    x, cotangent = (case.draw(what, case.B, case.L, case.E) for what in ("x", "cotangent"))
+    x, cotangent = (case.draw(what, case.B, case.L, case.features) for what in ("x", "cotangent"))
     got = ask(subject, case, x, cotangent=cotangent, wrt=("x",)).grads["x"]
     yield close(got, factor(subject, case) * cotangent, "gradient of x")
 
 
-@requirement("SIN-DROP-1", "sinusoidal-one")
+@requirement("SIN-DROP-1", stimuli.ONE)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("x", case.B, case.L, case.E)
+    x = case.draw("x", case.B, case.L, case.features)
     want = ask(subject, case, x).out
     got = ask(subject, case, x, changes={"dropout": P}, seed=1).out
     yield close(got, want, "out in evaluation with dropout, against out without,")
 
 
-@requirement("SIN-DROP-2", "sinusoidal-wide")
+@requirement("SIN-DROP-2", stimuli.WIDE)
 def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
-    case = case.but(B=max(2, case.B), L=max(101, case.L), E=max(66, case.E))  # a rate needs numbers
-    x = case.draw("x", case.B, case.L, case.E)
+    case = case.but(B=max(2, case.B), L=max(101, case.L), features=max(66, case.features))  # a rate needs numbers
+    x = case.draw("x", case.B, case.L, case.features)
     evaluated = ask(subject, case, x).out
     trained = ask(subject, case, x, changes={"dropout": P, "training": True}, seed=1).out
     there, gone = evaluated != 0, trained == 0
@@ -345,9 +346,9 @@ def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, ca
 # -- all of it
 
 
-@requirement("SIN-ORACLE-1", "sinusoidal-wide")
+@requirement("SIN-ORACLE-1", stimuli.WIDE)
 def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    x, cotangent = (case.draw(what, case.B, case.L, case.E) for what in ("x", "cotangent"))
+    x, cotangent = (case.draw(what, case.B, case.L, case.features) for what in ("x", "cotangent"))
     added = factor(subject, case)
     reply = ask(subject, case, x, cotangent=cotangent if added else None, wrt=("x",) if added else ())
     for b in range(case.B):
@@ -356,38 +357,38 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
         yield close(reply.grads["x"], added * cotangent, "gradient of x")
 
 
-# -- on a grid: L rows, S columns
+# -- on a grid
 
 
-@requirement("SIN-GRID-1", "sinusoidal-grid", "sinusoidal-grid-edges")
+@requirement("SIN-GRID-1", stimuli.GRID, stimuli.GRID_EDGES)
 def a_grid_has_height_width_and_features(subject: Subject, case: Case) -> Evidence:
     out = cells(subject, case).out
-    want = (case.L, case.S, case.E)
+    want = (case.rows, case.columns, case.features)
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("SIN-GRID-2", "sinusoidal-grid-one")
+@requirement("SIN-GRID-2", stimuli.GRID_ONE)
 def a_grid_has_the_dtype_of_the_configuration(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         got = cells(subject, case, dtype=dtype).out.dtype
         yield holds(got == dtype, f"out is {got}, want {dtype}", "dtype")
 
 
-@requirement("SIN-GRID-3", "sinusoidal-grid", "sinusoidal-grid-edges")
+@requirement("SIN-GRID-3", stimuli.GRID, stimuli.GRID_EDGES)
 def each_half_of_the_features_belongs_to_one_axis(subject: Subject, case: Case) -> Evidence:
     columns, rows_ = by_axis(subject, cells(subject, case).out)
     yield close(columns, columns[:1].expand_as(columns), "features of a column, against those in the first row,")
     yield close(rows_, rows_[:, :1].expand_as(rows_), "features of a row, against those in the first column,")
 
 
-@requirement("SIN-GRID-4", "sinusoidal-grid-edges", "sinusoidal-grid")
+@requirement("SIN-GRID-4", stimuli.GRID_EDGES, stimuli.GRID)
 def sine_and_cosine_on_a_grid_have_one_angle(subject: Subject, case: Case) -> Evidence:
     for name, features in zip(("column", "row"), edges(subject, case), strict=True):
         sines, cosines = axis_pairs(subject, features)
         yield close(sines.square() + cosines.square(), torch.ones_like(sines), f"sin² + cos² of a pair of a {name}")
 
 
-@requirement("SIN-GRID-5", "sinusoidal-grid")
+@requirement("SIN-GRID-5", stimuli.GRID)
 def one_step_on_a_grid_turns_a_pair_by_its_frequency(subject: Subject, case: Case) -> Evidence:
     yield steps(subject, case, 10000.0)
 
@@ -395,37 +396,37 @@ def one_step_on_a_grid_turns_a_pair_by_its_frequency(subject: Subject, case: Cas
 def steps(subject: Subject, case: Case, base: float) -> Measure:
     """Return the measure of the turns from column to column against the stated frequencies."""
     sines, cosines = axis_pairs(subject, edges(subject, case, base=base)[0])
-    omega = frequencies(subject, case.E // 2, base).to(case.device)
+    omega = frequencies(subject, case.features // 2, base).to(case.device)
     got = turn((sines[:-1], cosines[:-1]), (sines[1:], cosines[1:]))
     want = torch.stack([omega.sin(), omega.cos()], dim=-1)
     return close(got, want.expand_as(got), f"(sin, cos) of the turn of each pair from column to column, base {base:g},")
 
 
-@requirement("SIN-GRID-6", "sinusoidal-grid")
+@requirement("SIN-GRID-6", stimuli.GRID)
 def the_base_of_a_grid_is_that_of_the_configuration(subject: Subject, case: Case) -> Evidence:
     for base in (100.0, 50.0):
         yield steps(subject, case, base)
 
 
-@requirement("SIN-GRID-7", "sinusoidal-grid")
+@requirement("SIN-GRID-7", stimuli.GRID)
 def rows_are_encoded_as_columns_are(subject: Subject, case: Case) -> Evidence:
     columns, rows_ = edges(subject, case)
-    shorter = min(case.L, case.S)
+    shorter = min(case.rows, case.columns)
     yield close(
         rows_[:shorter], columns[:shorter], "features of rows, against those of the columns of the same number,"
     )
 
 
-@requirement("SIN-GRID-8", "sinusoidal-grid", "sinusoidal-grid-edges")
+@requirement("SIN-GRID-8", stimuli.GRID, stimuli.GRID_EDGES)
 def cells_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
     least = offset(subject) + 1
-    case = case.but(L=max(case.L, least), S=max(case.S, least))
+    case = case.but(rows=max(case.rows, least), columns=max(case.columns, least))
     for name, features in zip(("column", "row"), edges(subject, case), strict=True):
         yield holds(bool((features != 0).any()), f"the features of every {name} are 0")
         yield start(subject, *axis_pairs(subject, features), name)
 
 
-@requirement("SIN-GRID-9", "sinusoidal-grid-one")
+@requirement("SIN-GRID-9", stimuli.GRID_ONE)
 def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, case: Case) -> Evidence:
     for dim in (6, 7, 9, 10):
         try:
@@ -440,19 +441,19 @@ def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, ca
         yield close(cells(subject, case, dim).out.double().flatten(0, 1), encoded, f"{dim} features in a second call")
 
 
-@requirement("SIN-GRID-10", "sinusoidal-grid-one")
+@requirement("SIN-GRID-10", stimuli.GRID_ONE)
 def a_grid_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = cells(subject, case).out
-    for before in ((case.S, case.L), (case.L, case.S), (case.L + 4, case.S + 1)):
+    for before in ((case.columns, case.rows), (case.rows, case.columns), (case.rows + 4, case.columns + 1)):
         got = cells(subject, case, before=before).out
         yield close(got, want, f"the grid after one of {before[0]} by {before[1]}, against the grid without,")
 
 
-@requirement("SIN-ORACLE-2", "sinusoidal-grid-wide")
+@requirement("SIN-ORACLE-2", stimuli.GRID_WIDE)
 def a_grid_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
     columns, rows_ = by_axis(subject, cells(subject, case).out)
-    for features, length, spread in ((columns, case.S, (0,)), (rows_, case.L, (1,))):
-        theta = angles(subject, length, case.E // 2).to(case.device).unsqueeze(*spread)
+    for features, length, spread in ((columns, case.columns, (0,)), (rows_, case.rows, (1,))):
+        theta = angles(subject, length, case.features // 2).to(case.device).unsqueeze(*spread)
         sines, cosines = axis_pairs(subject, features)
         bound = drift(length)
         yield close(sines, theta.sin().expand_as(sines), "sines", bound=bound, source=DRIFT_SOURCE, unit=1.0)

@@ -2,16 +2,59 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import Sinusoidal2dConfig, SinusoidalConfig
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Measure, close, holds
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
+
+# -- the cases
+
+SHAPE = Shape("B L features", "x({B}, {L}, {features})", multiples={"features": 2})
+_ODD = replace(SHAPE, multiples={})
+_GRID = Shape("rows features columns", "grid({rows}, {columns}, {features})", multiples={"features": 4})
+
+
+# widths are even, and 4 at least: every layout and every choice of frequencies has them
+USUAL = (
+    SHAPE.case("sinusoidal-1", B=2, L=7, features=8),
+    SHAPE.case("sinusoidal-2", B=3, L=11, features=6),
+)
+ONE = USUAL[:1]
+BATCHES = (
+    SHAPE.case("sinusoidal-batch-is-L-1", B=5, L=5, features=8),
+    SHAPE.case("sinusoidal-batches-2", B=7, L=5, features=6),
+)
+EDGES = (
+    SHAPE.case("sinusoidal-one-token-1", B=3, L=1, features=8),
+    SHAPE.case("sinusoidal-one-sample-2", B=1, L=7, features=6),
+    SHAPE.case("sinusoidal-narrow-3", B=2, L=7, features=4),
+)
+ODD = (
+    _ODD.case("sinusoidal-odd-1", B=2, L=7, features=5),
+    _ODD.case("sinusoidal-odd-2", B=3, L=11, features=7),
+)
+# bfloat16 tells whole numbers apart up to 256, float16 up to 2048
+HALF = (SHAPE.case("sinusoidal-half-1", B=1, L=2063, features=22),)
+LONG = (SHAPE.case("sinusoidal-long-1", B=1, L=4099, features=6, dtype=torch.float32),)
+WIDE = (SHAPE.case("sinusoidal-wide-1", B=2, L=101, features=66),)
+GRID = (
+    _GRID.case("sinusoidal-grid-1", rows=5, features=16, columns=7),
+    _GRID.case("sinusoidal-grid-2", rows=7, features=8, columns=3),
+    _GRID.case("sinusoidal-grid-square-3", rows=5, features=12, columns=5),
+)
+GRID_ONE = GRID[:1]
+GRID_EDGES = (
+    _GRID.case("sinusoidal-grid-row-1", rows=1, features=8, columns=7),
+    _GRID.case("sinusoidal-grid-column-2", rows=7, features=8, columns=1),
+)
+GRID_WIDE = (_GRID.case("sinusoidal-grid-wide-1", rows=21, features=136, columns=35),)
 
 
 def ask(
@@ -26,7 +69,7 @@ def ask(
 
 
 def zeros(case: Case, length: int | None = None) -> Tensor:
-    return torch.zeros(case.B, length or case.L, case.E, dtype=case.dtype, device=case.device)
+    return torch.zeros(case.B, length or case.L, case.features, dtype=case.dtype, device=case.device)
 
 
 def rows(
@@ -81,7 +124,7 @@ def start(subject: Subject, sines: Tensor, cosines: Tensor, what: str) -> Measur
 
 def factor(subject: Subject, case: Case) -> float:
     """Return what x is multiplied by, as declared."""
-    return {"add": 1.0, "table": 0.0, "scaled-add": math.sqrt(case.E)}[subject.choice("sinusoidal-output")]
+    return {"add": 1.0, "table": 0.0, "scaled-add": math.sqrt(case.features)}[subject.choice("sinusoidal-output")]
 
 
 def drift(last: int) -> float:
@@ -101,22 +144,24 @@ def near(subject: Subject, case: Case, got: Tensor, bound: float, source: str) -
     """Yield the measures of sines and cosines against the formula."""
     sines, cosines = pairs(subject, got)
     which = f"angles {subject.choice('sinusoidal-frequencies')} from {offset(subject)}"
-    theta = case.once(which, lambda: angles(subject, case.L, case.E).to(case.device))
+    theta = case.once(which, lambda: angles(subject, case.L, case.features).to(case.device))
     yield close(sines, theta.sin(), "sines", bound=bound, source=source, unit=1.0)
-    yield close(cosines, theta.cos()[:, : case.E // 2], "cosines", bound=bound, source=source, unit=1.0)
+    yield close(cosines, theta.cos()[:, : case.features // 2], "cosines", bound=bound, source=source, unit=1.0)
 
 
-# -- on a grid: L rows, S columns
+# -- on a grid
 
 
 def cells(
     subject: Subject, case: Case, dim: int | None = None, before: tuple[int, int] | None = None, **changes: Any
 ) -> Reply:
     """Return the component's reply for the grid of a case; ``before``: height and width of an earlier call."""
-    settings = {"dim": dim or case.E, "dtype": case.dtype, "device": case.device, **changes}
+    settings = {"dim": dim or case.features, "dtype": case.dtype, "device": case.device, **changes}
     earlier = ({"height": before[0], "width": before[1]},) if before else ()
-    out_shape = (case.L, case.S, settings["dim"])
-    return subject.ask(Sinusoidal2dConfig(**settings), {"height": case.L, "width": case.S}, out_shape, before=earlier)
+    out_shape = (case.rows, case.columns, settings["dim"])
+    return subject.ask(
+        Sinusoidal2dConfig(**settings), {"height": case.rows, "width": case.columns}, out_shape, before=earlier
+    )
 
 
 def by_axis(subject: Subject, out: Tensor) -> tuple[Tensor, Tensor]:
@@ -134,6 +179,6 @@ def axis_pairs(subject: Subject, features: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def edges(subject: Subject, case: Case, **changes: Any) -> tuple[Tensor, Tensor]:
-    """Return the columns' features (S, dim/2) in the first row, and the rows' (L, dim/2) in the first column."""
+    """Return the columns' features (columns, dim/2) in row 0, and the rows' (rows, dim/2) in column 0."""
     columns, rows_ = by_axis(subject, cells(subject, case, **changes).out)
     return columns[0], rows_[:, 0]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
+from attnconf.conformance.chapters.throughput import stimuli
 from attnconf.conformance.chapters.throughput.stimuli import ATTENDING, count, workload
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.counter import Counts, Work
@@ -21,19 +22,19 @@ CLAIMED = 16  # times as long, where linear memory is claimed: what works in blo
 # -- operations
 
 
-@requirement("PERF-OPS-1", "throughput")
+@requirement("PERF-OPS-1", stimuli.USUAL)
 def operations_do_not_depend_on_the_length(subject: Subject, case: Case) -> Evidence:
     longer = case.but(L=3 * case.L, S=3 * case.S)
     yield from as_many(subject, case, longer, f"{case.L} tokens", f"{longer.L}")
 
 
-@requirement("PERF-OPS-2", "throughput")
+@requirement("PERF-OPS-2", stimuli.USUAL)
 def operations_do_not_depend_on_the_number_of_heads(subject: Subject, case: Case) -> Evidence:
     more = as_declared(case.but(H=2 * case.H), subject)
     yield from as_many(subject, case, more, f"{case.H} heads", f"{more.H}")
 
 
-@requirement("PERF-OPS-3", "throughput")
+@requirement("PERF-OPS-3", stimuli.USUAL)
 def operations_do_not_depend_on_the_number_of_samples(subject: Subject, case: Case) -> Evidence:
     more = case.but(B=3 * case.B)
     yield from as_many(subject, case, more, f"{case.B} samples", f"{more.B}")
@@ -67,13 +68,13 @@ def grown(least: Mapping[str, int], most: Mapping[str, int]) -> str:
 # -- arithmetic
 
 
-@requirement("PERF-FLOP-1", "throughput-long")
+@requirement("PERF-FLOP-1", stimuli.LONG)
 def forward_computes_no_more_than_the_formula(subject: Subject, case: Case) -> Evidence:
     need = workload(subject, case).flops
     yield at_most("forward", count(subject, case, False).forward.flops, need, need)
 
 
-@requirement("PERF-FLOP-2", "throughput-long")
+@requirement("PERF-FLOP-2", stimuli.LONG)
 def backward_computes_no_more_than_three_times_that(subject: Subject, case: Case) -> Evidence:
     need, backward = workload(subject, case).flops, count(subject, case, True).backward
     yield at_most("backward", backward.flops if backward else 0, RECOMPUTED * need, need)
@@ -90,19 +91,19 @@ def at_most(name: str, flops: int, bound: int, need: int) -> Measure:
 # -- memory
 
 
-@requirement("PERF-MEM-1", "throughput-long")
+@requirement("PERF-MEM-1", stimuli.LONG)
 def the_memory_of_forward_grows_as_declared(subject: Subject, case: Case) -> Evidence:
     peaks = [(c.L, count(subject, c, False).forward.peak_bytes) for c in lengths(subject, case)]
     yield grows("forward", peaks, power(subject))
 
 
-@requirement("PERF-MEM-2", "throughput-long")
+@requirement("PERF-MEM-2", stimuli.LONG)
 def the_memory_of_backward_grows_as_declared(subject: Subject, case: Case) -> Evidence:
     counts = [(c.L, count(subject, c, True).backward) for c in lengths(subject, case)]
     yield grows("backward", [(length, work.peak_bytes) for length, work in counts if work], power(subject))
 
 
-@requirement("PERF-MEM-3", "throughput-long")
+@requirement("PERF-MEM-3", stimuli.LONG)
 def forward_keeps_few_numbers_for_each_score(subject: Subject, case: Case) -> Evidence:
     got = count(subject, case, False).forward.peak_bytes / 4
     pairs = case.B * case.H * case.L * case.S

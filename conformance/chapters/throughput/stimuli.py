@@ -1,12 +1,14 @@
 """What is counted: one call of each component, as large as a case says, and the FLOPs that it needs.
 
-In a case B is the batch, H heads of E features each, L queries, S keys, F the width of values or the hidden width.
+In a case B is the batch, H heads of E features each, L queries, S keys, F the width of values or the hidden width; a
+layer is drawn from the same case in the names of its own chapter.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import (
@@ -21,13 +23,36 @@ from attnconf.adapters.contract import (
     RotaryConfig,
     SinusoidalConfig,
 )
+from attnconf.conformance.chapters.encoder.stimuli import SHAPE as LAYERS
+from attnconf.conformance.chapters.feed_forward.stimuli import SHAPE as NETWORK
+from attnconf.conformance.chapters.multi_head_attention.stimuli import SHAPE as PROJECTED
 from attnconf.conformance.chapters.multi_head_attention.stimuli import layer_for
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.shared.norms import eps_of, shifted
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.counter import Counts
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.subject import Subject
+
+# -- the cases
+
+SHAPE = Shape(
+    "B H L E F S",
+    "{B} samples, {H} heads of {E}, {L} tokens (beside {S} keys where those may differ)",
+    products={"width": "H E"},
+    multiples={"E": 2},
+    heads="H",
+    model="width",
+    hidden="F",
+    keys="E",
+    values="F",
+)
+
+
+USUAL = (SHAPE.case("throughput-1", B=2, H=3, L=5, E=4, F=11, S=7, dtype=torch.float32, fixed=True),)
+# memory is that of what is as long as the sequence, or as long and as wide
+LONG = (SHAPE.case("throughput-long-1", B=1, H=2, L=59, E=16, F=11, S=67, dtype=torch.float32, fixed=True),)
+
 
 BUCKETS = 32
 
@@ -91,7 +116,7 @@ def _attention(subject: Subject, case: Case) -> Workload:
 
 
 def _multi_head(subject: Subject, case: Case) -> Workload:
-    layer = layer_for(subject, case)
+    layer = layer_for(subject, case.seen_as(PROJECTED, B=case.B, H=case.H, L=case.L, E=case.E, S=case.S))
     query = layer.inputs["query"]
     keys = layer.inputs.get("key", query).shape[1]
     lengths = {"q": case.L, "k": keys, "v": keys, "out": case.L}
@@ -130,12 +155,16 @@ def _block(case: Case, block: blocks.Block, layers: int) -> Workload:
     return Workload(block.config, block.weights, block.inputs, tuple(block.inputs["x"].shape), flops)
 
 
+def _layers(case: Case) -> Case:
+    return case.seen_as(LAYERS, B=case.B, heads=case.H, L=case.L, head_width=case.E, hidden=case.F)
+
+
 def _encoder_layer(subject: Subject, case: Case) -> Workload:
-    return _block(case, blocks.encoder_layer(subject, case, blocks.orders(subject)[0]), 1)
+    return _block(case, blocks.encoder_layer(subject, _layers(case), blocks.orders(subject)[0]), 1)
 
 
 def _encoder(subject: Subject, case: Case) -> Workload:
-    block = blocks.encoder(subject, case, blocks.orders(subject)[0], blocks.endings(subject)[0], layers=2)
+    block = blocks.encoder(subject, _layers(case), blocks.orders(subject)[0], blocks.endings(subject)[0], layers=2)
     return _block(case, block, 2)
 
 
@@ -144,7 +173,8 @@ def _feed_forward(subject: Subject, case: Case) -> Workload:
     hidden = case.F if ratio == "free" else int(ratio) * case.E
     gated, bias = subject.choice("gated") == "yes", subject.choice("layer-bias") == "yes"
     config = FeedForwardConfig(case.E, hidden, subject.choice("activation"), gated, bias)
-    weights = blocks.draw_feed_forward(case.but(H=1, F=hidden), "ff", gated, bias)
+    network = case.seen_as(NETWORK, B=case.B, L=case.L, width=case.E, hidden=hidden)
+    weights = blocks.draw_feed_forward(network, "ff", gated, bias)
     own = {name.removeprefix("ff."): w for name, w in weights.items()}
     matrices = sum(w.numel() for w in own.values() if w.ndim == 2)
     return _each_token(case, config, own, 2 * case.B * case.L * matrices)

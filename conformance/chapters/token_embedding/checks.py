@@ -14,6 +14,7 @@ from torch import Tensor
 from attnconf.adapters.contract import TokenAttentionConfig, TokenEmbeddingConfig
 from attnconf.conformance.chapters.shared.layers import causality, draw_attention
 from attnconf.conformance.chapters.sinusoidal.stimuli import DRIFT_SOURCE, angles, drift
+from attnconf.conformance.chapters.token_embedding import stimuli
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case, draw
 from attnconf.conformance.engine.evidence import Failure, Measure, Observed, close, holds, identical
@@ -40,7 +41,7 @@ def attends(subject: Subject) -> bool:
 
 
 def width(subject: Subject, case: Case) -> int:
-    return case.H * case.E if attends(subject) else case.E
+    return case.width if attends(subject) else case.head_width
 
 
 def factor(subject: Subject, case: Case) -> float:
@@ -49,12 +50,12 @@ def factor(subject: Subject, case: Case) -> float:
 
 
 def table_of(subject: Subject, case: Case, what: str = "table", rows: int = 0) -> Tensor:
-    return case.draw(what, rows or case.S, width(subject, case))
+    return case.draw(what, rows or case.vocabulary, width(subject, case))
 
 
 def numbers(case: Case, what: str = "ids", low: int = 1, high: int = 0) -> Tensor:
     """Return ids (B, L) from ``low`` to one before ``high``: without the first and the last, if not told otherwise."""
-    high = high or case.S - 1
+    high = high or case.vocabulary - 1
     unit = draw(f"{case.seed}/{case.name}/{what}", case.B, case.L) / math.sqrt(12) + 0.5
     return (low + (unit * (high - low)).long()).clamp(max=high - 1).to(case.device)
 
@@ -92,7 +93,7 @@ def ask(
     config: TokenAttentionConfig | TokenEmbeddingConfig
     if attends(subject):
         settings = {"causal": causality(subject), "bias": biased(subject), "max_len": ids.shape[1] + 64}
-        config = TokenAttentionConfig(rows, dim, case.H, **{**settings, **(changes or {})})
+        config = TokenAttentionConfig(rows, dim, case.heads, **{**settings, **(changes or {})})
     else:
         config = TokenEmbeddingConfig(rows, dim, **(changes or {}))
     inputs = {"ids": ids} if key_mask is None else {"ids": ids, "key_mask": key_mask}
@@ -131,35 +132,35 @@ def weighing(subject: Subject, case: Case) -> Tensor:
 # -- the call
 
 
-@requirement("EMB-SHAPE-1", "token", "token-edges")
+@requirement("EMB-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
 def every_token_gets_a_vector(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, numbers(case)).out
     want = (case.B, case.L, width(subject, case))
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("EMB-EMPTY-1", "token-one")
+@requirement("EMB-EMPTY-1", stimuli.ONE)
 def no_tokens_get_no_vectors(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, numbers(case)[:, :0]).out
     want = (case.B, 0, width(subject, case))
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("EMB-DTYPE-1", "token-one")
+@requirement("EMB-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_table(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         got = ask(subject, case.but(dtype=dtype), numbers(case)).out.dtype
         yield holds(got == dtype, f"out is {got} where the table is {dtype}", "dtype")
 
 
-@requirement("EMB-IMMUT-1", "token-one")
+@requirement("EMB-IMMUT-1", stimuli.ONE)
 def ids_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
         changed = ask(subject, case, numbers(case), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("EMB-REPEAT-1", "token-one")
+@requirement("EMB-REPEAT-1", stimuli.ONE)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, numbers(case)).out
     for what, length in (("as many", case.L), ("more", case.L + 4), ("fewer", max(1, case.L - 3))):
@@ -171,7 +172,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
 # -- which row
 
 
-@requirement("EMB-SAMPLE-1", "token-batches")
+@requirement("EMB-SAMPLE-1", stimuli.BATCHES)
 def a_sample_is_on_its_own(subject: Subject, case: Case) -> Evidence:
     ids = numbers(case)
     out = ask(subject, case, ids).out
@@ -181,7 +182,7 @@ def a_sample_is_on_its_own(subject: Subject, case: Case) -> Evidence:
         yield close(ask(subject, case, among).out[b], out[b], f"out of sample {b} among others than before")
 
 
-@requirement("EMB-ROW-1", "token")
+@requirement("EMB-ROW-1", stimuli.USUAL)
 def a_token_gets_the_row_of_its_id(subject: Subject, case: Case) -> Evidence:
     """Up to one factor for all, which is judged by itself."""
     ids, rows = numbers(case), table_of(subject, case)[numbers(case)]
@@ -189,15 +190,15 @@ def a_token_gets_the_row_of_its_id(subject: Subject, case: Case) -> Evidence:
     yield close(got, ratio(got, rows) * rows, f"what ids {ids.tolist()} get, against those rows,")
 
 
-@requirement("EMB-SCALE-1", "token")
+@requirement("EMB-SCALE-1", stimuli.USUAL)
 def rows_are_scaled_as_declared(subject: Subject, case: Case) -> Evidence:
     seen = ratio(looked_up(subject, case, numbers(case)), table_of(subject, case)[numbers(case)])
     yield close(torch.tensor(seen), torch.tensor(factor(subject, case)), "the factor of the rows")
 
 
-@requirement("EMB-SAME-1", "token-one")
+@requirement("EMB-SAME-1", stimuli.ONE)
 def an_id_gets_one_vector_everywhere(subject: Subject, case: Case) -> Evidence:
-    for number in (1, case.S - 2):
+    for number in (1, case.vocabulary - 2):
         got = looked_up(subject, case, torch.full((case.B, case.L), number, device=case.device))
         first = got[:1, :1].expand_as(got)
         yield close(got, first, f"what tokens get where all ids are {number}, against the first of them,")
@@ -212,7 +213,7 @@ def among_others(subject: Subject, case: Case, number: int) -> tuple[Tensor, flo
     return ids, by, close(got[:, ::2], by * table[ids[:, ::2]], f"what id {number} gets among others")
 
 
-@requirement("EMB-ZERO-1", "token-one")
+@requirement("EMB-ZERO-1", stimuli.ONE)
 def id_0_has_a_row_like_the_others(subject: Subject, case: Case) -> Evidence:
     ids, by, measure = among_others(subject, case, 0)
     yield measure
@@ -221,12 +222,12 @@ def id_0_has_a_row_like_the_others(subject: Subject, case: Case) -> Evidence:
     yield close(got, by * cotangent[:, ::2].sum(dim=(0, 1)), "gradient of row 0")
 
 
-@requirement("EMB-LAST-1", "token-one", "token-many")
+@requirement("EMB-LAST-1", stimuli.ONE, stimuli.MANY)
 def the_last_id_has_a_row_too(subject: Subject, case: Case) -> Evidence:
-    yield among_others(subject, case, case.S - 1)[2]
+    yield among_others(subject, case, case.vocabulary - 1)[2]
 
 
-@requirement("EMB-HALF-1", "token-one")
+@requirement("EMB-HALF-1", stimuli.ONE)
 def rows_are_kept_in_half_precision(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
@@ -258,30 +259,30 @@ def with_one(case: Case, number: int) -> Tensor:
     return ids
 
 
-@requirement("EMB-BEYOND-1", "token")
+@requirement("EMB-BEYOND-1", stimuli.USUAL)
 def ids_beyond_the_vocabulary_are_refused(subject: Subject, case: Case) -> Evidence:
-    for number in (case.S + 2, case.S, 2**40):  # the first one is in no row that others are sent to
-        yield refuses(subject, case, f"id {number} of {case.S}", with_one(case, number))
+    for number in (case.vocabulary + 2, case.vocabulary, 2**40):  # the first one is in no row that others are sent to
+        yield refuses(subject, case, f"id {number} of {case.vocabulary}", with_one(case, number))
 
 
-@requirement("EMB-NEG-1", "token")
+@requirement("EMB-NEG-1", stimuli.USUAL)
 def negative_ids_are_refused(subject: Subject, case: Case) -> Evidence:
-    for number in (-1, -case.S - 1):
+    for number in (-1, -case.vocabulary - 1):
         yield refuses(subject, case, f"id {number}", with_one(case, number))
 
 
-@requirement("EMB-FLOAT-1", "token")
+@requirement("EMB-FLOAT-1", stimuli.USUAL)
 def ids_that_are_not_integers_are_refused(subject: Subject, case: Case) -> Evidence:
     for dtype, part in ((torch.float32, 0.0), (torch.float64, 0.5)):
         yield refuses(subject, case, f"ids as {dtype}", numbers(case).to(dtype) + part)
 
 
-@requirement("EMB-BOOL-1", "token")
+@requirement("EMB-BOOL-1", stimuli.USUAL)
 def truth_values_are_refused(subject: Subject, case: Case) -> Evidence:
     yield refuses(subject, case, "ids as torch.bool", numbers(case) % 2 == 0)
 
 
-@requirement("EMB-INT-1", "token")
+@requirement("EMB-INT-1", stimuli.USUAL)
 def ids_of_32_bits_are_ids(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, numbers(case)).out
     yield close(ask(subject, case, numbers(case).int()).out, want, "out of ids in 32 bits, against those in 64,")
@@ -290,7 +291,7 @@ def ids_of_32_bits_are_ids(subject: Subject, case: Case) -> Evidence:
 # -- gradients
 
 
-@requirement("EMB-GRAD-1", "token-batches")
+@requirement("EMB-GRAD-1", stimuli.BATCHES)
 def a_row_used_once_gets_the_gradient_of_its_token(subject: Subject, case: Case) -> Evidence:
     many = case.B * case.L
     ids = (case.permutation("each once", many + 2) + 1)[:many].reshape(case.B, case.L)
@@ -299,7 +300,7 @@ def a_row_used_once_gets_the_gradient_of_its_token(subject: Subject, case: Case)
     yield close(got, factor(subject, case) * cotangent, "gradient of rows that were used once")
 
 
-@requirement("EMB-GRAD-2", "token-batches")
+@requirement("EMB-GRAD-2", stimuli.BATCHES)
 def a_row_used_often_gets_all_gradients(subject: Subject, case: Case) -> Evidence:
     """Within a sample and in several."""
     ids, cotangent = numbers(case, "few ids", 1, 4), weighing(subject, case)
@@ -308,7 +309,7 @@ def a_row_used_often_gets_all_gradients(subject: Subject, case: Case) -> Evidenc
     yield close(got[1:4], want[1:4], f"gradient of rows 1 to 3, used {ids.flatten().bincount()[1:].tolist()} times,")
 
 
-@requirement("EMB-GRAD-3", "token-one")
+@requirement("EMB-GRAD-3", stimuli.ONE)
 def an_unused_row_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
     grad = slope(subject, case, numbers(case, "few ids", 1, 4), table_of(subject, case), weighing(subject, case))
     rest = torch.cat([grad[:1], grad[4:]])
@@ -320,32 +321,32 @@ def an_unused_row_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
 
 def padded(case: Case, pad: int) -> Tensor:
     """Return ids of which every third is the padding, and no other."""
-    ids = numbers(case, "any ids", 0, case.S).clone()
-    ids[ids == pad] = (pad + 1) % case.S
+    ids = numbers(case, "any ids", 0, case.vocabulary).clone()
+    ids[ids == pad] = (pad + 1) % case.vocabulary
     ids[:, ::3] = pad
     return ids
 
 
-@requirement("EMB-PAD-1", "token-one")
+@requirement("EMB-PAD-1", stimuli.ONE)
 def the_row_of_the_padding_does_not_learn(subject: Subject, case: Case) -> Evidence:
-    for pad in (2, 0, case.S - 1):
+    for pad in (2, 0, case.vocabulary - 1):
         changes, table = {"padding_id": pad}, table_of(subject, case)
         got = slope(subject, case, padded(case, pad), table, weighing(subject, case), changes=changes)[pad]
         yield identical(got, torch.zeros_like(got), f"gradient of row {pad}, which is padding,")
 
 
-@requirement("EMB-PAD-2", "token-one")
+@requirement("EMB-PAD-2", stimuli.ONE)
 def padding_leaves_the_other_rows_alone(subject: Subject, case: Case) -> Evidence:
-    for pad in (2, 0, case.S - 1):
+    for pad in (2, 0, case.vocabulary - 1):
         changes, ids, table = {"padding_id": pad}, padded(case, pad), table_of(subject, case)
-        other, cotangent = torch.arange(case.S, device=case.device) != pad, weighing(subject, case)
+        other, cotangent = torch.arange(case.vocabulary, device=case.device) != pad, weighing(subject, case)
         got, want = ask(subject, case, ids, changes=changes).out, ask(subject, case, ids).out
         yield close(got[ids != pad], want[ids != pad], f"out of other tokens where {pad} is padding, against without,")
         got, want = (slope(subject, case, ids, table, cotangent, changes=c) for c in (changes, {}))
         yield close(got[other], want[other], f"gradient of other rows where {pad} is padding, against without,")
 
 
-@requirement("EMB-PAD-3", "token")
+@requirement("EMB-PAD-3", stimuli.USUAL)
 def the_padding_gets_its_row_or_zeros(subject: Subject, case: Case) -> Evidence:
     ids = numbers(case).clone()
     ids[:, ::3] = 2
@@ -367,7 +368,7 @@ def encoding(subject: Subject, length: int, dim: int) -> Tensor:
     return side[:, side_by_side(subject.choice("sinusoidal-layout"), dim)]
 
 
-@requirement("EMB-ORDER-1", "token-one")
+@requirement("EMB-ORDER-1", stimuli.ONE)
 def the_order_of_tokens_matters(subject: Subject, case: Case) -> Evidence:
     """To the last token, which sees all others, causal or not."""
     ids, table = (case.permutation("ids", case.L) + 1).repeat(case.B, 1), table_of(subject, case, rows=case.L + 2)
@@ -378,7 +379,7 @@ def the_order_of_tokens_matters(subject: Subject, case: Case) -> Evidence:
     yield holds(moved > APART, f"the tokens before the last in another order: its output moves by {moved:.2g}")
 
 
-@requirement("EMB-POS-1", "token-one")
+@requirement("EMB-POS-1", stimuli.ONE)
 def positions_are_added_once_before_attention(subject: Subject, case: Case) -> Evidence:
     """The mean of what the last of n tokens sees, n = 1 to 4, tells what each of them carries."""
     weights, nothing = transparent(subject, case), 0 * table_of(subject, case)
@@ -392,7 +393,7 @@ def positions_are_added_once_before_attention(subject: Subject, case: Case) -> E
     )
 
 
-@requirement("EMB-SEEN-1", "token-one")
+@requirement("EMB-SEEN-1", stimuli.ONE)
 def every_token_is_seen_by_all(subject: Subject, case: Case) -> Evidence:
     ids, weights = numbers(case), transparent(subject, case)
     out = ask(subject, case, ids, weights=weights).out
@@ -406,11 +407,11 @@ def every_token_is_seen_by_all(subject: Subject, case: Case) -> Evidence:
 def changed(case: Case, ids: Tensor, t: int) -> Tensor:
     """Return the ids with others in place t."""
     other = ids.clone()
-    other[:, t] = ids[:, t] % (case.S - 2) + 1
+    other[:, t] = ids[:, t] % (case.vocabulary - 2) + 1
     return other
 
 
-@requirement("EMB-CAUSAL-1", "token-one")
+@requirement("EMB-CAUSAL-1", stimuli.ONE)
 def with_causal_no_earlier_token_sees_a_change(subject: Subject, case: Case) -> Evidence:
     ids, weights = numbers(case), transparent(subject, case)
     out = ask(subject, case, ids, weights=weights, changes={"causal": True}).out
@@ -421,7 +422,7 @@ def with_causal_no_earlier_token_sees_a_change(subject: Subject, case: Case) -> 
         yield holds(least > APART, f"token {t} is another: some output from it on moves by {least:.2g} only")
 
 
-@requirement("EMB-MASK-1", "token-one")
+@requirement("EMB-MASK-1", stimuli.ONE)
 def padded_tokens_are_not_seen(subject: Subject, case: Case) -> Evidence:
     ids, most = numbers(case), case.L - 2
     mask = torch.arange(case.L, device=case.device).expand(case.B, case.L) < most
@@ -431,9 +432,12 @@ def padded_tokens_are_not_seen(subject: Subject, case: Case) -> Evidence:
     yield close(ask(subject, case, other, key_mask=mask).out[:, :most], got, "out beside padding that is another")
 
 
-@requirement("EMB-ORACLE-1", "token-one", "token-edges")
+@requirement("EMB-ORACLE-1", stimuli.ONE, stimuli.EDGES)
 def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    ids, weights = numbers(case, "any ids", 0, case.S), {TABLE: table_of(subject, case), **drawn(subject, case)}
+    ids, weights = (
+        numbers(case, "any ids", 0, case.vocabulary),
+        {TABLE: table_of(subject, case), **drawn(subject, case)},
+    )
     cotangent, places = weighing(subject, case), encoding(subject, case.L, width(subject, case)).to(case.device)
     by, mask = factor(subject, case), causal(case.L, case.L).to(case.device) if causality(subject) else None
 
@@ -441,7 +445,7 @@ def output_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) 
         leaves = {name: w.clone().requires_grad_() for name, w in weights.items()}
         x = by * leaves[TABLE][ids] + places
         own = {name.removeprefix("attn."): w for name, w in leaves.items() if name != TABLE}
-        out = multi_head_attention(x, x, x, own, case.H, mask)[0]
+        out = multi_head_attention(x, x, x, own, case.heads, mask)[0]
         return out.detach(), slopes([(out, cotangent)], list(leaves.values()))
 
     want, grads = case.once(f"wanted with {sorted(subject.declares.items(), key=str)}", expected)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from attnconf.adapters.contract import BpeTrainerConfig
+from attnconf.conformance.chapters.tokenizer import stimuli
 from attnconf.conformance.chapters.tokenizer.stimuli import (
     SHOWN,
     TOY,
@@ -42,18 +43,18 @@ Evidence = Iterator[Measure]
 # -- words and ids
 
 
-@requirement("TOK-LOOKUP-1", "tokenizer", "tokenizer-edges")
+@requirement("TOK-LOOKUP-1", stimuli.USUAL, stimuli.EDGES)
 def a_token_becomes_its_place(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject, "word", "character"):
-        tokens = drawn(case, "known", case.L) if kind == "word" else list("lowerains"[: case.L])
+        tokens = drawn(case, "known", case.words) if kind == "word" else list("lowerains"[: case.words])
         config = whole(kind, list(dict.fromkeys(tokens)))
         for token in dict.fromkeys(tokens):
             yield same(config, token, ask(subject, config, token), places(config, [token]))
 
 
-@requirement("TOK-WORD-1", "tokenizer", "tokenizer-edges")
+@requirement("TOK-WORD-1", stimuli.USUAL, stimuli.EDGES)
 def a_text_gives_the_ids_of_its_words(subject: Subject, case: Case) -> Evidence:
-    words = drawn(case, "text", case.L)
+    words = drawn(case, "text", case.words)
     for kind in kinds(subject, "word", "byte-pair"):
         config = covering(subject, kind, case)
         alone = {word: ask(subject, config, word) for word in dict.fromkeys(words)}
@@ -62,14 +63,14 @@ def a_text_gives_the_ids_of_its_words(subject: Subject, case: Case) -> Evidence:
         yield same(config, text, ask(subject, config, text), want, "as its words alone give")
 
 
-@requirement("TOK-CHAR-1", "tokenizer-written")
+@requirement("TOK-CHAR-1", stimuli.WRITTEN)
 def every_character_is_a_token(subject: Subject, case: Case) -> Evidence:
     config = whole("character", [*"wol", "\n", *"re", " ", "."])
     for text in ("low", "low er.", "  low\n\n er ", "wow"):
         yield same(config, text, ask(subject, config, text), places(config, text))
 
 
-@requirement("TOK-SPLIT-1", "tokenizer-written")
+@requirement("TOK-SPLIT-1", stimuli.WRITTEN)
 def words_are_split_at_any_white_space(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject, "word", "byte-pair"):
         config = toy(subject, kind)
@@ -80,7 +81,7 @@ def words_are_split_at_any_white_space(subject: Subject, case: Case) -> Evidence
             yield same(config, text, ask(subject, config, text), want, "as 'low er lower' gives")
 
 
-@requirement("TOK-SPLIT-2", "tokenizer-written")
+@requirement("TOK-SPLIT-2", stimuli.WRITTEN)
 def words_are_split_nowhere_else(subject: Subject, case: Case) -> Evidence:
     if "word" in kinds(subject):
         for word in ("low,er", "low.", "low-er", "er's", "low\u200ber", "low1"):
@@ -91,7 +92,7 @@ def words_are_split_nowhere_else(subject: Subject, case: Case) -> Evidence:
             yield gives(subject, config, word, tokens)
 
 
-@requirement("TOK-EMPTY-1", "tokenizer-written")
+@requirement("TOK-EMPTY-1", stimuli.WRITTEN)
 def nothing_gives_no_ids(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         config = toy(subject, kind)
@@ -99,7 +100,7 @@ def nothing_gives_no_ids(subject: Subject, case: Case) -> Evidence:
             yield same(config, text, ask(subject, config, text), [])
 
 
-@requirement("TOK-ASIS-1", "tokenizer-written")
+@requirement("TOK-ASIS-1", stimuli.WRITTEN)
 def capital_and_small_letters_differ(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         letters = "lLoOwW"
@@ -116,7 +117,7 @@ UNUSUAL = ("\u00e9", "e\u0301", "\ufb01", "fi", "\u2329", "\u3008", "\u2460", "1
            "\U0001f469", "\U0001d49c", "\u00df", "\uac00", "\u1100\u1161")  # fmt: skip
 
 
-@requirement("TOK-UNICODE-1", "tokenizer-written")
+@requirement("TOK-UNICODE-1", stimuli.WRITTEN)
 def characters_are_taken_as_they_are(subject: Subject, case: Case) -> Evidence:
     letters = "".join(dict.fromkeys("".join(UNUSUAL)))
     for kind in kinds(subject):
@@ -130,7 +131,7 @@ def characters_are_taken_as_they_are(subject: Subject, case: Case) -> Evidence:
 # -- what is not in the vocabulary
 
 
-@requirement("TOK-UNKNOWN-1", "tokenizer-written")
+@requirement("TOK-UNKNOWN-1", stimuli.WRITTEN)
 def what_is_not_known_becomes_the_unknown_token(subject: Subject, case: Case) -> Evidence:
     if "word" in kinds(subject):
         config = toy(subject, "word")
@@ -144,7 +145,7 @@ def what_is_not_known_becomes_the_unknown_token(subject: Subject, case: Case) ->
             yield gives(subject, config, text, tokens)
 
 
-@requirement("TOK-UNKNOWN-2", "tokenizer-written")
+@requirement("TOK-UNKNOWN-2", stimuli.WRITTEN)
 def without_an_unknown_token_an_error_is_raised(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject, "byte-pair", "word", "character"):
         for text in ("low xyz", "xyz"):
@@ -163,7 +164,7 @@ def refuses(what: str, put: Callable[..., Any], *question: Any) -> Measure:
     raise Failure("property", f"{what}: no error was raised, but {got!r} returned")
 
 
-@requirement("TOK-UNKNOWN-3", "tokenizer-written")
+@requirement("TOK-UNKNOWN-3", stimuli.WRITTEN)
 def an_unknown_character_is_one_unknown_token(subject: Subject, case: Case) -> Evidence:
     config = toy(subject, "byte-pair")
     texts = [("xlow", "<unk> low</w>"), ("loxyow", "lo <unk> <unk> o w</w>"), ("zer", "<unk> er</w>")]
@@ -176,14 +177,14 @@ def an_unknown_character_is_one_unknown_token(subject: Subject, case: Case) -> E
 # -- byte pairs
 
 
-@requirement("TOK-SYMBOL-1", "tokenizer-written")
+@requirement("TOK-SYMBOL-1", stimuli.WRITTEN)
 def without_merges_a_word_is_its_characters(subject: Subject, case: Case) -> Evidence:
     config = byte_pairs(subject, [], "wol")
     for word, tokens in (("w", "w</w>"), ("low", "l o w</w>"), ("wow", "w o w</w>"), ("lll", "l l l</w>")):
         yield gives(subject, config, word, tokens)
 
 
-@requirement("TOK-MERGE-1", "tokenizer-written")
+@requirement("TOK-MERGE-1", stimuli.WRITTEN)
 def the_merge_that_was_learnt_first_is_made_first(subject: Subject, case: Case) -> Evidence:
     answers = []  # all of them, to be told from other orders by
     later, longer = (("b", "c"), ("a", "b")), (("c", "d"), ("a", "b"), ("ab", "c"))
@@ -201,14 +202,14 @@ def the_merge_that_was_learnt_first_is_made_first(subject: Subject, case: Case) 
         yield same(*answer)
 
 
-@requirement("TOK-MERGE-2", "tokenizer-written")
+@requirement("TOK-MERGE-2", stimuli.WRITTEN)
 def what_is_merged_is_merged_further(subject: Subject, case: Case) -> Evidence:
     config = byte_pairs(subject, (("a", "b"), ("ab", "c"), ("d", "x</w>"), ("abc", "dx</w>")), "abcdx")
     for word, tokens in (("abcx", "abc x</w>"), ("abcbx", "abc b x</w>"), ("abcdx", "abcdx</w>")):
         yield gives(subject, config, word, tokens)
 
 
-@requirement("TOK-MERGE-3", "tokenizer-written")
+@requirement("TOK-MERGE-3", stimuli.WRITTEN)
 def a_merge_is_made_everywhere_from_left_to_right(subject: Subject, case: Case) -> Evidence:
     config = byte_pairs(subject, (("a", "a"), ("b", "c")), "abcx")
     for word, tokens in (
@@ -217,9 +218,9 @@ def a_merge_is_made_everywhere_from_left_to_right(subject: Subject, case: Case) 
         yield gives(subject, config, word, tokens)
 
 
-@requirement("TOK-LONG-1", "tokenizer-long")
+@requirement("TOK-LONG-1", stimuli.LONG)
 def a_word_may_be_long(subject: Subject, case: Case) -> Evidence:
-    n = max(case.L, 131)
+    n = max(case.letters, 131)
     config = byte_pairs(subject, (("a", "b"),), "abc")
     yield gives(subject, config, "ab" * (n // 2) + "c", "ab " * (n // 2) + "c</w>")
 
@@ -238,7 +239,7 @@ def cut(subject: Subject, config: Any, *parts: str) -> Measure:
     return same(config, text, ask(subject, config, text), want)
 
 
-@requirement("TOK-SPECIAL-1", "tokenizer-written")
+@requirement("TOK-SPECIAL-1", stimuli.WRITTEN)
 def a_special_token_is_one_id(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         config = toy(subject, kind, specials=SPECIALS)
@@ -246,7 +247,7 @@ def a_special_token_is_one_id(subject: Subject, case: Case) -> Evidence:
         yield cut(subject, config, "low ", "<eos>", " er ", "[sep]", " new ", "[sep]")
 
 
-@requirement("TOK-SPECIAL-2", "tokenizer-written")
+@requirement("TOK-SPECIAL-2", stimuli.WRITTEN)
 def a_special_token_needs_no_white_space(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         config = toy(subject, kind, specials=SPECIALS)
@@ -255,7 +256,7 @@ def a_special_token_needs_no_white_space(subject: Subject, case: Case) -> Eviden
         yield cut(subject, config, "low", "<eos>", "er low", "[sep]", "<eos>", "<eos>", "new")
 
 
-@requirement("TOK-SPECIAL-3", "tokenizer-written")
+@requirement("TOK-SPECIAL-3", stimuli.WRITTEN)
 def what_resembles_a_special_token_is_text(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         config = toy(subject, kind, specials=SPECIALS)
@@ -264,7 +265,7 @@ def what_resembles_a_special_token_is_text(subject: Subject, case: Case) -> Evid
             yield same(config, text, got, want, "as without special tokens")
 
 
-@requirement("TOK-SPECIAL-4", "tokenizer-written")
+@requirement("TOK-SPECIAL-4", stimuli.WRITTEN)
 def the_longest_special_token_wins(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         for specials in (("<s>", "<s><s>"), ("<s><s>", "<s>")):
@@ -276,9 +277,9 @@ def the_longest_special_token_wins(subject: Subject, case: Case) -> Evidence:
 # -- all together
 
 
-@requirement("TOK-ORACLE-1", "tokenizer", "tokenizer-edges")
+@requirement("TOK-ORACLE-1", stimuli.USUAL, stimuli.EDGES)
 def ids_are_those_of_the_page(subject: Subject, case: Case) -> Evidence:
-    words = drawn(case, "text", case.L)
+    words = drawn(case, "text", case.words)
     text = " ".join([*words, "".join(words), *dict.fromkeys(corpus(case))])
     for kind in kinds(subject):
         config = covering(subject, kind, case)
@@ -286,7 +287,7 @@ def ids_are_those_of_the_page(subject: Subject, case: Case) -> Evidence:
         yield same(config, text, ask(subject, config, text), want)
 
 
-@requirement("TOK-REPEAT-1", "tokenizer-written")
+@requirement("TOK-REPEAT-1", stimuli.WRITTEN)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     if subject.component == "bpe_trainer":
         words, earlier = ["low", "lower", "low"], ["new", "newer", "new", "new"]
@@ -306,7 +307,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
             yield same(config, text, again, ask(subject, config, text), f"as without an earlier {earlier_text!r}")
 
 
-@requirement("TOK-IMMUT-1", "tokenizer-written")
+@requirement("TOK-IMMUT-1", stimuli.WRITTEN)
 def lists_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     if subject.component == "bpe_trainer":
         reply = subject.ask(BpeTrainerConfig(2), {"words": ["low", "er", "lower", "low"]}, ())
@@ -331,30 +332,30 @@ def decodes(subject: Subject, config: Any, tokens: Sequence[str], want: str) -> 
     return reads(f"text of {shown(config, ids)}", say(subject, config, ids), want)
 
 
-@requirement("TOK-DECODE-1", "tokenizer", "tokenizer-edges")
+@requirement("TOK-DECODE-1", stimuli.USUAL, stimuli.EDGES)
 def an_id_becomes_its_token(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject, "word", "character"):
-        tokens = drawn(case, "known", case.L) if kind == "word" else [*"lowerains", " ", "\u00e9", "\U0001f469"]
+        tokens = drawn(case, "known", case.words) if kind == "word" else [*"lowerains", " ", "\u00e9", "\U0001f469"]
         config = whole(kind, list(dict.fromkeys(tokens)))
         for token in dict.fromkeys(tokens):
             yield decodes(subject, config, [token], token)
 
 
-@requirement("TOK-DECODE-2", "tokenizer-written")
+@requirement("TOK-DECODE-2", stimuli.WRITTEN)
 def words_are_joined_by_a_space(subject: Subject, case: Case) -> Evidence:
     config = whole("word", [*TOY, ",", "."])
     for words in (["low", "er"], ["new", "low", "low", "er"], ["low", ",", "er", "."]):
         yield decodes(subject, config, words, " ".join(words))
 
 
-@requirement("TOK-DECODE-3", "tokenizer-written")
+@requirement("TOK-DECODE-3", stimuli.WRITTEN)
 def characters_are_joined_by_nothing(subject: Subject, case: Case) -> Evidence:
     config = whole("character", [*"wol", "\n", *"re", " "])
     for text in ("low", "low er", " low\n  er ", "\n"):
         yield decodes(subject, config, [*text], text)
 
 
-@requirement("TOK-DECODE-4", "tokenizer-written")
+@requirement("TOK-DECODE-4", stimuli.WRITTEN)
 def pieces_are_joined_as_they_say(subject: Subject, case: Case) -> Evidence:
     config = toy(subject, "byte-pair")
     for tokens, want in (
@@ -364,7 +365,7 @@ def pieces_are_joined_as_they_say(subject: Subject, case: Case) -> Evidence:
         yield decodes(subject, config, tokens.split(), want)
 
 
-@requirement("TOK-DECODE-5", "tokenizer-written")
+@requirement("TOK-DECODE-5", stimuli.WRITTEN)
 def unknown_and_special_tokens_are_their_text(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         config = toy(subject, kind, specials=SPECIALS)
@@ -374,7 +375,7 @@ def unknown_and_special_tokens_are_their_text(subject: Subject, case: Case) -> E
             yield decodes(subject, config, [token, one], token + other + one.removesuffix(END))
 
 
-@requirement("TOK-DECODE-6", "tokenizer-written")
+@requirement("TOK-DECODE-6", stimuli.WRITTEN)
 def an_id_without_a_token_is_refused(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         config = toy(subject, kind)
@@ -383,15 +384,15 @@ def an_id_without_a_token_is_refused(subject: Subject, case: Case) -> Evidence:
             yield refuses(f"ids {ids} of {n} tokens", say, subject, config, ids)
 
 
-@requirement("TOK-DECODE-7", "tokenizer-written")
+@requirement("TOK-DECODE-7", stimuli.WRITTEN)
 def no_ids_are_an_empty_text(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         yield decodes(subject, toy(subject, kind), [], "")
 
 
-@requirement("TOK-ROUND-1", "tokenizer", "tokenizer-edges")
+@requirement("TOK-ROUND-1", stimuli.USUAL, stimuli.EDGES)
 def ids_of_a_text_decode_to_it(subject: Subject, case: Case) -> Evidence:
-    text = " ".join(drawn(case, "text", case.L))
+    text = " ".join(drawn(case, "text", case.words))
     for kind in kinds(subject):
         config = covering(subject, kind, case)
         ids = case.once(f"ids to decode of {config}", partial(oracle, config, text))
@@ -437,39 +438,39 @@ def at_first(subject: Subject, words: Sequence[str]) -> Measure:
     return replay(subject, words, merges[:1])
 
 
-@requirement("TOK-TRAIN-1", "tokenizer-written")
+@requirement("TOK-TRAIN-1", stimuli.WRITTEN)
 def the_first_merge_is_the_most_frequent_pair(subject: Subject, case: Case) -> Evidence:
     yield at_first(subject, ["xlowy", "lolz", "plotu", "blocky"])
     yield at_first(subject, ["abxq", "cabv", "zabzu", "qcdw"])
 
 
-@requirement("TOK-TRAIN-2", "tokenizer-written")
+@requirement("TOK-TRAIN-2", stimuli.WRITTEN)
 def a_pair_counts_as_often_as_its_word(subject: Subject, case: Case) -> Evidence:
     yield at_first(subject, [*["xcdxu", "zcdwv"] * 2, "pabq", "qabz", "rabw"])
     yield at_first(subject, [*["yabxu", "zabwv"] * 5, "pcdq", "qcdz", "zcdp"])
     yield at_first(subject, ["xabababx", "pcdz", "qcdq"])
 
 
-@requirement("TOK-TRAIN-3", "tokenizer-written")
+@requirement("TOK-TRAIN-3", stimuli.WRITTEN)
 def no_pair_reaches_over_the_end_of_a_word(subject: Subject, case: Case) -> Evidence:
     yield at_first(subject, [*["x", "y"] * 4, "pqr", "spqt"])
 
 
-@requirement("TOK-TRAIN-4", "tokenizer-written")
+@requirement("TOK-TRAIN-4", stimuli.WRITTEN)
 def the_end_of_a_word_is_told_apart(subject: Subject, case: Case) -> Evidence:
     yield at_first(subject, ["ab", "ab"])
     yield at_first(subject, ["ab", "xab", "yab", "abx", "pqz", "zpqx", "qpqp"])
     yield at_first(subject, ["pab", "qab", "rab", "sab", "abcd", "abdc", "xcdx", "xcdy", "ycdx", "zcdz", "ucdu"])
 
 
-@requirement("TOK-TRAIN-5", "tokenizer", "tokenizer-edges")
+@requirement("TOK-TRAIN-5", stimuli.USUAL, stimuli.EDGES)
 def later_merges_are_counted_after_earlier_ones(subject: Subject, case: Case) -> Evidence:
     for words in (["xabcy", "zabcz", "qabcp", "rabdr", "bc", "ubcu"], ["abxabz"] * 3, corpus(case)):
-        there = len(case.once(f"merges of {words}", partial(train, words, case.H)))
+        there = len(case.once(f"merges of {words}", partial(train, words, case.merges)))
         yield replay(subject, words, learn(subject, words, there), start=1)
 
 
-@requirement("TOK-TRAIN-6", "tokenizer-written")
+@requirement("TOK-TRAIN-6", stimuli.WRITTEN)
 def so_many_merges_are_learnt(subject: Subject, case: Case) -> Evidence:
     words = ["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3
     for n in (0, 1, 3, 10):
@@ -479,7 +480,7 @@ def so_many_merges_are_learnt(subject: Subject, case: Case) -> Evidence:
     yield holds(len(got) == 2, f"merges of 'abc': got {got}, want 2, although each pair occurs once", "value")
 
 
-@requirement("TOK-TRAIN-7", "tokenizer-written")
+@requirement("TOK-TRAIN-7", stimuli.WRITTEN)
 def learning_ends_where_no_pair_is_left(subject: Subject, case: Case) -> Evidence:
     for words in ([], ["a"], ["ab", "ab"], ["abc", "d", "ab"]):
         merges = learn(subject, words, 40)
@@ -492,12 +493,12 @@ def learning_ends_where_no_pair_is_left(subject: Subject, case: Case) -> Evidenc
         yield holds(len(merges) <= n, f"merges of {words}, at most 40: got {merges}, but only {n} can be made", "value")
 
 
-@requirement("TOK-TRAIN-8", "tokenizer-written")
+@requirement("TOK-TRAIN-8", stimuli.WRITTEN)
 def a_pair_counts_in_every_place(subject: Subject, case: Case) -> Evidence:
     yield at_first(subject, ["xaaaaax", "ubcd", "vbcp", "wbcq"])
 
 
-@requirement("TOK-TRAIN-9", "tokenizer-written")
+@requirement("TOK-TRAIN-9", stimuli.WRITTEN)
 def the_order_of_the_words_does_not_matter(subject: Subject, case: Case) -> Evidence:
     words = ["xab", "cdy", "zpq", "abz", "ycd", "pqx"]
     want = learn(subject, words, 3)

@@ -10,10 +10,34 @@ from typing import Any
 
 from attnconf.adapters.contract import BpeTrainerConfig, TokenizerConfig
 from attnconf.conformance.engine import text_codec
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Measure
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.tokenizer import END, Pair, encode, train
+
+# -- the cases
+
+SHAPE = Shape(
+    "merges words alphabet letters corpus",
+    "{words} words, {corpus} known or learnt from, of at most {letters} letters out of {alphabet}; {merges} merges",
+    numeric=False,
+)
+_TEXTS = Shape("", "texts written for it", numeric=False)  # the checks say them
+_WORD = Shape("letters", "a word of {letters} letters", numeric=False)
+
+
+USUAL = (
+    SHAPE.case("tokenizer-1", merges=17, words=9, alphabet=4, letters=4, corpus=31),
+    SHAPE.case("tokenizer-2", merges=23, words=8, alphabet=3, letters=3, corpus=29),
+)
+EDGES = (
+    SHAPE.case("tokenizer-one-word-1", merges=4, words=1, alphabet=3, letters=3, corpus=7),
+    SHAPE.case("tokenizer-one-letter-2", merges=3, words=5, alphabet=1, letters=1, corpus=8),
+)
+WRITTEN = (_TEXTS.case("tokenizer-written-1"),)
+# longer than the hundred letters at which some give up
+LONG = (_WORD.case("tokenizer-long-1", letters=131),)
+
 
 UNKNOWN = "<unk>"
 NEEDS = {"word": "word-tokens", "character": "characters", "byte-pair": "byte-pairs"}
@@ -112,10 +136,10 @@ def gives(subject: Subject, config: Any, text: str, tokens: str) -> Measure:
 
 def drawn(case: Case, what: str, n: int) -> list[str]:
     """Return n words of 1 … F letters, out of the first E of the alphabet."""
-    letters = _units(case, what, n * case.F)
-    lengths = [1 + int(u * case.F) for u in _units(case, f"{what} lengths", n)]
+    letters = _units(case, what, n * case.letters)
+    lengths = [1 + int(u * case.letters) for u in _units(case, f"{what} lengths", n)]
     return [
-        "".join(chr(ord("a") + int(u * case.E)) for u in letters[i * case.F : i * case.F + length])
+        "".join(chr(ord("a") + int(u * case.alphabet)) for u in letters[i * case.letters : i * case.letters + length])
         for i, length in enumerate(lengths)
     ]
 
@@ -126,17 +150,17 @@ def _units(case: Case, what: str, n: int) -> list[float]:
 
 def corpus(case: Case) -> list[str]:
     """Return S drawn words, each up to five times, one after another in turns."""
-    words = drawn(case, "corpus", case.S)
-    times = [1 + int(u * 5) for u in _units(case, "times", case.S)]
+    words = drawn(case, "corpus", case.corpus)
+    times = [1 + int(u * 5) for u in _units(case, "times", case.corpus)]
     return [word for turn in range(5) for word, n in zip(words, times, strict=True) if turn < n]
 
 
 def covering(subject: Subject, kind: str, case: Case) -> Any:
     """Return a configuration for texts of drawn words, its merges learnt from the drawn corpus."""
-    letters = "".join(chr(ord("a") + i) for i in reversed(range(case.E)))
+    letters = "".join(chr(ord("a") + i) for i in reversed(range(case.alphabet)))
     if kind == "byte-pair":
-        return byte_pairs(subject, case.once("merges", lambda: train(corpus(case), case.H)), letters)
-    return whole(kind, [*letters, " "] if kind == "character" else sorted(set(drawn(case, "text", case.L)))[::-1])
+        return byte_pairs(subject, case.once("merges", lambda: train(corpus(case), case.merges)), letters)
+    return whole(kind, [*letters, " "] if kind == "character" else sorted(set(drawn(case, "text", case.words)))[::-1])
 
 
 def oracle(config: Any, text: str) -> list[int]:

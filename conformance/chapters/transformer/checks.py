@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.shared.layers import Block, dtype_of_answer, endings, masked_if_taken, orders
 from attnconf.conformance.chapters.shared.learning import LEARNED, TRANSLATING_STEPS, reverse, translated_accuracy
+from attnconf.conformance.chapters.transformer import stimuli
 from attnconf.conformance.chapters.transformer.stimuli import (
     TABLES,
     alike,
@@ -63,15 +64,15 @@ def hollow_target(case: Case) -> Tensor:
 # -- the call
 
 
-@requirement("TRF-SHAPE-1", "transformer", "transformer-edges")
+@requirement("TRF-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
 def there_is_an_output_for_every_target_token(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
-    want = (case.B, case.L, vocabulary(case) if reads_ids(subject) else case.H * case.E)
+    want = (case.B, case.L, vocabulary(case) if reads_ids(subject) else case.width)
     out = run(subject, block).out
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("TRF-DTYPE-1", "transformer")
+@requirement("TRF-DTYPE-1", stimuli.USUAL)
 def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         block = model(subject, case.but(dtype=dtype))
@@ -79,7 +80,7 @@ def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evi
         yield holds(got == dtype, f"out is {got} where the weights are {dtype}", "dtype")
 
 
-@requirement("TRF-IMMUT-1", "transformer")
+@requirement("TRF-IMMUT-1", stimuli.USUAL)
 def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
     for mode in ("plain", "no_grad"):
@@ -87,7 +88,7 @@ def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Ev
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("TRF-REPEAT-1", "transformer")
+@requirement("TRF-REPEAT-1", stimuli.USUAL)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     block, longer = model(subject, case), model(subject, case.but(S=case.S + 1, L=case.L + 2))
     everywhere = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
@@ -97,7 +98,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
     yield close(got, run(subject, block).out, what)
 
 
-@requirement("TRF-MODE-1", "transformer")
+@requirement("TRF-MODE-1", stimuli.USUAL)
 def every_mode_gives_the_same(subject: Subject, case: Case) -> Evidence:
     block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
     want = run(subject, block).out
@@ -107,7 +108,7 @@ def every_mode_gives_the_same(subject: Subject, case: Case) -> Evidence:
         yield close(out, want, f"out in {name}, {mode}, against evaluation with gradients,")
 
 
-@requirement("TRF-BATCH-1", "transformer-batches")
+@requirement("TRF-BATCH-1", stimuli.BATCHES)
 def samples_do_not_meet(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     want = run(subject, block).out
@@ -140,19 +141,19 @@ def later(case: Case) -> Tensor:
     return torch.ones(case.L, case.L, dtype=torch.bool, device=case.device).tril(-1)
 
 
-@requirement("TRF-CAUSAL-1", "transformer")
+@requirement("TRF-CAUSAL-1", stimuli.USUAL)
 def no_output_depends_on_a_later_target(subject: Subject, case: Case) -> Evidence:
     reached = targets_changed(subject, case)[later(case)]
     yield close(reached, torch.zeros_like(reached), "move of an earlier output, over max|out|,", unit=1.0)
 
 
-@requirement("TRF-CAUSAL-2", "transformer")
+@requirement("TRF-CAUSAL-2", stimuli.USUAL)
 def nor_where_targets_are_padded(subject: Subject, case: Case) -> Evidence:
     reached = targets_changed(subject, case, hollow_target(case))[later(case)]
     yield close(reached, torch.zeros_like(reached), "move of an earlier output, over max|out|,", unit=1.0)
 
 
-@requirement("TRF-TARGET-1", "transformer")
+@requirement("TRF-TARGET-1", stimuli.USUAL)
 def an_output_depends_on_every_target_so_far(subject: Subject, case: Case) -> Evidence:
     reached = targets_changed(subject, case)
     missing = (~later(case) & ~(reached > SEMANTIC)).nonzero().tolist()
@@ -160,7 +161,7 @@ def an_output_depends_on_every_target_so_far(subject: Subject, case: Case) -> Ev
     yield holds(not missing, words)
 
 
-@requirement("TRF-PREFIX-1", "transformer")
+@requirement("TRF-PREFIX-1", stimuli.USUAL)
 def one_pass_is_as_good_as_many_steps(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     want = run(subject, block).out
@@ -169,7 +170,7 @@ def one_pass_is_as_good_as_many_steps(subject: Subject, case: Case) -> Evidence:
         yield close(got, want[:, :length], f"out of the first {length} targets alone, against those of all,")
 
 
-@requirement("TRF-SOURCE-1", "transformer", "transformer-square")
+@requirement("TRF-SOURCE-1", stimuli.USUAL, stimuli.SQUARE)
 def every_output_depends_on_every_source_token(subject: Subject, case: Case) -> Evidence:
     """In an encoder that adds nothing: otherwise every token of the memory tells of all."""
     block = model(subject, case)
@@ -181,7 +182,7 @@ def every_output_depends_on_every_source_token(subject: Subject, case: Case) -> 
     yield holds(not missing, words)
 
 
-@requirement("TRF-ORDER-1", "transformer")
+@requirement("TRF-ORDER-1", stimuli.USUAL)
 def the_order_of_source_vectors_does_not_matter(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("source", case.S), padded_source(case)
     block = masked_if_taken(subject, model(subject, case), source_mask=mask)
@@ -202,7 +203,7 @@ def sources_that_differ(subject: Subject, case: Case, block: Block) -> Tensor:
     return moved(run(subject, block.feeding(**inputs)).out)
 
 
-@requirement("TRF-MEMORY-1", "transformer")
+@requirement("TRF-MEMORY-1", stimuli.USUAL)
 def the_decoder_reads_the_output_of_the_encoder(subject: Subject, case: Case) -> Evidence:
     """Where the encoder's last norm multiplies by 0, every source gives the same memory."""
     for block in models(subject, case, depths(subject, case, (2, 1))):
@@ -218,7 +219,7 @@ def the_decoder_reads_the_output_of_the_encoder(subject: Subject, case: Case) ->
             yield holds(most(got - want) > SEMANTIC * most(want), "the encoder's last layer has no effect")
 
 
-@requirement("TRF-MEMORY-2", "transformer")
+@requirement("TRF-MEMORY-2", stimuli.USUAL)
 def every_decoder_layer_reads_the_memory(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case, depths(subject, case, (1, 2)))
     for i in range(2):
@@ -228,7 +229,7 @@ def every_decoder_layer_reads_the_memory(subject: Subject, case: Case) -> Eviden
         yield holds(most(reached) > SEMANTIC, message)
 
 
-@requirement("TRF-MEMORY-3", "transformer")
+@requirement("TRF-MEMORY-3", stimuli.USUAL)
 def every_decoder_layer_reads_the_same_memory(subject: Subject, case: Case) -> Evidence:
     """A layer that adds nothing may as well stand before another: once or twice where it normalizes."""
     order = orders(subject)[-1]
@@ -256,7 +257,7 @@ def parts(block: Block) -> list[str]:
     return [name for name in block.weights if name.endswith(("out.weight", "down.weight")) or "norm" in name]
 
 
-@requirement("TRF-LAYERS-1", "transformer")
+@requirement("TRF-LAYERS-1", stimuli.USUAL)
 def every_part_of_every_layer_has_an_effect(subject: Subject, case: Case) -> Evidence:
     for layers in dict.fromkeys(depths(subject, case, some) for some in ((1, 2), (2, 1))):
         block = model(subject, case, layers, final_norm=endings(subject)[-1])
@@ -285,7 +286,7 @@ def gradients(subject: Subject, case: Case, block: Block, wrt: tuple[str, ...]) 
 
 
 def cotangent(subject: Subject, case: Case) -> Tensor:
-    return case.draw("cotangent", case.B, case.L, vocabulary(case) if reads_ids(subject) else case.H * case.E)
+    return case.draw("cotangent", case.B, case.L, vocabulary(case) if reads_ids(subject) else case.width)
 
 
 def through_head(subject: Subject, block: Block, x: Tensor) -> Tensor:
@@ -295,7 +296,7 @@ def through_head(subject: Subject, block: Block, x: Tensor) -> Tensor:
     return x @ block.weights.get("head.weight", block.weights["target.weight"]).T
 
 
-@requirement("TRF-FINAL-1", "transformer")
+@requirement("TRF-FINAL-1", stimuli.USUAL)
 def with_last_norms_the_output_is_normalized(subject: Subject, case: Case) -> Evidence:
     """Where its gain is 0 the output is its shift."""
     for order in orders(subject):
@@ -307,7 +308,7 @@ def with_last_norms_the_output_is_normalized(subject: Subject, case: Case) -> Ev
         yield close(out, want, "out where the gain of the decoder's last norm is 0", unit=1.0)
 
 
-@requirement("TRF-FINAL-2", "transformer")
+@requirement("TRF-FINAL-2", stimuli.USUAL)
 def without_last_norms_it_is_not(subject: Subject, case: Case) -> Evidence:
     """Then the output is linear in what is added, or multiplied, last."""
     order = orders(subject)[-1]
@@ -321,7 +322,7 @@ def without_last_norms_it_is_not(subject: Subject, case: Case) -> Evidence:
 # -- padding
 
 
-@requirement("TRF-PAD-1", "transformer")
+@requirement("TRF-PAD-1", stimuli.USUAL)
 def padded_source_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     mask = padded_source(case)
     block = model(subject, case, depths(subject, case, (2, 1))).feeding(source_mask=mask)
@@ -330,7 +331,7 @@ def padded_source_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence
     yield close(run(subject, block.feeding(source=source)).out, want, "out with other padding of the source")
 
 
-@requirement("TRF-PAD-2", "transformer")
+@requirement("TRF-PAD-2", stimuli.USUAL)
 def padding_is_as_good_as_its_absence(subject: Subject, case: Case) -> Evidence:
     block, length = model(subject, case), max(1, case.S - 2)
     mask = torch.arange(case.S, device=case.device).expand(case.B, case.S) < length
@@ -339,7 +340,7 @@ def padding_is_as_good_as_its_absence(subject: Subject, case: Case) -> Evidence:
     yield close(got, want, f"out of {length} source tokens and padding, against those tokens alone,")
 
 
-@requirement("TRF-PAD-3", "transformer-square")
+@requirement("TRF-PAD-3", stimuli.SQUARE)
 def padded_target_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     """Neither what stands among targets, nor that padding follows them."""
     block, mask = model(subject, case), alike(hollow_target(case), 2)
@@ -381,17 +382,17 @@ def handed_on(subject: Subject, case: Case, blank: bool) -> Evidence:
         yield close(run(subject, some).out, want, f"logits of the target plus the mean of {length} source tokens")
 
 
-@requirement("TRF-POS-1", "transformer")
+@requirement("TRF-POS-1", stimuli.USUAL)
 def positions_are_added_to_source_and_target(subject: Subject, case: Case) -> Evidence:
     yield from handed_on(subject, case, blank=True)
 
 
-@requirement("TRF-SCALE-1", "transformer")
+@requirement("TRF-SCALE-1", stimuli.USUAL)
 def rows_are_scaled_before_positions_are_added(subject: Subject, case: Case) -> Evidence:
     yield from handed_on(subject, case, blank=False)
 
 
-@requirement("TRF-ROW-1", "transformer")
+@requirement("TRF-ROW-1", stimuli.USUAL)
 def a_row_matters_where_its_id_stands(subject: Subject, case: Case) -> Evidence:
     """Sources have the ids 1 to 3, targets 4 to 6; what is not looked up is only read by the head."""
     block = model(subject, case)
@@ -424,12 +425,12 @@ def rows_matter(
     return close(out[..., kept], want[..., kept], f"logits with other {what}, which are not used,")
 
 
-@requirement("TRF-IDS-1", "transformer")
+@requirement("TRF-IDS-1", stimuli.USUAL)
 def ids_without_a_row_are_refused(subject: Subject, case: Case) -> Evidence:
     return refuses(subject, case, vocabulary(case))
 
 
-@requirement("TRF-IDS-3", "transformer")
+@requirement("TRF-IDS-3", stimuli.USUAL)
 def negative_ids_are_refused(subject: Subject, case: Case) -> Evidence:
     return refuses(subject, case, -1)
 
@@ -449,7 +450,7 @@ def refuses(subject: Subject, case: Case, wrong: int) -> Evidence:
         raise Failure("property", f"id {wrong} in the {name}, of {vocabulary(case)} ids: no error was raised")
 
 
-@requirement("TRF-IDS-2", "transformer")
+@requirement("TRF-IDS-2", stimuli.USUAL)
 def an_id_means_what_its_row_says(subject: Subject, case: Case) -> Evidence:
     """Ids are renamed so that one of source and target is 0."""
     block = model(subject, case)
@@ -467,14 +468,14 @@ def an_id_means_what_its_row_says(subject: Subject, case: Case) -> Evidence:
         yield close(got.grads[name], grad, f"gradient of {name}, likewise,", bound=SINGLE, source=SINGLE_SOURCE)
 
 
-@requirement("TRF-MAXLEN-1", "transformer")
+@requirement("TRF-MAXLEN-1", stimuli.USUAL)
 def the_longest_sequence_is_as_good_as_others(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     got = run(subject, block.sized(max_len=max(case.S, case.L))).out
     yield close(got, run(subject, block).out, "logits with max_len as long as the source, against a larger one,")
 
 
-@requirement("TRF-HEAD-1", "transformer")
+@requirement("TRF-HEAD-1", stimuli.USUAL)
 def a_logit_is_a_product_with_the_row_of_its_id(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case, final_norm=endings(subject)[-1]).sized(eps=1e-9)
     name, weight = "head.weight", block.weights["head.weight"]
@@ -500,7 +501,7 @@ def alike_tables(subject: Subject, case: Case, tying: str) -> Block:
     return block.weighing({name: block.weights["target.weight"] for name in TABLES if name in block.weights})
 
 
-@requirement("TRF-TIE-1", "transformer")
+@requirement("TRF-TIE-1", stimuli.USUAL)
 def a_tied_table_does_what_equal_ones_do(subject: Subject, case: Case) -> Evidence:
     for tying in ties(subject):
         if tying != "none":
@@ -511,7 +512,7 @@ def a_tied_table_does_what_equal_ones_do(subject: Subject, case: Case) -> Eviden
             )
 
 
-@requirement("TRF-TIE-2", "transformer")
+@requirement("TRF-TIE-2", stimuli.USUAL)
 def a_tied_table_gets_the_gradients_of_all_its_uses(subject: Subject, case: Case) -> Evidence:
     free = alike_tables(subject, case, "none")
     if "none" in ties(subject):
@@ -530,7 +531,7 @@ def a_tied_table_gets_the_gradients_of_all_its_uses(subject: Subject, case: Case
 # -- training
 
 
-@requirement("TRF-GRAD-1", "transformer")
+@requirement("TRF-GRAD-1", stimuli.USUAL)
 def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case, final_norm=endings(subject)[-1])
     wrt = [name for name in block.weights if not name.endswith("k.bias")]  # that one has no effect
@@ -541,7 +542,7 @@ def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
     yield holds(not missing, f"no gradient reaches {', '.join(missing[:3])}")
 
 
-@requirement("TRF-DROP-1", "transformer")
+@requirement("TRF-DROP-1", stimuli.USUAL)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     want = run(subject, block).out
@@ -550,13 +551,13 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     )
 
 
-@requirement("TRF-DROP-2", "transformer")
+@requirement("TRF-DROP-2", stimuli.USUAL)
 def what_is_dropped_adds_nothing(subject: Subject, case: Case) -> Evidence:
     """With probability 1, sublayers and the vectors of tokens."""
     block = model(subject, case)
     out = run(subject, block.sized(dropout=1.0, training=True), seed=1).out
     still = block.weighing(silent(block))
-    sizes = {"source": (case.B, case.S, case.H * case.E), "target": (case.B, case.L, case.H * case.E)}
+    sizes = {"source": (case.B, case.S, case.width), "target": (case.B, case.L, case.width)}
     nothing = {name: torch.zeros(size, dtype=case.dtype, device=case.device) for name, size in sizes.items()}
     compute = partial(wanted, subject, still, nothing if reads_ids(subject) else None)
     want = case.once(key_of(subject, block, "dropped"), compute)
@@ -566,7 +567,7 @@ def what_is_dropped_adds_nothing(subject: Subject, case: Case) -> Evidence:
 # -- half precision
 
 
-@requirement("TRF-HALF-1", "transformer-long")
+@requirement("TRF-HALF-1", stimuli.LONG)
 def half_precision_tells_positions_apart(subject: Subject, case: Case) -> Evidence:
     block = placing(subject, case.but(dtype=torch.bfloat16), blank=True)
     bound, source = 8 * torch.finfo(torch.bfloat16).eps, "eight units of bfloat16"
@@ -574,7 +575,7 @@ def half_precision_tells_positions_apart(subject: Subject, case: Case) -> Eviden
     yield close(run(subject, block).out, want, "logits", bound=bound, source=source)
 
 
-@requirement("TRF-HALF-2", "transformer")
+@requirement("TRF-HALF-2", stimuli.USUAL)
 def precision_is_that_of_a_textbook(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         block = model(subject, case.but(dtype=dtype), (2, 1))
@@ -630,17 +631,17 @@ def compare_all(subject: Subject, case: Case) -> Evidence:
                 yield close(got.grads[name], grad, what, unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
 
 
-@requirement("TRF-ORACLE-1", "transformer")
+@requirement("TRF-ORACLE-1", stimuli.USUAL)
 def the_encoder_decoder_is_the_reference(subject: Subject, case: Case) -> Evidence:
     yield from compare_all(subject, case)
 
 
-@requirement("TRF-ORACLE-2", "transformer")
+@requirement("TRF-ORACLE-2", stimuli.USUAL)
 def the_transformer_is_the_reference(subject: Subject, case: Case) -> Evidence:
     yield from compare_all(subject, case)
 
 
-@requirement("TRF-LEARN-1", "transformer-learn")
+@requirement("TRF-LEARN-1", stimuli.LEARN)
 def it_learns_to_reverse(subject: Subject, case: Case) -> Evidence:
     got = translated_accuracy(subject, case, model(subject, case), reverse)
     words = f"after {TRANSLATING_STEPS} steps of reversing, {100 * got:.1f} % of new words are right"

@@ -1,20 +1,20 @@
 """The encoder-decoder and the Transformer as data: drawn from a case, changed, run, and computed by the reference.
 
-In a case B is the batch, S the source tokens, L the target tokens, H heads of E features each, F the hidden width; the
-model is H·E wide. A subject is one component or the other: its tokens are vectors, or ids.
+In a case B is the batch, S the source tokens, L the target tokens. A subject is one component or the other: its tokens
+are vectors, or ids.
 """
 
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import TransformerConfig
-from attnconf.conformance.chapters.shared.layers import Block, encoder_decoder, endings, orders
+from attnconf.conformance.chapters.shared.layers import Block, encoder_decoder, endings, orders, shape
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Unsupported
 from attnconf.conformance.engine.request import Reply
@@ -24,12 +24,45 @@ from attnconf.reference.encoder import Style
 from attnconf.reference.sinusoidal import encode
 from attnconf.reference.transformer import encoder_decoder as compute
 
+# -- the cases
+
+SHAPE = replace(
+    shape("source({B}, {S}), target({B}, {L}), {heads} heads of {head_width}, {hidden} hidden", "S"),
+    multiples={"head_width": 2},
+)
+_LEARNT = replace(SHAPE, shown="source({B}, {L}), target({B}, {L}), 400 steps")
+
+
+LEARN = (
+    _LEARNT.case(
+        "transformer-learn-1", B=32, heads=4, L=5, head_width=8, hidden=64, S=7, dtype=torch.float32, fixed=True
+    ),
+)
+USUAL = (SHAPE.case("transformer-1", B=3, heads=2, L=5, head_width=4, hidden=7, S=6),)
+# a source shorter than the target; one token, one sample
+EDGES = (
+    SHAPE.case("transformer-shorter-1", B=4, heads=3, L=6, head_width=2, hidden=7, S=5),
+    SHAPE.case("transformer-one-target-2", B=3, heads=2, L=1, head_width=4, hidden=7, S=6),
+    SHAPE.case("transformer-one-source-3", B=3, heads=2, L=5, head_width=4, hidden=7, S=1),
+    SHAPE.case("transformer-one-sample-4", B=1, heads=2, L=5, head_width=4, hidden=7, S=6),
+)
+# as many samples as targets, and as source tokens
+BATCHES = (
+    SHAPE.case("transformer-batch-is-L-1", B=4, heads=2, L=4, head_width=6, hidden=7, S=5),
+    SHAPE.case("transformer-batch-is-S-2", B=5, heads=2, L=4, head_width=6, hidden=7, S=5),
+)
+# a source as long as the target, where one's mask fits the other
+SQUARE = (SHAPE.case("transformer-square-1", B=3, heads=2, L=5, head_width=4, hidden=7, S=5),)
+# more positions than bfloat16 counts
+LONG = (SHAPE.case("transformer-long-1", B=1, heads=2, L=261, head_width=4, hidden=7, S=3),)
+
+
 TABLES = ("source.weight", "target.weight", "head.weight")
 
 
 def vocabulary(case: Case) -> int:
     """Return the number of ids: three more than features, so that these can be read off the logits, and at least 11."""
-    return max(11, case.H * case.E + 3)
+    return max(11, case.width + 3)
 
 
 def reads_ids(subject: Subject) -> bool:
@@ -55,7 +88,7 @@ def model(
     block = encoder_decoder(subject, case, order, endings(subject)[0] if final_norm is None else final_norm, layers)
     if not reads_ids(subject):
         return block
-    tying, width = tying or ties(subject)[0], case.H * case.E
+    tying, width = tying or ties(subject)[0], case.width
     config = TransformerConfig(**asdict(block.config), vocab_size=vocabulary(case), tying=tying)
     names = {"none": TABLES, "head": TABLES[:2], "all": TABLES[1:2]}[tying]
     drawn = {name: case.draw(name, vocabulary(case), width) for name in names}

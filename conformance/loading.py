@@ -21,9 +21,10 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.definitions import configured
 from attnconf.conformance.door import GUESS, Implementation, of_component
+from attnconf.conformance.exception_words import deed
 from attnconf.conformance.names import adapter_names
 from attnconf.conformance.prescribed import held_to, instead
-from attnconf.conformance.sources import NotLoaded, NotThere, Source, describe, of_module, quiet, read, read_module
+from attnconf.conformance.sources import NotLoaded, NotThere, Source, of_module, quiet, read, read_module
 from attnconf.spec.nearest import hint, nearest
 
 _READ = (".py", ".ipynb")  # the files that can be read
@@ -338,7 +339,7 @@ def _broken(dotted: str, error: BaseException) -> Unjudgeable:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).stem == dotted.rpartition(".")[2]]
     place = f" (line {lines[-1]})" if lines else ""
-    return Unjudgeable(dotted, dotted, f"importing it {describe(error)}{place}")
+    return Unjudgeable(dotted, dotted, f"importing it {deed(error)}{place}")
 
 
 def _source(module: ModuleType) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from attnconf.conformance import progress
+from attnconf.conformance.exception_words import first_line
 from attnconf.conformance.names import HOW_TO_NAME
 from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
@@ -192,7 +193,7 @@ def _check_device(device: str) -> None:
     try:
         torch.ones(1, device=device).item()  # "meta" has no numbers
     except Exception as error:
-        raise pytest.UsageError(f"--device {device}: {str(error).splitlines()[0]}") from None
+        raise pytest.UsageError(f"--device {device}: {first_line(error)}") from None
 
 
 def pytest_report_header(config: pytest.Config) -> list[str] | None:

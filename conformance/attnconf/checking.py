@@ -16,6 +16,7 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance import at_hand, blind_spots, deviations, loading, selecting
 from attnconf.conformance.door import Implementation
+from attnconf.conformance.exception_words import first_line
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.results import record
 from attnconf.conformance.session import Session, Settings
@@ -141,7 +142,7 @@ def _check_names(component: str | None, settings: Settings) -> None:
     try:
         torch.ones(1, device=settings.device).item()
     except Exception as error:
-        raise CheckError(f"device {settings.device!r}: {str(error).splitlines()[0]}") from None
+        raise CheckError(f"device {settings.device!r}: {first_line(error)}") from None
 
 
 @contextlib.contextmanager

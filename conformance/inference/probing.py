@@ -15,6 +15,7 @@ from torch.func import functional_call
 
 from attnconf.conformance import sources
 from attnconf.conformance.cases import draw
+from attnconf.conformance.exception_words import named
 from attnconf.conformance.inference.calling import Form
 
 T = TypeVar("T")
@@ -89,8 +90,7 @@ def _attempt(what: Callable[[], T], dtype: torch.dtype) -> T:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        words = (str(error).strip() or "no words").splitlines()[0][:200]
-        raise Failed(f"{type(error).__name__}: {words}{at(error)}") from None
+        raise Failed(f"{named(error)}{at(error)}") from None
     finally:
         torch.set_default_dtype(default)
         torch.backends.mha.set_fastpath_enabled(fast)

@@ -24,6 +24,7 @@ from attnconf.conformance.door import GUESS, Implementation, of_component
 from attnconf.conformance.exception_words import deed
 from attnconf.conformance.names import adapter_names
 from attnconf.conformance.prescribed import held_to, instead
+from attnconf.conformance.signatures import parameters_of
 from attnconf.conformance.sources import NotLoaded, NotThere, Source, of_module, quiet, read, read_module
 from attnconf.spec.nearest import hint, nearest
 
@@ -193,10 +194,7 @@ def _adapts(found: Source) -> bool:
 
 
 def _parameters(function: object) -> list[str]:
-    try:
-        return list(inspect.signature(function).parameters) if callable(function) else []
-    except (TypeError, ValueError):
-        return []
+    return [p.name for p in parameters_of(function)]
 
 
 def _no_such(found: Source, wanted: str) -> str:

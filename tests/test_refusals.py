@@ -234,6 +234,14 @@ def test_an_exception_that_cannot_be_printed_is_told_by_its_class(tmp_path):
     assert "Mute (it.py:" in found.reason
 
 
+def test_a_class_of_which_python_knows_no_parameters_is_no_fault_of_ours(tmp_path):
+    methods = ("train(self, text, merges): return self", "encode(self, text): ...", "decode(self, ids): ...")
+    path = tmp_path / "it.py"
+    path.write_text("class BPETokenizer(dict):\n" + "".join(f"    def {m}\n" for m in methods), encoding="utf-8")
+    (found,) = load(str(path))
+    assert found.reason == "BPETokenizer (it.py:1): there is no way to have it learn merges"
+
+
 def test_a_component_that_there_is_not_is_the_callers_mistake(tmp_path):
     path = tmp_path / "it.py"
     path.write_text("def price(x): return 2 * x\n", encoding="utf-8")

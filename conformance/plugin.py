@@ -9,6 +9,7 @@ import pytest
 
 from attnconf.conformance.engine import progress
 from attnconf.conformance.engine.catalogue import HOW_TO_NAME
+from attnconf.conformance.source.exception_words import first_line
 from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
 
@@ -200,7 +201,7 @@ def _check_device(device: str) -> None:
     try:
         torch.ones(1, device=device).item()  # "meta" has no numbers
     except Exception as error:
-        raise pytest.UsageError(f"--device {device}: {str(error).splitlines()[0]}") from None
+        raise pytest.UsageError(f"--device {device}: {first_line(error)}") from None
 
 
 def pytest_report_header(config: pytest.Config) -> list[str] | None:

@@ -18,8 +18,9 @@ from torch import Tensor
 from attnconf.adapters.contract import COMPONENTS, Forward
 from attnconf.conformance.engine import coverage, text_codec
 from attnconf.conformance.engine.counter import Counting, Counts, Work
-from attnconf.conformance.engine.evidence import Failure, Unsupported, same_values
+from attnconf.conformance.engine.evidence import Failure, Unsupported, kind_of, same_values
 from attnconf.conformance.engine.request import Implementation, Reply, Request
+from attnconf.conformance.source.exception_words import deed, first_line
 from attnconf.conformance.source.reader import was_read, where
 
 CUT = "out carries no gradient: the graph to inputs and weights is cut"
@@ -97,7 +98,7 @@ def build(implementation: Implementation, component: str, config: Any, weights: 
     with foreign(implementation):
         forward = implementation.components[component](config, weights)
     if not callable(forward):
-        raise Failure("protocol", f"{component}(config, weights) returned {_kind(forward)}, want a callable")
+        raise Failure("protocol", f"{component}(config, weights) returned {kind_of(forward)}, want a callable")
     return forward
 
 
@@ -182,7 +183,7 @@ def _enter(
         forward = implementation.components[request.component](request.config, weights)
         if not callable(forward):
             raise Failure(
-                "protocol", f"{request.component}(config, weights) returned {_kind(forward)}, want a callable"
+                "protocol", f"{request.component}(config, weights) returned {kind_of(forward)}, want a callable"
             )
         for earlier in before:
             forward(*_positional(earlier, request), **_named(earlier, request))
@@ -219,12 +220,9 @@ def _named(inputs: Mapping[str, Any], request: Request) -> dict[str, Any]:
 
 def _raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
     """Return the failure for what foreign code raised; ``signature``: ours, which it refused before it ran."""
-    if isinstance(error, SystemExit):
-        return Failure("exited", f"{where}called exit({error.code!r})")
-    words = _first_line(error)
-    if signature and isinstance(error, TypeError):
-        words += f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
-    return Failure("raised", f"{where}raised {type(error).__name__}" + (f": {words}" if words else ""))
+    reason = "exited" if isinstance(error, SystemExit) else "raised"
+    want = f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
+    return Failure(reason, f"{where}{deed(error)}{want if signature and isinstance(error, TypeError) else ''}")
 
 
 def _refused_keyword(error: BaseException, signature: str) -> bool:
@@ -240,17 +238,8 @@ def _place(error: BaseException, source: str) -> str:
     return where(*own[-1]) if own else ""
 
 
-def _first_line(error: BaseException) -> str:
-    try:
-        lines = str(error).strip().splitlines()
-    except Exception:  # its own __str__ raises
-        lines = []
-    line = lines[0] if lines else ""
-    return line if len(line) <= 300 else (line[:300].rpartition(" ")[0] or line[:300]) + " …"
-
-
 def _not_implemented(implementation: Implementation, error: NotImplementedError) -> NoReturn:
-    words = _first_line(error)
+    words = first_line(error)
     if not words:
         want = 'NotImplementedError("what is not supported, in words")'
         raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
@@ -266,14 +255,6 @@ def _by_binding(error: NotImplementedError, written: str) -> bool:
     return name == written or Path(name).name in ("runtime.py", "numpy_arrays.py")
 
 
-def _kind(x: Any) -> str:
-    if x is None:
-        return "None"
-    shape = f" of shape {tuple(x.shape)}" if isinstance(getattr(x, "shape", None), tuple) else ""
-    name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}{shape}"
-
-
 def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
     """Return (out, weights or None), or raise Failure naming what was expected."""
     known = COMPONENTS[request.component]
@@ -283,7 +264,9 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
     out = returned
     if request.weights_shape:
         if not isinstance(returned, tuple | list) or len(returned) != 2:
-            raise Failure("protocol", f"returned {_kind(returned)}, want a pair (out, weights) as need_weights is true")
+            raise Failure(
+                "protocol", f"returned {kind_of(returned)}, want a pair (out, weights) as need_weights is true"
+            )
         out, attention = returned
     for x, what, shapes in (
         (out, "out", (request.out_shape,)),
@@ -294,7 +277,7 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
         if not isinstance(x, Tensor):
             asks = "need_weights" in known.keywords and not request.weights_shape
             hint = " alone, as need_weights was not given" if isinstance(x, tuple) and asks else ""
-            raise Failure("protocol", f"returned {_kind(x)} as {what}, want a torch.Tensor{hint}")
+            raise Failure("protocol", f"returned {kind_of(x)} as {what}, want a torch.Tensor{hint}")
         if x.is_nested or x.layout != torch.strided:
             raise Failure("protocol", f"{what} is nested or sparse, want a dense tensor")
         if x.dtype not in _DTYPES:

@@ -4,6 +4,7 @@ Bounds are written so that NaN fails: ``if error <= bound: return``.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,6 +49,15 @@ class Failure(Exception):
 
 class Unsupported(Exception):
     """An adapter says, in words, that it does not do this."""
+
+
+def kind_of(x: Any) -> str:
+    """Return what kind of thing came back, in words: ``a list``, ``a torch.Tensor of shape (2, 3)``, ``None``."""
+    if x is None:
+        return "None"
+    shape = f" of shape {tuple(x.shape)}" if isinstance(getattr(x, "shape", None), tuple) else ""
+    name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}{shape}"
 
 
 def close(

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.evidence import Failure, kind_of
 
 MOST = 2**53  # whole numbers below are exact in float64
 _HALF, _END = -1, -2  # what stands behind the first and the second part of a merge; no character has this number
@@ -29,13 +29,13 @@ def _ids(returned: Any) -> list[int]:
     if isinstance(returned, Tensor) and returned.ndim == 1 and not returned.is_floating_point():
         returned = returned.tolist()
     if not isinstance(returned, list | tuple):
-        raise Failure("protocol", f"returned {_kind(returned)}, want a list of ids, or a 1-d tensor of integers")
+        raise Failure("protocol", f"returned {kind_of(returned)}, want a list of ids, or a 1-d tensor of integers")
     return [_id(x, at) for at, x in enumerate(returned)]
 
 
 def _id(x: Any, at: int) -> int:
     if isinstance(x, bool) or not hasattr(type(x), "__index__"):
-        raise Failure("protocol", f"id {at} is {_kind(x)}, want an int")
+        raise Failure("protocol", f"id {at} is {kind_of(x)}, want an int")
     if not -MOST < index(x) < MOST:
         raise Failure("protocol", f"id {at} is too large for any vocabulary")
     return index(x)
@@ -43,26 +43,19 @@ def _id(x: Any, at: int) -> int:
 
 def _text(returned: Any) -> list[int]:
     if not isinstance(returned, str):
-        raise Failure("protocol", f"returned {_kind(returned)}, want a str")
+        raise Failure("protocol", f"returned {kind_of(returned)}, want a str")
     return [ord(character) for character in returned]
 
 
 def _merges(returned: Any) -> list[int]:
     if not isinstance(returned, list | tuple):
-        raise Failure("protocol", f"returned {_kind(returned)}, want a list of pairs of str")
+        raise Failure("protocol", f"returned {kind_of(returned)}, want a list of pairs of str")
     found = []
     for at, pair in enumerate(returned):
         if not isinstance(pair, list | tuple) or [isinstance(part, str) for part in pair] != [True, True]:
-            raise Failure("protocol", f"merge {at} is {_kind(pair)}, want a pair of str")
+            raise Failure("protocol", f"merge {at} is {kind_of(pair)}, want a pair of str")
         found += [*_text(pair[0]), _HALF, *_text(pair[1]), _END]
     return found
-
-
-def _kind(x: Any) -> str:
-    if x is None:
-        return "None"
-    name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def ids(out: Tensor) -> list[int]:

@@ -1,6 +1,5 @@
 """Which activation a feed-forward network has, and whether it heeds an argument that says which."""
 
-import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import PlainText, Trial
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap
 from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.source.signatures import parameters_of
 from attnconf.reference import feed_forward as reference
 
 # Activations that networks have on purpose and that the contract does not know, and how code calls them.
@@ -85,11 +85,7 @@ Requests = Callable[[str, bool, bool, str], Iterable[Request]]  # of an activati
 
 def heeding(place: Place, text: PlainText, requests: Requests) -> PlainText:
     """Return the text with an argument for the activation where there is one that is not heeded: it is asked then."""
-    try:
-        parameters = list(inspect.signature(place.thing).parameters.values())
-    except (TypeError, ValueError):
-        return text
-    named = [p.name for p in parameters if "activation" in meanings(p.name)]
+    named = [p.name for p in parameters_of(place.thing) if "activation" in meanings(p.name)]
     if not named or text.kind != "module" or dict(text.declares)["gated"] == "yes":
         return text
     for values in NAMED:

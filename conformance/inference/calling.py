@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
+from attnconf.conformance.source.signatures import parameters_of
 
 ABOUT_CAUSALITY = {"causal", "bidirectional"}
 THREE = ("query", "key", "value")
@@ -79,10 +80,7 @@ MASK = Slot("mask", "mask", positional=True)  # one that *args may be
 def parameters(thing: Any) -> list[inspect.Parameter]:
     """Return the parameters of a call of a module, of another object, or of a function."""
     target = getattr(thing, "forward", None) if hasattr(thing, "forward") else thing
-    try:
-        found = list(inspect.signature(target).parameters.values())  # type: ignore[arg-type]  # what is not callable raises
-    except (TypeError, ValueError):
-        return []
+    found = parameters_of(target)
     method = isinstance(thing, type) and isinstance(inspect.getattr_static(target, "__func__", target), FunctionType)
     return found[1:] if method else found  # whatever it calls itself
 

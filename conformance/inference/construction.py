@@ -14,6 +14,7 @@ from attnconf.conformance.inference.building import SIZES, Construction, Meaning
 from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.signatures import parameters_of
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
@@ -25,12 +26,7 @@ ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
-    try:
-        parameters = [
-            p for p in inspect.signature(thing).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        ]
-    except (TypeError, ValueError):
-        parameters = []
+    parameters = [p for p in parameters_of(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = _with_hidden([_choices(p, table, module, part) for p in parameters], table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in islice(_by_rank(choices), AT_MOST):

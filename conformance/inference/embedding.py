@@ -30,6 +30,7 @@ from attnconf.conformance.inference.plain import (
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.signatures import parameters_of
 
 COMPONENT = "token_embedding"
 TABLE = APPEARANCES["token_embedding"].sizes
@@ -86,10 +87,7 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
 
 def _sizes_are_named(thing: Any) -> bool:
     """Return whether the names of a constructor's parameters say which of them is the vocabulary's size."""
-    try:
-        required = [p for p in inspect.signature(thing).parameters.values() if p.default is p.empty]
-    except (TypeError, ValueError):
-        return True
+    required = [p for p in parameters_of(thing) if p.default is p.empty]
     told = [{"vocab", "embed"} & set(meanings(p.name)) for p in required]
     return sorted(map(sorted, told)) == [["embed"], ["vocab"]] or len(required) < 2
 

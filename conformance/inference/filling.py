@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.source.signatures import parameters_of
 
 AT_MOST = 40  # ways to call one thing
 BASE = 10000  # a default that says what it is, whatever its name
@@ -36,10 +37,7 @@ class Filled:
 def arguments_of(thing: Any) -> list[inspect.Parameter]:
     """Return the parameters of a call of a module, of another callable object, or of a function."""
     target = thing.forward if isinstance(thing, nn.Module) else thing
-    try:
-        return [p for p in inspect.signature(target).parameters.values() if p.kind not in (p.VAR_KEYWORD,)]
-    except (TypeError, ValueError):
-        return []
+    return [p for p in parameters_of(target) if p.kind is not p.VAR_KEYWORD]
 
 
 def fillings(parameters: Sequence[inspect.Parameter], inputs: Mapping[str, Input]) -> Iterator[Filled]:

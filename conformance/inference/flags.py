@@ -4,7 +4,6 @@ Attention is bound with its flags as they are by default. Then each is turned: w
 other way round, is asked for both.
 """
 
-import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -18,6 +17,7 @@ from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, parame
 from attnconf.conformance.inference.returned import Declared, Requests
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, gap
 from attnconf.conformance.inference.vocabulary import SIZES, meanings, snake
+from attnconf.conformance.source.signatures import parameters_of
 
 AT_MOST = 8  # flags that are tried
 ON, OFF = "config.causal", "not config.causal"
@@ -86,10 +86,7 @@ def _of_constructor(place: Place, text: AttentionText) -> Iterator[Flag]:
 
 def defaults_of(kind: Any) -> dict[str, Any]:
     """Return the defaults of the parameters with which something is called, by their names."""
-    try:
-        return {p.name: p.default for p in inspect.signature(kind).parameters.values()}
-    except (TypeError, ValueError):
-        return {}
+    return {p.name: p.default for p in parameters_of(kind)}
 
 
 def _of_entries(entries: dict[str, Any], made: str, within: str) -> Iterator[Flag]:

@@ -12,6 +12,7 @@ from attnconf.conformance.chapters.sinusoidal.binding import GRID
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
+from attnconf.conformance.source.signatures import parameters_of
 
 _CALLED = {component: known.called for component, known in appearances().items() if known.called}
 ROTARY, ALIBI, RELATIVE = (_CALLED[component] for component in ("rotary", "alibi", "relative_bias"))
@@ -63,10 +64,7 @@ def _required(thing: Any) -> list[str]:
 def call_of(thing: Any) -> list[inspect.Parameter]:
     """Return the parameters of a call of a class's objects, or of a function."""
     if isinstance(thing, type) and not hasattr(thing, "forward"):
-        try:
-            return list(inspect.signature(thing.__call__).parameters.values())[1:]
-        except (TypeError, ValueError):
-            return []
+        return parameters_of(thing.__call__)[1:]
     return parameters(thing)
 
 
@@ -129,7 +127,4 @@ def _of_tokens(plain: tuple[str, str], thing: Any) -> bool:
 
 
 def _sizes(thing: Any) -> set[str]:
-    try:
-        return {m for n in inspect.signature(thing).parameters for m in meanings(n, SIZES)[:1]}
-    except (TypeError, ValueError):
-        return set()
+    return {meaning for p in parameters_of(thing) for meaning in meanings(p.name, SIZES)[:1]}

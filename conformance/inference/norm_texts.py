@@ -18,6 +18,7 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.plain import PlainText, arguments_of, built, matches, tensors_of
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.source.signatures import parameters_of
 
 WIDTHS = (5, 8)
 GAIN, SHIFT = 'weights["weight"]', 'weights["bias"]'
@@ -61,11 +62,8 @@ class Kind:
 
 def has_eps(thing: Any) -> bool:
     """Return whether something has a parameter for ε, by its name or by a default that is as small."""
-    try:
-        parameters = inspect.signature(thing).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    return any("eps" in matches(p.name, {"eps": ROLES["eps"]}) or is_small(p.default) for p in parameters)
+    eps = {"eps": ROLES["eps"]}
+    return any("eps" in matches(p.name, eps) or is_small(p.default) for p in parameters_of(thing))
 
 
 def is_small(default: Any) -> bool:

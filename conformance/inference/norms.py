@@ -1,6 +1,5 @@
 """Bind a class or function as layer_norm or rms_norm."""
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, ref
 from attnconf.conformance.inference.plain import PlainText, bound, search, told
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+from attnconf.conformance.source.signatures import parameters_of
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -92,8 +92,8 @@ def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
 
 def says_several(place: Place, text: PlainText, kind: Kind) -> bool:
     """Return whether a class makes a sequence of a number, or an annotation has one: it means several axes."""
-    name = next((p for p in inspect.signature(place.thing).parameters.values()
-                 if f"{p.name}=config.shape[-1]" in text.made.text), None)  # fmt: skip
+    given = (p for p in parameters_of(place.thing) if f"{p.name}=config.shape[-1]" in text.made.text)
+    name = next(given, None)
     if name is not None and any(
         w in str(name.annotation).lower() for w in ("sequence", "tuple", "list", "size", "iterable")
     ):

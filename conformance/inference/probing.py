@@ -16,6 +16,7 @@ from torch.func import functional_call
 from attnconf.conformance.engine.case import draw
 from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.source import reader
+from attnconf.conformance.source.exception_words import named
 
 T = TypeVar("T")
 
@@ -89,8 +90,7 @@ def _attempt(what: Callable[[], T], dtype: torch.dtype) -> T:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        words = (str(error).strip() or "no words").splitlines()[0][:200]
-        raise Failed(f"{type(error).__name__}: {words}{at(error)}") from None
+        raise Failed(f"{named(error)}{at(error)}") from None
     finally:
         torch.set_default_dtype(default)
         torch.backends.mha.set_fastpath_enabled(fast)

@@ -26,6 +26,7 @@ from attnconf.conformance.inference.token_text import (
     TokenText,
 )
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, why
+from attnconf.conformance.source.signatures import parameters_of
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -153,7 +154,7 @@ def _values(p: inspect.Parameter, without: Sequence[str] = ()) -> list[str]:
 
 def _needs_unknown(thing: Any) -> bool:
     """Return whether the parameter for an unknown token says that there always is one: its default is a token."""
-    for p in inspect.signature(thing).parameters.values():
+    for p in parameters_of(thing):
         optional = "None" in str(p.annotation) or "Optional" in str(p.annotation)
         if "unknown" in matches(p.name, ROLES) and isinstance(p.default, str) and not optional:
             return True
@@ -161,7 +162,7 @@ def _needs_unknown(thing: Any) -> bool:
 
 
 def _wants_corpus(thing: type) -> bool:
-    return any("corpus" in matches(p.name, ROLES) for p in inspect.signature(thing).parameters.values())
+    return any("corpus" in matches(p.name, ROLES) for p in parameters_of(thing))
 
 
 # -- a vocabulary that is put in afterwards

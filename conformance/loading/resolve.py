@@ -22,16 +22,17 @@ from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.conformance.engine.request import GUESS, Implementation, Unjudgeable, of_component
 from attnconf.conformance.loading.required_conventions import held_to, instead
+from attnconf.conformance.source.exception_words import deed
 from attnconf.conformance.source.reader import (
     NotLoaded,
     NotThere,
     Source,
-    describe,
     of_module,
     quiet,
     read,
     read_module,
 )
+from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.statements import configured
 from attnconf.spec.nearest import hint, nearest
 
@@ -196,10 +197,7 @@ def _adapts(found: Source) -> bool:
 
 
 def _parameters(function: object) -> list[str]:
-    try:
-        return list(inspect.signature(function).parameters) if callable(function) else []
-    except (TypeError, ValueError):
-        return []
+    return [p.name for p in parameters_of(function)]
 
 
 def _no_such(found: Source, wanted: str) -> str:
@@ -342,7 +340,7 @@ def _broken(dotted: str, error: BaseException) -> Unjudgeable:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).stem == dotted.rpartition(".")[2]]
     place = f" (line {lines[-1]})" if lines else ""
-    return Unjudgeable(dotted, dotted, f"importing it {describe(error)}{place}")
+    return Unjudgeable(dotted, dotted, f"importing it {deed(error)}{place}")
 
 
 def _source(module: ModuleType) -> str:

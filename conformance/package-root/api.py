@@ -23,6 +23,7 @@ from attnconf.conformance.run.judging import judge_all
 from attnconf.conformance.run.plan import Plan, Settings, make_plan, select
 from attnconf.conformance.run.record import record
 from attnconf.conformance.source import source_text
+from attnconf.conformance.source.exception_words import first_line
 from attnconf.reports import notebook, terminal
 from attnconf.reports import record as files
 from attnconf.spec import profiles, registry
@@ -141,7 +142,7 @@ def _check_names(component: str | None, settings: Settings) -> None:
     try:
         torch.ones(1, device=settings.device).item()
     except Exception as error:
-        raise CheckError(f"device {settings.device!r}: {str(error).splitlines()[0]}") from None
+        raise CheckError(f"device {settings.device!r}: {first_line(error)}") from None
 
 
 @contextlib.contextmanager

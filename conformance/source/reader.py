@@ -28,6 +28,7 @@ from types import ModuleType
 import torch
 
 from attnconf.conformance.source import notebook, statements
+from attnconf.conformance.source.exception_words import deed
 from attnconf.conformance.source.statements import Statement
 
 _SHOWN = 20_000  # characters of what is printed
@@ -367,24 +368,13 @@ class _Run:
         """Return what a statement did instead, and on which line where that is not ``at``."""
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.filename]
         place = f" ({self._at(lines[-1])})" if lines and lines[-1] and lines[-1] != at else ""
-        return f"{describe(error)}{place}"
+        return f"{deed(error)}{place}"
 
 
 def _not_run(left_out: Sequence[str]) -> str:
     if not left_out:
         return ""
     return f" (not run: {'; '.join(left_out[:3])}{f' and {len(left_out) - 3} more' if len(left_out) > 3 else ''})"
-
-
-def describe(error: BaseException) -> str:
-    """Return what an exception says, in one line."""
-    if isinstance(error, SystemExit):
-        return f"called exit({error.code!r})"
-    try:
-        words = (str(error).strip() or "no words").splitlines()[0][:300]
-    except Exception:  # its own __str__ raises
-        words = "no words"
-    return f"raised {type(error).__name__}: {words}"
 
 
 def _new_module(stem: str, filename: str) -> ModuleType:

@@ -62,12 +62,12 @@ REFUSED = {
     "a tensor of floats": (
         IDS,
         torch.ones(2),
-        "returned a torch.Tensor, want a list of ids, or a 1-d tensor of integers",
+        "returned a torch.Tensor of shape (2,), want a list of ids, or a 1-d tensor of integers",
     ),
     "a batch": (
         IDS,
         torch.ones(1, 2).long(),
-        "returned a torch.Tensor, want a list of ids, or a 1-d tensor of integers",
+        "returned a torch.Tensor of shape (1, 2), want a list of ids, or a 1-d tensor of integers",
     ),
     "floats": (IDS, [1, 2.0], "id 1 is a float, want an int"),
     "truth": (IDS, [True], "id 0 is a bool, want an int"),

@@ -38,7 +38,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x):
         raise NotImplementedError
 """,
-        r"NotImplementedError: no words \(it\.py:9\), called with \(x\)",
+        r"NotImplementedError \(it\.py:9\), called with \(x\)",
     ),
     "attention_wrong_call": (
         """import torch
@@ -220,10 +220,27 @@ def test_each_of_several_has_its_reason_and_its_line(tmp_path):
     assert re.fullmatch(r"\w+ \(it\.py:\d+\): .*; nor can 4 others", found.reason)
     assert len(found.tried) == 4
     for line in found.tried:
-        told = re.fullmatch(r"not judged   (\w+) \(it\.py:(\d+)\): .*Error: .* \(it\.py:\d+\).*", line)
+        told = re.fullmatch(r"not judged   (\w+) \(it\.py:(\d+)\): .*Error(?:: .*)? \(it\.py:\d+\).*", line)
         assert f"class {told[1]}(" in path.read_text(encoding="utf-8").splitlines()[int(told[2]) - 1]
     done = attnconf("run", f"--impl={path}", cwd=tmp_path)
     assert all(f"    {line}\n" in done.stdout for line in found.tried)
+
+
+def test_an_exception_that_cannot_be_printed_is_told_by_its_class(tmp_path):
+    mute = "class Mute(Exception):\n    def __str__(self):\n        raise RuntimeError\n"
+    layer = "class MyAttention(nn.Module):\n    def __init__(self, dim, heads):\n        raise Mute\n"
+    path = tmp_path / "it.py"
+    path.write_text(f"{NN}{mute}{layer}    def forward(self, x): ...\n", encoding="utf-8")
+    (found,) = load(str(path))
+    assert "Mute (it.py:" in found.reason
+
+
+def test_a_class_of_which_python_knows_no_parameters_is_no_fault_of_ours(tmp_path):
+    methods = ("train(self, text, merges): return self", "encode(self, text): ...", "decode(self, ids): ...")
+    path = tmp_path / "it.py"
+    path.write_text("class BPETokenizer(dict):\n" + "".join(f"    def {m}\n" for m in methods), encoding="utf-8")
+    (found,) = load(str(path))
+    assert found.reason == "BPETokenizer (it.py:1): there is no way to have it learn merges"
 
 
 def test_a_component_that_there_is_not_is_the_callers_mistake(tmp_path):

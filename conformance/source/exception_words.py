@@ -1,0 +1,24 @@
+"""What an exception of foreign code says, in one line; its own ``__str__`` may raise."""
+
+LONGEST = 300  # characters of a text
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an exception's text, cut at 300 characters, or "" where it has none."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:
+        return ""
+    line = lines[0] if lines else ""
+    return line if len(line) <= LONGEST else (line[:LONGEST].rpartition(" ")[0] or line[:LONGEST]) + " …"
+
+
+def named(error: BaseException) -> str:
+    """Return an exception's class and the first line of its text: ``ValueError: heads must divide width``."""
+    words = first_line(error)
+    return type(error).__name__ + (f": {words}" if words else "")
+
+
+def deed(error: BaseException) -> str:
+    """Return what code did in place of returning: ``raised ValueError: …`` or ``called exit(1)``."""
+    return f"called exit({error.code!r})" if isinstance(error, SystemExit) else f"raised {named(error)}"

@@ -3,6 +3,7 @@
 import difflib
 import os
 import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from attnconf.conformance.session import Planned, Session
 
 SESSION: pytest.StashKey["Run"] = pytest.StashKey()
+SILENT = -2  # the verbosity at which pytest prints no header of its own, and no counts
 TIMING = Path(__file__).with_name("test_throughput.py")
 
 
@@ -65,6 +67,8 @@ class Run:
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
         self.too_slow: list[str] = []  # where time is asked to decide
+        self.verbosity = 0  # of pytest: 1 is -v, -1 is -q
+        self.count: Callable[[], object] = lambda: None  # called after each judgement
 
     @property
     def unjudgeable(self) -> "list[Unjudgeable]":
@@ -74,6 +78,7 @@ class Run:
 
     def judge(self, planned: "Planned") -> Any:
         judged = self.session.run(planned)
+        self.count()
         self.save_now_and_then()
         return judged
 
@@ -105,9 +110,11 @@ def pytest_configure(config: pytest.Config) -> None:
     path = _results(config.getoption("--results"))
     config.option.tbstyle = "no"  # failures are shown once, at the end, with their consequences folded
     config.option.reportchars = ""
+    verbosity, config.option.verbose = config.option.verbose, SILENT
     if not any(word.startswith("--benchmark") for word in config.invocation_params.args):
         config.option.benchmark_quiet = True  # its table is shown to those who ask it for something
     run = Run(_session(config), path)
+    run.verbosity = verbosity
     progress.terminal = progress.find_terminal()
     run.save()
     if run.unwritten:
@@ -196,14 +203,35 @@ def _check_device(device: str) -> None:
         raise pytest.UsageError(f"--device {device}: {str(error).splitlines()[0]}") from None
 
 
-def pytest_report_header(config: pytest.Config) -> list[str] | None:
-    run = config.stash.get(SESSION, None)
-    if run is None:
-        return None
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print what is judged with what, in place of pytest's own header."""
+    run = session.config.stash.get(SESSION, None)
+    if run is None or run.verbosity < 0:
+        return
     from attnconf.conformance.results import record
-    from attnconf.reports.terminal import header
+    from attnconf.reports.terminal import header, width
 
-    return [*header(record(run.session)), *run.session.remarks]
+    _print(session.config, [*header(record(run.session), width(), verbose=run.verbosity > 0), *run.session.remarks])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
+    """Print no dot for a check: what failed is told at the end."""
+    return ("", "", "") if config.stash.get(SESSION, None) is not None and report.when == "call" else None
+
+
+def _print(config: pytest.Config, lines: list[str]) -> None:
+    """Print lines, in colour where pytest would print in colour: on a terminal, and unless NO_COLOR is set."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return
+    if reporter.hasmarkup:
+        from attnconf.reports.colours import painted
+
+        lines = painted(lines)
+    for line in lines:
+        reporter.write_line(line)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -249,6 +277,16 @@ def _select(run: Run, config: pytest.Config) -> None:
     config.option.keyword = ""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Show how far a long run has come, on a terminal, in place of pytest's dots."""
+    run = session.config.stash.get(SESSION, None)
+    if run is None:
+        return (yield)
+    with progress.counted(len(session.items), "judging") as run.count:
+        return (yield)
+
+
 @pytest.fixture
 def judge(request: pytest.FixtureRequest) -> Any:
     """Return the function that judges one planned check, or says why an implementation cannot be judged."""
@@ -286,12 +324,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
+def pytest_terminal_summary(exitstatus: int, config: pytest.Config) -> None:
     run = config.stash.get(SESSION, None)
     if run is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
     from attnconf.conformance.results import record
-    from attnconf.reports.terminal import page
+    from attnconf.reports.terminal import page, width
 
-    for line in [*page(record(run.session)), *run.too_slow, *run.findings]:
-        terminalreporter.write_line(line)
+    shown = page(record(run.session), width(), verbose=run.verbosity > 0, brief=run.verbosity < 0)
+    first = 1 if shown[:1] == [""] else 0  # pytest has ended the line of its own
+    _print(config, [*shown[first:], *run.too_slow, *run.findings])

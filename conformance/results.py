@@ -15,7 +15,9 @@ from attnconf.conformance.judge import CaseResult
 from attnconf.conformance.loading import Unjudgeable
 from attnconf.conformance.locating import place
 from attnconf.conformance.mutation import Mutant
+from attnconf.conformance.regions import region
 from attnconf.conformance.session import Planned, Session
+from attnconf.conformance.usual_causes import usual_cause
 from attnconf.reports.record import SCHEMA
 from attnconf.spec import profiles, registry
 
@@ -147,6 +149,7 @@ def _result(session: Session, planned: Planned) -> dict[str, Any]:
         "cases": [_case(case) for case in judged.cases],
         "explored": _case(judged.explored) if judged.explored else None,
         "diagnosis": _diagnosis(session, planned),
+        "advice": _advice(session, planned),
         **_pictures(session, planned),
         "seconds": round(judged.seconds, 6),
     }
@@ -174,7 +177,8 @@ def _diagnosis(session: Session, planned: Planned) -> list[dict[str, Any]]:
 
 def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[str, Any]:
     names = [m.id for m in mistake]
-    where, line, code = place(planned.implementation, planned.entry.component, names) or (None, None, None)
+    judged = planned.implementation, planned.entry.component
+    where, line, code = place(*judged, names) or (region(*judged, names), None, None)
     return {
         "mutants": names,
         "story": "; or ".join(m.story for m in mistake),
@@ -184,6 +188,18 @@ def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[st
         "where": where,
         "line": line,
         "code": code,
+    }
+
+
+def _advice(session: Session, planned: Planned) -> dict[str, Any] | None:
+    """Return what to look at, and where, of a failure at the root that no known mistake reproduces; else None."""
+    judged = session.outcomes[planned.id]
+    at_root = judged.outcome == "fail" and not session.follows_from(planned) and not session.deviation(planned)
+    if not at_root or not session.explained or planned.id in session.diagnoses:
+        return None
+    return {
+        "hint": usual_cause(planned.entry.requirement),
+        "where": region(planned.implementation, planned.entry.component),
     }
 
 

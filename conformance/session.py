@@ -71,6 +71,7 @@ class Session:
     plan: list[Planned] = field(default_factory=list)
     selected: bool = False  # by -k: a verdict is then at most "incomplete"
     outcomes: dict[str, Judged] = field(default_factory=dict)
+    explained: bool = False  # the mistakes behind failures have been looked for
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
     pictures: dict[str, Pictures] = field(default_factory=dict)
     known: dict[str, list[deviations.Deviation]] = field(default_factory=dict)
@@ -233,6 +234,7 @@ class Session:
             self._explain_in_full()
         else:
             self._explain()
+        self.explained = True
         self.illustrate()
 
     def _explain(self, asked: Collection[str] = ()) -> None:
@@ -244,14 +246,15 @@ class Session:
             group = list(self._group(planned))
             roots = [(p, j) for p, j in group if self._unexplained(p) or p.id in asked]
             known = {p.id for p, _ in roots}
-            others = [j for p, j in group if j.outcome == "fail" and p.id not in known]
+            others = [(p, j) for p, j in group if j.outcome == "fail" and p.id not in known]
             passed = [j for _, j in group if j.outcome == "pass"]
             seen = {convention: choice for _, j in group for convention, choice in j.convention.items()}
             declares = {**seen, **planned.implementation.declared(planned.entry.component)}
             beneath, supposed = self._beneath(planned), planned.implementation.mistake
-            found = explain([j for _, j in roots], others, passed, declares, beneath, supposed)
+            found = explain([j for _, j in roots], [j for _, j in others], passed, declares, beneath, supposed)
             explained |= known
-            self.diagnoses |= {p.id: d for (p, _), d in zip(roots, found, strict=True) if d}
+            failures = [*roots, *others]
+            self.diagnoses |= {p.id: d for (p, _), d in zip(failures, found, strict=True) if d}
 
     def _explain_in_full(self) -> None:
         """Explain the failures of a selection from all that there is to judge: one case tells little."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from attnconf.conformance import at_hand
 from attnconf.conformance.code import Code, last_name
 from attnconf.conformance.door import Implementation
-from attnconf.conformance.locating import relevant, shaped
+from attnconf.conformance.locating import Definition, relevant, shaped
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Functions = dict[Function, str]  # each with its name; that of a method of another class behind the name of the class
@@ -36,7 +36,7 @@ def region(implementation: Implementation, component: str, mutants: Iterable[str
     functions = _functions(parts, inside)
     around = {_around(functions, line) for line in shaped(Code(parts), mutants)}
     only = around.pop() if len(around) == 1 else None
-    called = only or _called(functions, inside)
+    called = only or _called(functions, parts, inside)
     if called is None:
         return None
     others = [f for f in _beneath(functions, called) if f is not called and not only]
@@ -66,13 +66,16 @@ def _around(functions: Functions, line: int) -> Function | None:
     return max(holding, key=lambda f: f.lineno, default=None)
 
 
-def _called(functions: Functions, inside: str) -> Function | None:
-    """Return what is run: the forward of the judged class, or of what the judged function returns, or that function."""
-    run = [f for f, name in functions.items() if name in RUN]
-    judged = [f for f, name in functions.items() if name == inside]
-    within = [f for f in run if not judged or judged[0].lineno < f.lineno <= (judged[0].end_lineno or 0)]
+def _called(functions: Functions, parts: Iterable[ast.stmt], inside: str) -> Function | None:
+    """Return what is run: the forward of the judged class, or the one that the judged function returns, or itself.
+
+    Where nothing has the name of what is judged: the only forward, or the only function, of the text.
+    """
+    judged = [part for part in parts if isinstance(part, Definition) and part.name == inside]
+    within = [f for f in functions if any(f in ast.walk(part) for part in judged)]
+    run = [f for f in within if f.name in RUN and f not in judged]
     alone = [some[0] for some in ([f for f in functions if f.name in RUN], list(functions)) if len(some) == 1]
-    return next(iter([*within, *judged, *alone]), None)
+    return next(iter([*run, *within[:1], *alone]), None)
 
 
 def _beneath(functions: Functions, called: Function) -> list[Function]:

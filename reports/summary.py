@@ -15,16 +15,16 @@ Row = tuple[str, str]
 MOST_ROOTS, MOST_SPOTS = 3, 12
 
 
-def summary(record: Record) -> list[str]:
+def summary(record: Record, told: bool = False) -> list[str]:
     """Return the lines on the one implementation of a run, or on each of those that one file holds.
 
-    None where several are compared, and where a run was cut short.
+    None where several are compared, and where a run was cut short. ``told``: recommendations have been shown in full.
     """
     if not record["complete"] or not is_one(record["implementations"]):
         return []
     lines: list[str] = []
     for name, part in _parts(record):
-        lines += ["", *([name] if len(record["implementations"]) > 1 else []), *_of_one(part)]
+        lines += ["", *([name] if len(record["implementations"]) > 1 else []), *_of_one(part, told)]
     return lines
 
 
@@ -44,12 +44,13 @@ def _parts(record: Record) -> Iterator[tuple[str, Record]]:
         yield i["name"], {**record, **mine, "implementations": [i]}
 
 
-def _of_one(record: Record) -> list[str]:
+def _of_one(record: Record, told: bool) -> list[str]:
     """Return what is wrong, how it is mended, where, and what to read; then what could be better."""
     judged = [r for r in record["results"] if r["outcome"] in ("pass", "fail")]
     roots = [r for same in causes(record) for r in same if not r["deviation"]]
     wrong = [r for r in roots if counting(record, r)]
-    return [*_wrong(record, wrong, bool(judged)), _next(record, wrong), *_optional(record, wrong, roots)]
+    optional = [] if told else _optional(record, wrong, roots)
+    return [*_wrong(record, wrong, bool(judged)), _next(record, wrong), *optional]
 
 
 def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
@@ -114,7 +115,7 @@ def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[
         return [f"later: {', '.join(ids)}: recommended (SHOULD), no part of the verdict"]
     lines = [
         "",
-        f"optional: {len(ids)} recommendation{'s' * (len(ids) > 1)} (SHOULD), no part of the verdict",
+        f"optional: {len(ids)} recommendation{'s' * (len(ids) > 1)} (SHOULD), no part of the verdict; -k ID shows one",
     ]
     seen: list[list[Row]] = []
     for r in lax:

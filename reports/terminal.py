@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Callable
 from typing import Any
 
 from attnconf.reports import throughput
@@ -11,6 +10,7 @@ from attnconf.reports.summary import blind_spots, is_one, summary
 from attnconf.reports.tables import sections, table
 
 Record = dict[str, Any]
+IN_SHORT = ("    constructor ", "    weights ")  # lines of a binding that may be long
 LABELS = ("wrong:", "fix:", "try:", "where:", "why:", "next:", "later:")
 
 
@@ -22,9 +22,11 @@ def width() -> int:
 def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: bool = False) -> list[str]:
     """Return all that is printed at the end of a run, on lines of ``columns`` characters.
 
-    ``verbose``: with the table of all requirements, and every failure in full. ``brief``: verdicts and mending alone.
+    ``verbose``: with the table of all requirements, and every failure in full; so is a recommendation that was
+    selected. ``brief``: verdicts and mending alone.
     """
     one = is_one(record["implementations"])
+    in_full = verbose or record["suite"]["selected"]
     if brief:
         parts = [verdicts(record), summary(record)]
     else:
@@ -36,8 +38,8 @@ def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: 
             blind_spots(record),
             verdicts(record),
             throughput.lines(record),
-            [] if one and not verbose else _optional(record, columns, verbose),
-            summary(record),
+            _optional(record, columns, in_full) if in_full or not one else [],
+            summary(record, told=in_full),
         ]
     return [line for part in parts for text in part for line in _fitted(text, columns)]
 
@@ -64,32 +66,27 @@ def header(record: Record, columns: int = WIDTH, *, verbose: bool = False) -> li
         binding = f"{', '.join(i['components'])} ({i['binding']}; profile {i['profile']})"
         lines.append(f"{i['name']}: {binding if i['components'] else 'nothing that can be judged'}")
         lines += [f"    {line}" for line in i.get("bound", [])]
-    cut: Callable[[str], list[str]] = _broken(columns) if verbose else _shortened(columns)
-    return [part for line in lines for part in cut(line)]
+    return [part for line in lines for part in _cut(line, columns, verbose)]
 
 
-def _shortened(columns: int) -> Callable[[str], list[str]]:
-    return lambda line: [line if len(line) <= columns else f"{line[: columns - 1].rstrip()}…"]
+def _cut(line: str, columns: int, whole: bool) -> list[str]:
+    """Return a line of the header on several where it is too long; of what only an adapter's author asks, the start."""
+    if len(line) <= columns:
+        return [line]
+    if line.startswith(IN_SHORT) and not whole:
+        return [f"{line[: columns - 1].rstrip()}…"]
+    indent = 17 * line.startswith("    ")  # what was bound has two columns
+    first, *others = wrapped(line[indent:], columns - indent)
+    return [line[:indent] + first, *(" " * (indent or 4) + other for other in others)]
 
 
-def _broken(columns: int) -> Callable[[str], list[str]]:
-    def broken(line: str) -> list[str]:
-        indent = 17 * line.startswith("    ")  # bound: two columns
-        if len(line) <= columns:
-            return [line]
-        first, *others = wrapped(line[indent:], columns - indent)
-        return [line[:indent] + first, *(" " * (indent or 4) + other for other in others)]
-
-    return broken
-
-
-def _optional(record: Record, columns: int, verbose: bool) -> list[str]:
+def _optional(record: Record, columns: int, in_full: bool) -> list[str]:
     """Return the recommendations that are not followed: by name, or in full."""
-    found = blocks(record, columns, verbose, optional=True)
+    found = blocks(record, columns, in_full, optional=True)
     if not found:
         return []
     title = "optional: recommendations (SHOULD) that are not followed, no part of a verdict"
-    if verbose:
+    if in_full:
         return ["", title, *(line for lines in found for line in ["", *lines])]
     return ["", title, *(f"  {lines[0]}" for lines in found)]
 

@@ -81,7 +81,7 @@ def test_recommendations_come_last_with_their_mending_and_what_is_lacking_is_sai
         "wrong: nothing; not shown: 1 required not supported (no dropout)",
         "next:  what is not shown, see above",
         "",
-        "optional: 1 recommendation (SHOULD), no part of the verdict",
+        "optional: 1 recommendation (SHOULD), no part of the verdict; -k ID shows one",
         "  ATT-PREC-2: it is not so that it is precise",
         "    try:   hidden keys still get weight",
         "    where: somewhere in forward(), homework.py:14–26",

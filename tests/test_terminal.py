@@ -218,11 +218,11 @@ LONG = (
 def test_prose_keeps_to_the_width(columns):
     mistake = MISTAKE | {"story": LONG, "hint": LONG, "where": f"somewhere in {LONG}", "code": None}
     content = record("x", [result("x", "ATT-B-1", "fail", diagnosis=[mistake], sentence=LONG)])
-    content["implementations"][0]["bound"] = [f"weights      {LONG} {LONG}"]
+    content["implementations"][0]["bound"] = [f"weights      {LONG} {LONG}", f"prescribed   {LONG} {LONG}"]
     lines = [*header(content, columns), *page(content, columns)]
     assert max(len(line) for line in lines) <= columns
     assert max(len(line) for line in lines) > columns - 20
-    assert any(line.endswith("…") for line in header(content, columns))
+    assert [line.split()[0] for line in header(content, columns) if line.endswith("…")] == ["weights"]
     whole = " ".join(" ".join(header(content, columns, verbose=True)).split())
     assert f"{LONG} {LONG}" in whole
 
@@ -326,4 +326,13 @@ def test_there_are_few_lines_before_the_first_failure_and_none_of_pytest(piped):
     assert lines[0].startswith("attnconf ")
     assert lines.index("ATT-SCALE-1 violated by homework.py (attention)") <= 7
     assert not any(re.search(r"rootdir|configfile|collected|test session|passed in|====", line) for line in lines)
-    assert lines[-1].startswith(("next:", "later:"))
+    assert any(line.startswith("next:") for line in lines[-4:])
+
+
+def test_a_recommendation_that_is_selected_is_shown_in_full_and_once():
+    content = record("x", [result("x", "ATT-PREC-2", "fail", strength="SHOULD"), result("x", "ATT-A-1")])
+    content["suite"]["selected"] = True
+    lines = page(content)
+    at = lines.index("ATT-PREC-2 not followed by x (attention)")
+    assert any("rerun" in line for line in lines[at:])
+    assert sum("ATT-PREC-2" in line and "not" in line for line in lines) == 1

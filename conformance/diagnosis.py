@@ -265,8 +265,7 @@ class _Search:
         """
         mistakes = _mistakes(found.values())
         if len(mistakes) == 1 and len(found) == len(self.roots):
-            below = self._beneath(mistakes[0], self.consequences)
-            return {**found, **({id(below[0]): Diagnosis(below[1], len(below[0].cases))} if below else {})}
+            return self._with_one_beneath(found, mistakes[0])
         kept = {m.id for mistake in mistakes for m in mistake}
         if len(mistakes) == 2:
             pairs = [pair for pair in product(*mistakes) if not set(pair[0].replace) & set(pair[1].replace)]
@@ -284,6 +283,21 @@ class _Search:
             return Diagnosis(tuple(both), diagnosis.cases)
 
         return {root: told(diagnosis) for root, diagnosis in found.items()}
+
+    def _with_one_beneath(self, found: Mapping[int, Diagnosis], mistake: Mistake) -> dict[int, Diagnosis]:
+        """Return what was found for the failures at the root with what a consequence needs besides, if any does.
+
+        Of what may be meant at the root, that is kept which makes the consequence together with the second mistake.
+        """
+        below = self._beneath(mistake, self.consequences)
+        if below is None:
+            return dict(found)
+        kept = {m.id for one in below[1] for m in one}
+        at_roots = {
+            root: Diagnosis(tuple(tuple(m for m in one if m.id in kept) or one for one in d.mistakes), d.cases)
+            for root, d in found.items()
+        }
+        return {**at_roots, id(below[0]): Diagnosis(below[1], len(below[0].cases))}
 
     def _beneath(
         self, mistake: Sequence[Mutant], elsewhere: Iterable[Judged]

@@ -1,5 +1,6 @@
 """The README says nothing that does not happen."""
 
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def run(folder, *arguments):
     command = [sys.executable, "-m", "attnconf", "run", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    wide = os.environ | {"COLUMNS": "120"}
+    return subprocess.run(command, cwd=folder, env=wide, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

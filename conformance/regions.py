@@ -5,12 +5,13 @@ Nothing is run; the text alone is read, as in locating.py.
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from attnconf.conformance import at_hand
 from attnconf.conformance.code import Code, last_name
 from attnconf.conformance.door import Implementation
 from attnconf.conformance.locating import Definition, relevant, shaped
+from attnconf.spec import registry
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Functions = dict[Function, str]  # each with its name; that of a method of another class behind the name of the class
@@ -18,7 +19,7 @@ RUN = ("forward", "__call__")  # what is called of a class
 CALLEES = 3  # functions that are named beside the one that may be meant
 
 
-def region(implementation: Implementation, component: str, mutants: Iterable[str] = ()) -> str | None:
+def region(implementation: Implementation, component: str, mutants: Sequence[str] = ()) -> str | None:
     """Return the function in which a failure arises, with its lines, in words; None where there is no text of it.
 
     That is the function with all the code that has the shape of one of the mistakes; else the one that is called,
@@ -39,10 +40,18 @@ def region(implementation: Implementation, component: str, mutants: Iterable[str
     called = only or _called(functions, parts, inside)
     if called is None:
         return None
-    others = [f for f in _beneath(functions, called) if f is not called and not only]
+    own = _own(component, mutants)
+    others = [f for f in _beneath(functions, called) if f is not called and not (own and "." in functions[f])]
+    others = [] if only else others
     words = [_words(functions[f], f, source) for f in (called, *others[:CALLEES])]
     more = f", or in what it calls: {', '.join(words[1:])}" if others else ""
     return f"somewhere in {words[0]}{more}{', …' if len(others) > CALLEES else ''}"
+
+
+def _own(component: str, mutants: Iterable[str]) -> bool:
+    """Return whether the mistakes are of the component's own chapter: not made in the other classes that it uses."""
+    chapters = [registry.CHAPTERS.get(name.split("-")[0], "") for name in mutants]
+    return bool(chapters) and all(chapter and component.startswith(chapter) for chapter in chapters)
 
 
 def _functions(parts: Iterable[ast.stmt], inside: str) -> Functions:

@@ -56,8 +56,12 @@ def _of_one(record: Record, told: bool) -> list[str]:
 def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
     """Return each mistake in plain words, followed by its mending and its place; MOST_ROOTS of them."""
     if not roots:
+        known = list(
+            dict.fromkeys(r["requirement"] for r in record["results"] if r["deviation"] and not r["follows_from"])
+        )
         short = [v["reason"] for v in record["verdicts"] if v["verdict"] in ("incomplete", "not-gradable")]
         nothing = "nothing" if judged else "nothing was judged"
+        nothing += f" but what is known, with its reason, above: {', '.join(known)}" if known else ""
         return [f"wrong: {nothing}" + (f"; not shown: {'; '.join(short)}" if short and judged else "")] + (
             [f"why:   {'; '.join(short)}"] if short and not judged else []
         )
@@ -97,7 +101,7 @@ def _next(record: Record, roots: list[Result]) -> str:
         given = {v["verdict"] for v in record["verdicts"]}
         if "not-gradable" in given:
             return "next:  what keeps it from being judged, see above"
-        if given == {"conformant"}:
+        if given == {"conformant"} or "nonconformant" in given:  # by what is known
             return "next:  --thorough and --blind-spots look further"
         return "next:  what is not shown, see above"
     first = roots[0]

@@ -4,6 +4,7 @@ Made from the record alone.
 """
 
 import io
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,6 +20,7 @@ LEGEND = (
     "FAIL: at the root; follows: a consequence of it; not met: only recommended; "
     "known: listed beside the adapter, with reason and link"
 )
+LINES = "    \n    \n -- \n    \n    \n    \n    \n    \n"  # of the table: one under its head
 FEW_CHAPTERS = 3  # of which all sections are listed; of more, a chapter that holds has one line
 _WORST_FIRST = ("error", "fail", "not met", "unsupported", "not-run", "pass", "not-applicable")
 _COUNTED = ("fail", "follows", "not met", "error", "unsupported", "not-run")
@@ -114,11 +116,11 @@ def table(record: Record, width: int) -> list[str]:
     content = rows(record)
     if not content:
         return []
-    from rich import box
+    from rich.box import Box
     from rich.console import Console
     from rich.table import Table
 
-    drawn = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    drawn = Table(box=Box(LINES, ascii=True), show_edge=False, pad_edge=False)
     names = [i["name"] for i in record["implementations"] if i["components"]]
     for n, title in enumerate(("requirement", "", *names)):
         drawn.add_column(title, no_wrap=n < 2, overflow="fold")
@@ -129,4 +131,4 @@ def table(record: Record, width: int) -> list[str]:
     console.print(drawn)
     lines = [line.rstrip() for line in page.getvalue().splitlines()]
     failed = any(not row_cell.startswith(("pass", "-")) for row in content for row_cell in row[2:] if row_cell)
-    return ["", *lines, *(["", LEGEND] if failed else [])]
+    return ["", *lines, *(["", *textwrap.wrap(LEGEND, max(width, 40))] if failed else [])]

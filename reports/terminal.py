@@ -11,6 +11,7 @@ from attnconf.reports.tables import sections, table
 
 Record = dict[str, Any]
 IN_SHORT = ("    constructor ", "    weights ")  # lines of a binding that may be long
+OF_ONE = ("    function ", "    forward ", "    conventions ")  # likewise: left out where there are several bindings
 LABELS = ("wrong:", "fix:", "try:", "where:", "why:", "next:", "later:")
 
 
@@ -65,8 +66,14 @@ def header(record: Record, columns: int = WIDTH, *, verbose: bool = False) -> li
     for i in record["implementations"]:
         binding = f"{', '.join(i['components'])} ({i['binding']}; profile {i['profile']})"
         lines.append(f"{i['name']}: {binding if i['components'] else 'nothing that can be judged'}")
-        lines += [f"    {line}" for line in i.get("bound", [])]
+        bound = [f"    {line}" for line in i.get("bound", [])]
+        lines += bound if verbose or len(record["implementations"]) == 1 else _told_of_several(bound)
     return [part for line in lines for part in _cut(line, columns, verbose)]
+
+
+def _told_of_several(bound: list[str]) -> list[str]:
+    """Return what is said of each of several bindings: how far to believe it, and what was asked for."""
+    return [line for line in bound if not line.startswith((*IN_SHORT, *OF_ONE))]
 
 
 def _cut(line: str, columns: int, whole: bool) -> list[str]:

@@ -76,6 +76,12 @@ def test_it_is_the_function_with_all_code_that_may_be_meant(judged):
     assert region(judged("Attention"), "x", ["MHA-split-without-transpose"]) == "somewhere in split(), homework.py:6–7"
 
 
+def test_a_mistake_of_a_layer_is_not_made_in_the_classes_that_it_uses(judged):
+    words = "somewhere in forward(), homework.py:18–19"
+    assert region(judged("Layer"), "encoder_layer", ["ENC-no-such-shape"]) == words
+    assert region(judged("Layer"), "encoder_layer", ["ATT-no-such-shape"]) == words + OF_ATTENTION
+
+
 def test_what_has_no_text_has_no_place(tmp_path):
     assert region(Implementation("library", {}), "attention") is None
     (tmp_path / "broken.py").write_text("def f(:", encoding="utf-8")

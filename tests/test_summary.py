@@ -98,7 +98,10 @@ def test_a_recommendation_is_wrong_where_it_is_asked_for():
 
 def test_a_known_deviation_is_not_to_be_repaired():
     known = {"reason": "as published", "link": "https://example.org"}
-    assert told(record("x", [result("x", "ATT-SCALE-1", "fail", deviation=known)]))[0] == ("wrong", "nothing")
+    assert told(record("x", [result("x", "ATT-SCALE-1", "fail", deviation=known)])) == [
+        ("wrong", "nothing but what is known, with its reason, above: ATT-SCALE-1"),
+        ("next", "--thorough and --blind-spots look further"),
+    ]
 
 
 def test_what_cannot_be_judged():

@@ -227,6 +227,19 @@ def test_prose_keeps_to_the_width(columns):
     assert f"{LONG} {LONG}" in whole
 
 
+def test_of_several_bindings_the_header_says_how_far_to_believe_them():
+    content = both()
+    for i in content["implementations"]:
+        i["bound"] = [
+            "constructor  Mine(d)",
+            "forward      (x) -> result",
+            "weights      q = q",
+            "binding      a guess",
+        ]
+    assert [line.split()[0] for line in header(content)[1:]] == ["wrong:", "binding", "right:", "binding"]
+    assert len(header(content, verbose=True)) == 11
+
+
 def test_code_and_what_is_copied_stay_on_one_line():
     mistake = MISTAKE | {"code": LONG}
     content = record("a_very_long_name_of_a_file.py", [result("x", "ATT-B-1", "fail", diagnosis=[mistake])])

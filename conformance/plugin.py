@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnconf.conformance import progress
+from attnconf.conformance import printing, progress
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:
@@ -207,12 +207,8 @@ def _check_device(device: str) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Print what is judged with what, in place of pytest's own header."""
     run = session.config.stash.get(SESSION, None)
-    if run is None or run.verbosity < 0:
-        return
-    from attnconf.conformance.results import record
-    from attnconf.reports.terminal import header, width
-
-    _print(session.config, [*header(record(run.session), width(), verbose=run.verbosity > 0), *run.session.remarks])
+    if run is not None and run.verbosity >= 0:
+        printing.show_header(_reporter(session.config), run.session, run.verbosity)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -221,17 +217,8 @@ def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -
     return ("", "", "") if config.stash.get(SESSION, None) is not None and report.when == "call" else None
 
 
-def _print(config: pytest.Config, lines: list[str]) -> None:
-    """Print lines, in colour where pytest would print in colour: on a terminal, and unless NO_COLOR is set."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None:
-        return
-    if reporter.hasmarkup:
-        from attnconf.reports.colours import painted
-
-        lines = painted(lines)
-    for line in lines:
-        reporter.write_line(line)
+def _reporter(config: pytest.Config) -> Any:
+    return config.pluginmanager.get_plugin("terminalreporter")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -328,9 +315,4 @@ def pytest_terminal_summary(exitstatus: int, config: pytest.Config) -> None:
     run = config.stash.get(SESSION, None)
     if run is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
-    from attnconf.conformance.results import record
-    from attnconf.reports.terminal import page, width
-
-    shown = page(record(run.session), width(), verbose=run.verbosity > 0, brief=run.verbosity < 0)
-    first = 1 if shown[:1] == [""] else 0  # pytest has ended the line of its own
-    _print(config, [*shown[first:], *run.too_slow, *run.findings])
+    printing.show_page(_reporter(config), run.session, run.verbosity, [*run.too_slow, *run.findings])

@@ -80,13 +80,12 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
 
 def _told(r: Result) -> list[Row]:
     """Return what is wrong with its mending and its place: of each known mistake, else of the check."""
-    if r["diagnosis"]:
-        known = (("wrong", m["story"], m["hint"], place(m)) for m in r["diagnosis"])
-        return [
-            row for wrong, story, hint, at in known for row in ((wrong, story), ("fix", hint), ("where", at)) if row[1]
-        ]
     advice = r.get("advice") or {}
-    rows = [("wrong", in_words(r)), ("try", advice.get("hint")), ("where", advice.get("where"))]
+    rows: list[tuple[str, str | None]] = []
+    for mistake in r["diagnosis"]:
+        rows += [("wrong", mistake["story"]), ("fix", mistake["hint"]), ("where", place(mistake))]
+    if not rows:
+        rows = [("wrong", in_words(r)), ("try", advice.get("hint")), ("where", advice.get("where"))]
     return [(label, text) for label, text in rows if text]
 
 

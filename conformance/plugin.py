@@ -2,11 +2,13 @@
 
 import os
 import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from attnconf.conformance import printing
 from attnconf.conformance.engine import progress
 from attnconf.conformance.engine.catalogue import HOW_TO_NAME
 from attnconf.conformance.source.exception_words import first_line
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from attnconf.conformance.run.plan import Planned, Run
 
 FRONT: pytest.StashKey["Front"] = pytest.StashKey()
+SILENT = -2  # the verbosity at which pytest prints no header of its own, and no counts
 TIMING = Path(__file__).with_name("test_throughput.py")
 
 
@@ -64,6 +67,8 @@ class Front:
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
         self.too_slow: list[str] = []  # where time is asked to decide
+        self.verbosity = 0  # of pytest: 1 is -v, -1 is -q
+        self.count: Callable[[], object] = lambda: None  # called after each judgement
 
     @property
     def unjudgeable(self) -> "list[Unjudgeable]":
@@ -75,6 +80,7 @@ class Front:
         from attnconf.conformance.run.judging import judge_one
 
         judged = judge_one(self.run, planned)
+        self.count()
         self.save_now_and_then()
         return judged
 
@@ -106,9 +112,11 @@ def pytest_configure(config: pytest.Config) -> None:
     path = _results(config.getoption("--results"))
     config.option.tbstyle = "no"  # failures are shown once, at the end, with their consequences folded
     config.option.reportchars = ""
+    verbosity, config.option.verbose = config.option.verbose, SILENT
     if not any(word.startswith("--benchmark") for word in config.invocation_params.args):
         config.option.benchmark_quiet = True  # its table is shown to those who ask it for something
     front = Front(_run(config), path)
+    front.verbosity = verbosity
     progress.terminal = progress.find_terminal()
     front.save()
     if front.unwritten:
@@ -204,14 +212,22 @@ def _check_device(device: str) -> None:
         raise pytest.UsageError(f"--device {device}: {first_line(error)}") from None
 
 
-def pytest_report_header(config: pytest.Config) -> list[str] | None:
-    front = config.stash.get(FRONT, None)
-    if front is None:
-        return None
-    from attnconf.conformance.run.record import record
-    from attnconf.reports.terminal import header
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print what is judged with what, in place of pytest's own header."""
+    front = session.config.stash.get(FRONT, None)
+    if front is not None and front.verbosity >= 0:
+        printing.show_header(_reporter(session.config), front.run, front.verbosity)
 
-    return [*header(record(front.run)), *front.run.remarks]
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
+    """Print no dot for a check: what failed is told at the end."""
+    return ("", "", "") if config.stash.get(FRONT, None) is not None and report.when == "call" else None
+
+
+def _reporter(config: pytest.Config) -> Any:
+    return config.pluginmanager.get_plugin("terminalreporter")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -259,6 +275,16 @@ def _select(front: Front, config: pytest.Config) -> None:
     config.option.keyword = ""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Show how far a long run has come, on a terminal, in place of pytest's dots."""
+    front = session.config.stash.get(FRONT, None)
+    if front is None:
+        return (yield)
+    with progress.counted(len(session.items), "judging") as front.count:
+        return (yield)
+
+
 @pytest.fixture
 def judge(request: pytest.FixtureRequest) -> Any:
     """Return the function that judges one planned check, or says why an implementation cannot be judged."""
@@ -301,12 +327,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
+def pytest_terminal_summary(exitstatus: int, config: pytest.Config) -> None:
     front = config.stash.get(FRONT, None)
     if front is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
-    from attnconf.conformance.run.record import record
-    from attnconf.reports.terminal import page
-
-    for line in [*page(record(front.run)), *front.too_slow, *front.findings]:
-        terminalreporter.write_line(line)
+    printing.show_page(_reporter(config), front.run, front.verbosity, [*front.too_slow, *front.findings])

@@ -2,52 +2,62 @@
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable
 from html import escape
 from typing import Any
 
 Result = dict[str, Any]
 LEGEND = "o allowed  . none  X forbidden  ! missing"
+DIAGONAL = "the diagonal says nothing of a mask: token i is query i as well, so output i may always depend on it"
 WIDTH = 100  # characters: what is longer stands on lines of its own
 SIDE = 22  # pixels: of one cell
 COLOURS = {".": "#ffffff", "o": "#9ecae1", "X": "#d62728", "!": "#ff9f1c"}
 
 
-def example(result: Result) -> list[str]:
-    """Return the lines of the smallest example, or none."""
+def example(result: Result, width: int = WIDTH) -> list[str]:
+    """Return the lines of the smallest example, of at most ``width`` characters where numbers allow; or none."""
     found = result.get("example")
     if not found:
         return []
     given = [f"{x['name']} = {_text(x['value'])}" for x in found["inputs"]]
-    lines = _side_by_side(given)
+    width = min(width, WIDTH)
+    lines = _side_by_side(given, width)
     if found["notes"]:
         lines.append(f"({'; '.join(found['notes'])})")
     wide = max(len(step["name"]) for step in found["steps"])
     seen = any(step["yours"] is not None for step in found["steps"][:-1])
     for step in found["steps"]:
-        lines += _step(step, wide, "first difference" if seen else "differs")
-    return lines
+        lines += _step(step, wide, "first difference" if seen else "differs", width)
+    return [part for line in lines for part in _broken(line, width)]
 
 
-def _side_by_side(texts: Iterable[str]) -> list[str]:
+def _broken(line: str, width: int) -> list[str]:
+    """Return a line of numbers that is too long on several, the others under the first number."""
+    under = re.search(r"[\[(]+", line)
+    indent = " " * (under.end() if under else 0)
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False) if len(line) > width else [line]
+
+
+def _side_by_side(texts: Iterable[str], width: int) -> list[str]:
     lines = [""]
     for text in texts:
         joined = f"{lines[-1]}   {text}".strip()
-        if len(joined) <= WIDTH:
+        if len(joined) <= width:
             lines[-1] = joined
         else:
             lines.append(text)
     return [line for line in lines if line]
 
 
-def _step(step: dict[str, Any], wide: int, mark: str) -> list[str]:
+def _step(step: dict[str, Any], wide: int, mark: str, width: int) -> list[str]:
     head, got = f"{step['name']:<{wide}}  reference {_text(step['reference'])}", step["yours"]
     if got is None:
         return [head]
     yours = f"yours {_text(got)}" if step["differs"] else "yours the same"
     yours += f"   <- {mark}" if step["first"] else ""
     whole = f"{head}   {yours}"
-    return [whole] if len(whole) <= WIDTH else [head, f"{'':<{wide}}  {yours}"]
+    return [whole] if len(whole) <= width else [head, f"{'':<{wide}}  {yours}"]
 
 
 def _text(x: Any) -> str:
@@ -69,7 +79,13 @@ def leaks(result: Result) -> list[str]:
     lines.append(" " * wide + _spaced([_number(name) for name in found["columns"]], found["columns"], wide))
     for name, cells in zip(found["rows"], found["cells"], strict=True):
         lines.append(f"{_number(name):>{wide}}" + _spaced(cells, found["columns"], wide))
-    return [*lines, LEGEND]
+    return [*lines, LEGEND, *([DIAGONAL] if _at_once(found) else [])]
+
+
+def _at_once(found: dict[str, Any]) -> bool:
+    """Return whether a token is query and key at once: of one sequence there are as many tokens as outputs."""
+    words = Counter(map(_word, found["columns"]))
+    return any(words[word] == len(found["rows"]) for word in ("token", "target"))
 
 
 def _spaced(cells: Iterable[str], columns: list[str], wide: int) -> str:
@@ -85,11 +101,6 @@ def _word(name: str) -> str:
 
 def _number(name: str) -> str:
     return name.rpartition(" ")[2]
-
-
-def below(lines: list[str]) -> str:
-    """Return lines as one text of a failure block: all but the first under the first."""
-    return ("\n" + " " * 12).join(lines)
 
 
 # -- in reports

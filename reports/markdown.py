@@ -6,7 +6,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from attnconf.reports import examples, plots, terminal, throughput
+from attnconf.reports import examples, failures, plots, tables, throughput
 
 Record = dict[str, Any]
 Result = dict[str, Any]
@@ -130,11 +130,11 @@ def _verdicts(record: Record) -> list[str]:
 def _requirements(record: Record, root: str | None) -> list[str]:
     names = [i["name"] for i in record["implementations"] if i["components"]]
     places = {r["requirement"]: r["spec"] for r in record["results"]}
-    rows = [[_linked(row[0], places[row[0]], root), *map(_cell, row[1:])] for row in terminal.rows(record)]
+    rows = [[_linked(row[0], places[row[0]], root), *map(_cell, row[1:])] for row in tables.rows(record)]
     if not rows:
         return []
     lines = _tabulated(rows, ["requirement", "strength", *map(_cell, names)])
-    return [*lines, "", f"{terminal.LEGEND}; -: not applicable; empty: not judged."]
+    return [*lines, "", f"{tables.LEGEND}; -: not applicable; empty: not judged."]
 
 
 def _linked(text: str, place: str, root: str | None) -> str:
@@ -185,9 +185,13 @@ def _bullets(r: Result, record: Record) -> Iterable[str]:
     for found in r["diagnosis"]:
         yield f"* Likely mistake: {_text(found['story'])} ({', '.join(found['mutants'])})"
         if found.get("where"):
-            yield f"* Where: {found['where']}: {_text(found['code'])}"
+            yield f"* Where: {found['where']}" + (f": {_text(found['code'])}" if found.get("code") else "")
         yield f"* Hint: {_text(found['hint'])}"
-    follow = terminal.consequences(record, r)
+    advice = r.get("advice") or {}
+    yield from (
+        f"* {title}: {_text(advice[key])}" for title, key in (("Try", "hint"), ("Where", "where")) if advice.get(key)
+    )
+    follow = failures.consequences(record, r)
     if follow:
         yield f"* Consequences: {', '.join(follow)}"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from attnconf.reports import summary, terminal
+from attnconf.reports import failures, summary, tables, terminal
 
 Record = dict[str, Any]
 Rewrite = Callable[[str], str]
@@ -19,6 +19,7 @@ STYLE = """
   border-bottom: 1px solid rgba(128, 128, 128, 0.35)}
 .attnconf pre {white-space: pre-wrap; padding: 0.5em 0.8em; margin: 0.3em 0 0.6em; color: inherit;
   background: rgba(128, 128, 128, 0.12); border-left: 3px solid #b3261e}
+.attnconf pre.sections {border-left: none}
 .attnconf summary {cursor: pointer}
 .attnconf .verdict {color: #fff; padding: 0.05em 0.5em; border-radius: 0.3em; white-space: nowrap}
 .attnconf .conformant, .attnconf .pass {background: #1b7f3b}
@@ -30,14 +31,18 @@ STYLE = """
 
 
 def html(record: Record, rewrite: Rewrite = str) -> str:
-    """Return verdicts, the summary, the failures and the table. ``rewrite`` is applied to every line of a failure."""
-    failures = terminal.blocks(record)
+    """Return verdicts, the summary, the failures, what holds, and the table.
+
+    ``rewrite`` is applied to every line of a failure.
+    """
+    shown = failures.blocks(record)
     parts = [
         f"<style>{STYLE}</style>",
         _verdicts(record),
         "".join(_line(line) for i in record["implementations"] if not i["components"] for line in i.get("bound", ())),
         "".join(_line(line) for line in summary.summary(record) if line),
-        *(_failure([rewrite(line) for line in lines], n == 0) for n, lines in enumerate(failures)),
+        *(_failure([rewrite(line) for line in lines], n == 0) for n, lines in enumerate(shown)),
+        _sections(record),
         "".join(_line(line) for line in summary.blind_spots(record) if line),
         _requirements(record),
         f'<div class="small">{escape(terminal.header(record)[0])}</div>',
@@ -71,9 +76,15 @@ def _failure(lines: list[str], shown: bool) -> str:
     return f"<details{' open' * shown}><summary><b>{escape(lines[0])}</b></summary><pre>{body}</pre></details>"
 
 
+def _sections(record: Record) -> str:
+    lines = tables.sections(record)[1:] if summary.is_one(record["implementations"]) else []
+    body = f'<pre class="sections">{escape(chr(10).join(lines))}</pre>'
+    return f"<details><summary>what holds, section by section</summary>{body}</details>" if lines else ""
+
+
 def _requirements(record: Record) -> str:
     names = [i["name"] for i in record["implementations"] if i["components"]]
-    rows = [[escape(name), escape(strength), *map(_cell, cells)] for name, strength, *cells in terminal.rows(record)]
+    rows = [[escape(name), escape(strength), *map(_cell, cells)] for name, strength, *cells in tables.rows(record)]
     if not rows:
         return ""
     title = f"<summary>all {len(rows)} requirements</summary>"

@@ -1,4 +1,4 @@
-"""What a learner reads last: what is right, what is wrong, what to read next; and what nothing exercised.
+"""What a learner reads last: what is wrong, how and where to mend it, what to read next; and what nothing exercised.
 
 Made from the record alone.
 """
@@ -6,27 +6,29 @@ Made from the record alone.
 from collections.abc import Iterator
 from typing import Any
 
+from attnconf.reports.failures import causes, counting, place
+
 Record = dict[str, Any]
 Result = dict[str, Any]
+Row = tuple[str, str]
 
-MOST_TOPICS, MOST_ROOTS, MOST_SPOTS = 8, 3, 12
-SUMS = ("All of it", "All together", "Everything at once")  # sections that sum up the others
+MOST_ROOTS, MOST_SPOTS = 3, 12
 
 
-def summary(record: Record) -> list[str]:
+def summary(record: Record, told: bool = False) -> list[str]:
     """Return the lines on the one implementation of a run, or on each of those that one file holds.
 
-    None where several are compared, and where a run was cut short.
+    None where several are compared, and where a run was cut short. ``told``: recommendations have been shown in full.
     """
-    if not record["complete"] or not _is_one(record["implementations"]):
+    if not record["complete"] or not is_one(record["implementations"]):
         return []
     lines: list[str] = []
     for name, part in _parts(record):
-        lines += ["", *([name] if len(record["implementations"]) > 1 else []), *_of_one(part)]
+        lines += ["", *([name] if len(record["implementations"]) > 1 else []), *_of_one(part, told)]
     return lines
 
 
-def _is_one(implementations: list[dict[str, Any]]) -> bool:
+def is_one(implementations: list[dict[str, Any]]) -> bool:
     """Return whether there is one implementation, or one file in which several were found."""
     found = all(i["binding"] == "inferred" or not i["components"] for i in implementations)
     return len(implementations) == 1 or (found and len({i["source"] for i in implementations}) == 1)
@@ -42,66 +44,49 @@ def _parts(record: Record) -> Iterator[tuple[str, Record]]:
         yield i["name"], {**record, **mine, "implementations": [i]}
 
 
-def _of_one(record: Record) -> list[str]:
-    """Return three lines, and a fourth where what is recommended is not so and nothing worse is wrong."""
+def _of_one(record: Record, told: bool) -> list[str]:
+    """Return what is wrong, how it is mended, where, and what to read; then what could be better."""
     judged = [r for r in record["results"] if r["outcome"] in ("pass", "fail")]
-    roots = sorted(
-        (r for r in judged if r["outcome"] == "fail" and not r["follows_from"] and not r["deviation"]),
-        key=lambda r: r["strength"] != "MUST",
-    )
-    if not judged:
-        reasons = "; ".join(v["reason"] for v in record["verdicts"] if v["verdict"] == "not-gradable")
-        return ["right: nothing was judged", f"wrong: {reasons or _wrong(record, [])}", _next(record, roots)]
-    wrong = [r for r in roots if r["strength"] == "MUST" or record["suite"]["strict"]]
-    better = [f"could be better: {_told(roots)}"] if roots and not wrong else []
-    return [f"right: {_right(judged)}", f"wrong: {_wrong(record, wrong)}", *better, _next(record, roots)]
+    roots = [r for same in causes(record) for r in same if not r["deviation"]]
+    wrong = [r for r in roots if counting(record, r)]
+    optional = [] if told else _optional(record, wrong, roots)
+    return [*_wrong(record, wrong, bool(judged)), _next(record, wrong), *optional]
 
 
-def _right(judged: list[Result]) -> str:
-    """Return what holds: the sections of up to three chapters, else the chapters; and how many requirements."""
-    passed = sum(r["outcome"] == "pass" for r in judged)
-    counted = f"{passed} of {len(judged)}"
-    chapters = list(dict.fromkeys(_chapter(r) for r in judged))
-    if len(chapters) > 3:
-        return f"{', '.join(f'{c} {_share(c, judged)}' for c in chapters)} ({counted})"
-    sections = dict.fromkeys(r["topic"] for r in judged if r.get("topic", "") not in ("", *SUMS))
-    whole = [s for s in sections if all(r["outcome"] == "pass" for r in judged if r["topic"] == s)]
-    words = [_lower(section) for section in whole]
-    more = f" and {len(words) - MOST_TOPICS} sections more" if len(words) > MOST_TOPICS else ""
-    return ("; ".join(words[:MOST_TOPICS]) + more or "no section of the page in full") + f" ({counted})"
-
-
-def _chapter(result: Result) -> str:
-    name: str = result["spec"].removeprefix("spec/").partition(".md")[0]
-    return name.replace("multi_head", "multi-head").replace("_", " ")
-
-
-def _share(chapter: str, judged: list[Result]) -> str:
-    mine = [r["outcome"] == "pass" for r in judged if _chapter(r) == chapter]
-    return f"all {len(mine)}" if all(mine) else f"{sum(mine)} of {len(mine)}"
-
-
-def _lower(heading: str) -> str:
-    return heading[:1].lower() + heading[1:]
-
-
-def _wrong(record: Record, roots: list[Result]) -> str:
-    """Return the failures at the root in plain words: the mistake where it is known, else what does not hold."""
+def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
+    """Return each mistake in plain words, followed by its mending and its place; MOST_ROOTS of them."""
     if not roots:
-        lacking = [v["reason"] for v in record["verdicts"] if v["verdict"] == "incomplete"]
-        return f"nothing; not shown: {'; '.join(lacking)}" if lacking else "nothing"
-    follow = sum(bool(r["follows_from"]) for r in record["results"])
-    return _told(roots) + (f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow else "")
-
-
-def _told(roots: list[Result]) -> str:
-    said: dict[str, list[str]] = {}
+        known = list(
+            dict.fromkeys(r["requirement"] for r in record["results"] if r["deviation"] and not r["follows_from"])
+        )
+        short = [v["reason"] for v in record["verdicts"] if v["verdict"] in ("incomplete", "not-gradable")]
+        nothing = "nothing" if judged else "nothing was judged"
+        nothing += f" but what is known, with its reason, above: {', '.join(known)}" if known else ""
+        return [f"wrong: {nothing}" + (f"; not shown: {'; '.join(short)}" if short and judged else "")] + (
+            [f"why:   {'; '.join(short)}"] if short and not judged else []
+        )
+    said: dict[tuple[Row, ...], list[str]] = {}
     for r in roots:
-        ids = said.setdefault(in_words(r), [])
-        ids += [r["requirement"]] if r["requirement"] not in ids else []
-    lines = [f"{words} ({', '.join(ids[:3])}{', …' if len(ids) > 3 else ''})" for words, ids in said.items()]
-    more = f"; and {len(lines) - MOST_ROOTS} more" if len(lines) > MOST_ROOTS else ""
-    return "; ".join(lines[:MOST_ROOTS]) + more
+        said.setdefault(tuple(_told(r)), []).append(r["requirement"])
+    follow = sum(bool(r["follows_from"]) for r in record["results"])
+    lines = []
+    for n, (rows, repeated) in enumerate(list(said.items())[:MOST_ROOTS]):
+        ids = list(dict.fromkeys(repeated))
+        named = f" ({', '.join(ids[:3])}{', …' if len(ids) > 3 else ''})"
+        named += f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow and not n else ""
+        lines += [f"{label + ':':<6} {text}{named if not at else ''}" for at, (label, text) in enumerate(rows)]
+    return lines + ([f"wrong: {len(said) - MOST_ROOTS} more, see above"] if len(said) > MOST_ROOTS else [])
+
+
+def _told(r: Result) -> list[Row]:
+    """Return what is wrong with its mending and its place: of each known mistake, else of the check."""
+    advice = r.get("advice") or {}
+    rows: list[tuple[str, str | None]] = []
+    for mistake in r["diagnosis"]:
+        rows += [("wrong", mistake["story"]), ("fix", mistake["hint"]), ("where", place(mistake))]
+    if not rows:
+        rows = [("wrong", in_words(r)), ("try", advice.get("hint")), ("where", advice.get("where"))]
+    return [(label, text) for label, text in rows if text]
 
 
 def in_words(result: Result) -> str:
@@ -115,12 +100,34 @@ def _next(record: Record, roots: list[Result]) -> str:
         given = {v["verdict"] for v in record["verdicts"]}
         if "not-gradable" in given:
             return "next:  what keeps it from being judged, see above"
-        if given == {"conformant"}:
+        if given == {"conformant"} or "nonconformant" in given:  # by what is known
             return "next:  --thorough and --blind-spots look further"
         return "next:  what is not shown, see above"
     first = roots[0]
     reference = "".join(f", then {place}" for place in first.get("reference") or [])
     return f"next:  read {first['spec']}{reference}; attnconf explain {first['requirement']}"
+
+
+def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[str]:
+    """Return the recommendations that are not followed: by name where something is wrong, else in full."""
+    lax = [r for r in roots if not counting(record, r)]
+    ids = list(dict.fromkeys(r["requirement"] for r in lax))
+    if not lax:
+        return []
+    if wrong:
+        return [f"later: {', '.join(ids)}: recommended (SHOULD), no part of the verdict"]
+    lines = [
+        "",
+        f"optional: {len(ids)} recommendation{'s' * (len(ids) > 1)} (SHOULD), no part of the verdict; -k ID shows one",
+    ]
+    seen: list[list[Row]] = []
+    for r in lax:
+        rows = _told(r)
+        if rows not in seen:
+            seen.append(rows)
+            lines.append(f"  {r['requirement']}: {rows[0][1]}")
+            lines += [f"    {label + ':':<6} {text}" for label, text in rows[1:]]
+    return lines
 
 
 def blind_spots(record: Record) -> list[str]:

@@ -1,31 +1,62 @@
-"""What a run prints: header, failures, the table, the verdicts. Made from the record alone."""
+"""What a run prints: header, failures, what holds, the verdicts, what to mend. Made from the record alone."""
 
+import re
 import shutil
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attnconf.reports import examples, throughput
-from attnconf.reports.summary import blind_spots, summary
+from attnconf.reports import throughput
+from attnconf.reports.failures import WIDTH, blocks, explored, failures, wrapped
+from attnconf.reports.summary import blind_spots, is_one, summary
+from attnconf.reports.tables import sections, table
 
 Record = dict[str, Any]
-Result = dict[str, Any]
-
-SHORT = {
-    "pass": "pass", "fail": "FAIL", "unsupported": "unsupported", "not-applicable": "-", "not-run": "not run",
-    "error": "ERROR",
-}  # fmt: skip
-LEGEND = "FAIL: at the root; follows: a consequence of it; known: listed beside the adapter, with reason and link"
-_WORST_FIRST = ("error", "fail", "unsupported", "not-run", "pass", "not-applicable")
+IN_SHORT = ("    constructor ", "    weights ")  # lines of a binding that may be long
+OF_ONE = ("    function ", "    forward ", "    conventions ")  # likewise: left out where there are several bindings
+LABELS = ("wrong:", "fix:", "try:", "where:", "why:", "next:", "later:")
 
 
-def page(record: Record) -> list[str]:
-    """Return all that is printed at the end of a run."""
-    parts = (failures, explored, table, blind_spots, verdicts, throughput.lines, summary)
-    return [line for part in parts for line in part(record)]
+def width() -> int:
+    """Return how many characters a line of the terminal holds."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-def header(record: Record) -> list[str]:
-    """Return what was judged with what: versions, device, profile, seed, bindings."""
+def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: bool = False) -> list[str]:
+    """Return all that is printed at the end of a run, on lines of ``columns`` characters.
+
+    ``verbose``: with the table of all requirements, and every failure in full; so is a recommendation that was
+    selected. ``brief``: verdicts and mending alone.
+    """
+    one = is_one(record["implementations"])
+    in_full = verbose or record["suite"]["selected"]
+    if brief:
+        parts = [verdicts(record), summary(record)]
+    else:
+        parts = [
+            failures(record, columns, verbose),
+            explored(record),
+            sections(record) if one else [],
+            table(record, columns) if verbose or not one else [],
+            blind_spots(record),
+            verdicts(record),
+            throughput.lines(record),
+            _optional(record, columns, in_full) if in_full or not one else [],
+            summary(record, told=in_full),
+        ]
+    return [line for part in parts for text in part for line in _fitted(text, columns)]
+
+
+def _fitted(line: str, columns: int) -> list[str]:
+    """Return a line of a summary on several where it is longer than the terminal is wide; code stays on one."""
+    label = re.match(rf" *({'|'.join(LABELS)}) +", line)
+    copied = label and label[1] == "where:" and not line.startswith("somewhere", label.end())
+    if not label or copied or len(line) <= columns:
+        return [line]
+    first, *others = wrapped(line[label.end() :], columns - label.end())
+    return [label[0] + first, *(" " * label.end() + other for other in others)]
+
+
+def header(record: Record, columns: int = WIDTH, *, verbose: bool = False) -> list[str]:
+    """Return what was judged with what: versions, device, profile, seed, bindings. Long lines are cut, or broken."""
     suite, env = record["suite"], record["environment"]
     accelerator = f" ({env['accelerator']})" if env["accelerator"] else ""
     lines = [
@@ -35,178 +66,36 @@ def header(record: Record) -> list[str]:
     for i in record["implementations"]:
         binding = f"{', '.join(i['components'])} ({i['binding']}; profile {i['profile']})"
         lines.append(f"{i['name']}: {binding if i['components'] else 'nothing that can be judged'}")
-        lines += [f"    {line}" for line in i.get("bound", [])]
-    return lines
+        bound = [f"    {line}" for line in i.get("bound", [])]
+        lines += bound if verbose or len(record["implementations"]) == 1 else _told_of_several(bound)
+    return [part for line in lines for part in _cut(line, columns, verbose)]
 
 
-def failures(record: Record) -> list[str]:
-    """Return a block for every failure that follows from no other, MUST first.
-
-    Its consequences are folded under it, and so is what else one mistake explains.
-    """
-    return [line for lines in blocks(record) for line in ["", *lines]]
+def _told_of_several(bound: list[str]) -> list[str]:
+    """Return what is said of each of several bindings: how far to believe it, and what was asked for."""
+    return [line for line in bound if not line.startswith((*IN_SHORT, *OF_ONE))]
 
 
-def blocks(record: Record) -> list[list[str]]:
-    """Return the lines of every fault of the suite, and of every failure at the root or every cause of several."""
-    faults = [
-        [f"{r['requirement']} on {r['implementation']}: {r['message']}"]
-        for r in record["results"]
-        if r["outcome"] == "error"
-    ]
-    return [*faults, *(_of_cause(record, same) for same in causes(record))]
+def _cut(line: str, columns: int, whole: bool) -> list[str]:
+    """Return a line of the header on several where it is too long; of what only an adapter's author asks, the start."""
+    if len(line) <= columns:
+        return [line]
+    if line.startswith(IN_SHORT) and not whole:
+        return [f"{line[: columns - 1].rstrip()}…"]
+    indent = 17 * line.startswith("    ")  # what was bound has two columns
+    first, *others = wrapped(line[indent:], columns - indent)
+    return [line[:indent] + first, *(" " * (indent or 4) + other for other in others)]
 
 
-def causes(record: Record) -> list[list[Result]]:
-    """Return the failures at the root, those of a component together that one known mistake explains."""
-    found: dict[tuple[Any, ...], list[Result]] = {}
-    for r in roots(record):
-        named = tuple((*mistake["mutants"], mistake["hint"]) for mistake in r["diagnosis"])
-        same = (r["implementation"], r["component"], named) if named and not r["deviation"] else (id(r),)
-        found.setdefault(same, []).append(r)
-    return list(found.values())
-
-
-def _of_cause(record: Record, same: list[Result]) -> list[str]:
-    """Return the block of the first of several failures that have one cause."""
-    follow = dict.fromkeys(name for r in same for name in consequences(record, r))
-    return block(same[0], list(follow), _options(record, same[0]), [r["requirement"] for r in same[1:]])
-
-
-def roots(record: Record) -> list[Result]:
-    """Return the failures that follow from no other, MUST first."""
-    found = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
-    return sorted(found, key=lambda r: r["strength"] != "MUST")
-
-
-def explored(record: Record) -> list[str]:
-    """Return a line for every failure that --thorough found where the scored cases pass."""
-    return [
-        f"not scored: {r['requirement']} fails on {r['implementation']} ({r['component']}) "
-        f"at {r['explored']['described']}: {r['explored']['message']}"
-        for r in record["results"]
-        if r["outcome"] == "pass" and r["explored"]
-    ]
-
-
-def consequences(record: Record, root: Result) -> list[str]:
-    """Return the failures that follow from one at the root."""
-    return [
-        r["requirement"]
-        for r in record["results"]
-        if root["requirement"] in r["follows_from"]
-        and (r["implementation"], r["component"]) == (root["implementation"], root["component"])
-    ]
-
-
-def _options(record: Record, result: Result) -> str:
-    """Return the options that a rerun needs besides the implementation and the selection."""
-    suite = record["suite"]
-    profile = "throughput" if result["spec"].startswith("spec/throughput.md") else suite["profile"]
-    given = [] if profile.startswith("core") else [f"--profile={profile}"]  # core: where none is asked for
-    given += [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
-    given += [f"--seed={suite['seed']}"] if suite["seed"] else []
-    given += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
-    return "".join(f" {option}" for option in given)
-
-
-def block(result: Result, consequences: list[str], options: str = "", also: Sequence[str] = ()) -> list[str]:
-    """Return one failure, in a fixed order of lines. ``also``: what fails at the root by the same mistake."""
-    where = result["implementation"] + (f" ({result['component']})" if result["component"] else "")
-    case = next(c for c in result["cases"] if c["outcome"] == "fail")
-    failing = sum(c["outcome"] == "fail" for c in result["cases"])
-    verb = "violated" if result["strength"] == "MUST" else "not followed"
-    rows = [
-        ("case", case["described"] + (f"   (fails on {failing} of {len(result['cases'])} cases)")),
-        ("worst at" if case["error"] is not None else "found", case["message"]),
-        ("error", _error(case)),
-        ("smallest", result["explored"] and f"{result['explored']['described']}: {result['explored']['message']}"),
-        ("likely", _likely(result)),
-        ("example", examples.below(examples.example(result))),
-        ("leaks", examples.below(examples.leaks(result))),
-        ("known", result["deviation"] and f"{result['deviation']['reason']} ({result['deviation']['link']})"),
-        ("also", ", ".join(also) and f"{', '.join(also)} (the same mistake)"),
-        ("breaks", ", ".join(consequences) and f"{', '.join(consequences)} (consequences)"),
-        ("spec", result["spec"]),
-        (
-            "rerun",
-            f'attnconf run --impl={result["implementation"]}{options} -k "{result["requirement"]} and {case["name"]}"',
-        ),
-    ]
-    head = [f"{result['requirement']} {verb} by {where}", f"  {result['sentence']}"]
-    return head + [f"  {name:<9} {text}" for name, text in rows if text]
-
-
-def _error(case: dict[str, Any]) -> str | None:
-    if case["error"] is None:
-        return None
-    off = f"; {case['off']:.0f} % of elements off" if case["off"] is not None else ""
-    return f"{case['error']:.3g} > {case['bound']:.2g} ({case['source']}){off}"
-
-
-def _likely(result: Result) -> str | None:
-    """Return the mistakes that were made together, each with its place and its hint, as the rest of a block."""
-    found = result["diagnosis"]
+def _optional(record: Record, columns: int, in_full: bool) -> list[str]:
+    """Return the recommendations that are not followed: by name, or in full."""
+    found = blocks(record, columns, in_full, optional=True)
     if not found:
-        return None
-    rows = []
-    for index, mistake in enumerate(found):
-        together = "together they reproduce" if len(found) > 1 else "reproduces"
-        fits = f"{together} your output on {mistake['cases']} of {mistake['cases']} cases"
-        rows.append(("and" if index else "likely", mistake["story"] + ("" if index else f"  ({fits})")))
-        if mistake.get("where"):
-            rows.append(("where", f"{mistake['where']}  {mistake['code']}"))
-        rows.append(("hint", mistake["hint"]))
-    return "\n".join(f"  {name:<9} {text}" for name, text in rows)[12:]
-
-
-def cell(results: Iterable[Result]) -> str:
-    """Return the worst outcome of one requirement on one implementation, and where, if components differ."""
-    results = list(results)
-    outcomes = [r["outcome"] for r in results]
-    if not outcomes:
-        return ""
-    worst = next(o for o in _WORST_FIRST if o in outcomes)
-    if worst == "not-applicable" or len(set(outcomes) - {"not-applicable"}) == 1:
-        text = SHORT[worst]
-    else:
-        text = f"{SHORT[worst]} ({', '.join(r['component'] for r in results if r['outcome'] == worst)})"
-    failed = [r for r in results if r["outcome"] == "fail"]
-    if worst == "fail" and all(r["follows_from"] for r in failed):
-        text = text.replace("FAIL", "follows")
-    return text + (", known" if worst == "fail" and all(r["deviation"] for r in failed) else "")
-
-
-def rows(record: Record) -> list[list[str]]:
-    """Return one row for each requirement: id, strength, and a cell for each implementation."""
-    names = [i["name"] for i in record["implementations"] if i["components"]]
-    ids = dict.fromkeys((r["requirement"], r["strength"]) for r in record["results"])
-    return [
-        [name, strength]
-        + [cell(r for r in record["results"] if (r["requirement"], r["implementation"]) == (name, i)) for i in names]
-        for name, strength in ids
-    ]
-
-
-def table(record: Record) -> list[str]:
-    """Return the table of requirements by implementations."""
-    from tabulate import tabulate
-
-    names = [i["name"] for i in record["implementations"] if i["components"]]
-    content = rows(record)
-    if not content:
         return []
-    width = shutil.get_terminal_size((120, 24)).columns
-    text = tabulate(content, headers=["requirement", "", *names], tablefmt="simple")
-    if max(len(line) for line in text.splitlines()) > max(width, 80):
-        text = tabulate(
-            [[_shorter(c) for c in row] for row in content], headers=["requirement", "", *names], tablefmt="simple"
-        )
-    return ["", *text.splitlines(), *(["", LEGEND] if "FAIL" in text else [])]
-
-
-def _shorter(text: str) -> str:
-    return text.replace("multi_head_attention", "mha").replace("unsupported", "unsup.")
+    title = "optional: recommendations (SHOULD) that are not followed, no part of a verdict"
+    if in_full:
+        return ["", title, *(line for lines in found for line in ["", *lines])]
+    return ["", title, *(f"  {lines[0]}" for lines in found)]
 
 
 def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
@@ -216,7 +105,8 @@ def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
         r["outcome"] == "fail" and r["strength"] != "MUST" and (r["implementation"], r["component"]) == mine
         for r in record["results"]
     )
-    found = {**verdict["counts"], "fail": verdict["counts"].get("fail", 0) - lax, "recommended but not so": lax}
+    first = {"pass": 0, "fail": verdict["counts"].get("fail", 0) - lax, "optional not met": lax}
+    found = {**first, **{outcome: n for outcome, n in verdict["counts"].items() if outcome != "fail"}}
     return {outcome: n for outcome, n in found.items() if n}
 
 

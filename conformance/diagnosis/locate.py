@@ -75,15 +75,16 @@ def locate(text: str, mutants: Iterable[str], inside: str = "") -> int | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return None
-    code = Code(_relevant(tree, inside))
-    lines: set[int] = set()
-    for name in mutants:
-        find = next((find for pattern, find in FINDERS if fnmatchcase(name, pattern)), None)
-        if find:
-            lines |= {line for node in find(code) if (line := getattr(node, "lineno", None))}
+    lines = shaped(Code(relevant(tree, inside)), mutants)
     first, last = min(lines, default=0), max(lines, default=0)
     together = len(lines) <= 3 and last - first == len(lines) - 1
     return first if lines and together and _alike(text.splitlines()[first - 1 : last]) else None
+
+
+def shaped(code: Code, mutants: Iterable[str]) -> set[int]:
+    """Return the lines whose code has the shape of one of these mistakes."""
+    finders = [next((find for pattern, find in FINDERS if fnmatchcase(name, pattern)), nothing) for name in mutants]
+    return {line for find in finders for node in find(code) if (line := getattr(node, "lineno", None))}
 
 
 def place(implementation: Implementation, component: str, mutants: Iterable[str]) -> tuple[str, int, str] | None:
@@ -105,7 +106,7 @@ def _alike(lines: list[str]) -> bool:
     return len(shapes) == 1
 
 
-def _relevant(tree: ast.Module, inside: str) -> list[ast.stmt]:
+def relevant(tree: ast.Module, inside: str) -> list[ast.stmt]:
     """Return the definition that is judged with those that it names, and what else stands at the top of the file."""
     defined = {node.name: node for node in tree.body if isinstance(node, Definition)}
     if inside not in defined:

@@ -132,7 +132,9 @@ def _turns_around(code: Code, node: ast.AST) -> bool:
 
 
 def _turns_inside(call: ast.Call) -> bool:
-    return any(last_name(n) in TRANSPOSING for n in ast.walk(call))
+    """Return whether something is transposed in the arguments, or before; a length that is called T is not."""
+    names = (last_name(n) for n in ast.walk(call) if not (isinstance(n, ast.Name) and len(n.id) == 1))
+    return any(name in TRANSPOSING for name in names)
 
 
 # -- masks

@@ -41,17 +41,19 @@ def explain(
     roots: Sequence[Judged], consequences: Iterable[Judged] = (), passed: Iterable[Judged] = (),
     declares: Mapping[str, str] | None = None, beneath: Iterable[Mutant] = (), supposed: str = "",
 ) -> list[Diagnosis | None]:  # fmt: skip
-    """Return for each failure at the root the mistake that reproduces it, or None if none does or too many do.
+    """Return for each failure, those at the root first, the mistake that reproduces it; None if none or too many do.
 
-    ``consequences``: the other failures. ``passed``: what holds; a mistake that would break one of them was not made.
+    ``consequences``: the other failures; one of them is explained only where what is named at the roots does not do
+    it, and a second mistake does. ``passed``: what holds; a mistake that would break one of them was not made.
     A mistake of another chapter breaks nothing that is judged here, so it has to reproduce what holds as well.
     ``declares``: the conventions in which the mutants are to answer. ``beneath``: the mistakes that were named in
     components that this one may be made of, which are tried first. ``supposed``: the one with which a file was bound,
     which is tried where no other one explains a failure, though all that it breaks elsewhere holds here.
     """
+    consequences = list(consequences)
     asked = [root for root in roots if root.log]
     if not asked:
-        return [None for _ in roots]
+        return [None for _ in (*roots, *consequences)]
     component = asked[0].log[0][0].component
     musts = [judged for judged in consequences if judged.requirement.strength == "MUST"]
     search = _Search(component, asked, musts, list(passed), Shared(component, declares))
@@ -72,7 +74,7 @@ def explain(
         if pairs:
             found[id(root)] = Diagnosis(pairs, len(root.cases))
     found = search.sharper(found)
-    return [_plainly(found.get(id(root))) for root in roots]
+    return [_plainly(found.get(id(failed))) for failed in (*roots, *consequences)]
 
 
 def _plainly(diagnosis: Diagnosis | None) -> Diagnosis | None:
@@ -245,7 +247,8 @@ class _Search:
     @cached_property
     def beneath_partly(self) -> tuple[Mistake, ...] | None:
         """A mistake of another chapter that reproduces some failures, with the one that does the rest."""
-        return self._beneath(self.partly, [*self.failures, *self.passed])
+        found = self._beneath(self.partly, [*self.failures, *self.passed])
+        return found and found[1]
 
     def _told_apart(self, pairs: Sequence[Pair]) -> tuple[Mistake, ...] | None:
         near = [pair for pair in pairs if all(m in self.near for m in pair)]
@@ -257,11 +260,13 @@ class _Search:
         return alternatives(pairs) if len(pairs) <= AT_MOST else None
 
     def sharper(self, found: Mapping[int, Diagnosis]) -> dict[int, Diagnosis]:
-        """Return what was found for each failure in the light of what was found for the others."""
+        """Return what was found for each failure in the light of what was found for the others.
+
+        A second mistake that shows in consequences alone is that of the consequence, and of no failure at the root.
+        """
         mistakes = _mistakes(found.values())
         if len(mistakes) == 1 and len(found) == len(self.roots):
-            both = self._beneath(mistakes[0], self.consequences)
-            return {root: Diagnosis(both or d.mistakes, d.cases) for root, d in found.items()}
+            return self._with_one_beneath(found, mistakes[0])
         kept = {m.id for mistake in mistakes for m in mistake}
         if len(mistakes) == 2:
             pairs = [pair for pair in product(*mistakes) if not set(pair[0].replace) & set(pair[1].replace)]
@@ -280,8 +285,28 @@ class _Search:
 
         return {root: told(diagnosis) for root, diagnosis in found.items()}
 
-    def _beneath(self, mistake: Sequence[Mutant], elsewhere: Iterable[Judged]) -> tuple[Mistake, ...] | None:
-        """Return a mistake together with another one, where alone it does not do what came out elsewhere."""
+    def _with_one_beneath(self, found: Mapping[int, Diagnosis], mistake: Mistake) -> dict[int, Diagnosis]:
+        """Return what was found for the failures at the root with what a consequence needs besides, if any does.
+
+        Of what may be meant at the root, that is kept which makes the consequence together with the second mistake.
+        """
+        below = self._beneath(mistake, self.consequences)
+        if below is None:
+            return dict(found)
+        kept = {m.id for one in below[1] for m in one}
+        at_roots = {
+            root: Diagnosis(tuple(tuple(m for m in one if m.id in kept) or one for one in d.mistakes), d.cases)
+            for root, d in found.items()
+        }
+        return {**at_roots, id(below[0]): Diagnosis(below[1], len(below[0].cases))}
+
+    def _beneath(
+        self, mistake: Sequence[Mutant], elsewhere: Iterable[Judged]
+    ) -> tuple[Judged, tuple[Mistake, ...]] | None:
+        """Return what a mistake alone does not do of what came out elsewhere, and that mistake with the one that does.
+
+        The other one stands first.
+        """
         names = {m.id for m in mistake}
         left = [j for j in elsewhere if not any(self.rough.fits(name, j.log) for name in names)]
         telling = [(judged, calls) for judged in left if (calls := self.rough.telling(judged.log))]
@@ -292,7 +317,7 @@ class _Search:
             pairs = reproducing(judged.log, names, near, far, roots, self.rough, beside=True)
             both = self._told_apart([pair for pair in pairs[:20] if self.count(joined(pair), self.rough) > alone])
             if both:
-                return both
+                return judged, tuple(sorted(both, key=lambda one: any(m.id in names for m in one)))
         return None
 
 

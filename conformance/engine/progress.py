@@ -1,6 +1,7 @@
-"""A bar for checks that take seconds: on the terminal, if the front end has one to give, and else nothing."""
+"""A bar for what takes seconds: on the terminal, if the front end has one to give, and else nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 terminal: TextIO | None = None  # set by the front end
@@ -14,6 +15,18 @@ def watched(steps: range, title: str) -> Iterable[int]:
 
     bar: Iterable[int] = tqdm(steps, desc=title, unit="step", leave=False, file=terminal)
     return bar
+
+
+@contextmanager
+def counted(total: int, title: str) -> Iterator[Callable[[], object]]:
+    """Give a function that counts one step, on a bar that is shown where all of them take more than a second."""
+    if terminal is None:
+        yield lambda: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc=title, leave=False, delay=1, file=terminal) as bar:
+        yield bar.update
 
 
 def find_terminal() -> TextIO | None:

@@ -24,7 +24,7 @@ from attnconf.conformance.run.plan import Plan, Settings, make_plan, select
 from attnconf.conformance.run.record import record
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.exception_words import first_line
-from attnconf.reports import notebook, terminal
+from attnconf.reports import failures, notebook, terminal
 from attnconf.reports import record as files
 from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
@@ -47,7 +47,8 @@ class Failure:
     sentence: str
     message: str
     likely: str | None  # the known mistake that gives the very same output
-    hint: str | None
+    hint: str | None  # how to mend it; where no mistake is known, what to look at first
+    where: str | None  # the place in the file, or the function
     consequences: tuple[str, ...]  # what fails because of it
     spec: str
 
@@ -83,13 +84,15 @@ class Report:
     @property
     def failures(self) -> list[Failure]:
         """What fails at the root, MUST first."""
-        return [self._failure(result) for result in terminal.roots(self.record)]
+        return [self._failure(result) for result in failures.roots(self.record)]
 
     def _failure(self, r: dict[str, Any]) -> Failure:
-        likely, hint = (r["diagnosis"][0][key] if r["diagnosis"] else None for key in ("story", "hint"))
+        found = (
+            r["diagnosis"][0] if r["diagnosis"] else {"story": None, **(r["advice"] or {"hint": None, "where": None})}
+        )
         return Failure(
             r["implementation"], r["component"], r["requirement"], r["strength"], r["sentence"], r["message"],
-            likely, hint, tuple(terminal.consequences(self.record, r)), r["spec"],
+            found["story"], found["hint"], found["where"], tuple(failures.consequences(self.record, r)), r["spec"],
         )  # fmt: skip
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -99,7 +102,9 @@ class Report:
         return json.dumps(self.record, indent=1, ensure_ascii=False, allow_nan=False)
 
     def __str__(self) -> str:
-        return "\n".join([*terminal.header(self.record), *map(self._in_python, terminal.page(self.record))])
+        columns = terminal.width()
+        lines = [*terminal.header(self.record, columns), *terminal.page(self.record, columns)]
+        return "\n".join(map(self._in_python, lines))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {outcome}" for outcome, n in self.counts.items())

@@ -124,7 +124,8 @@ def _add_run(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
     verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
     verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')
-    verb.add_argument("-q", action="store_true", help="less output")
+    verb.add_argument("-v", action="store_true", help="more output: the table of requirements, everything in full")
+    verb.add_argument("-q", action="store_true", help="less output: the verdicts, and what to mend")
     verb.add_argument("-x", action="store_true", help="stop at the first failure")
     verb.set_defaults(act=_run)
 
@@ -204,7 +205,7 @@ def pytest_arguments(given: argparse.Namespace) -> list[str]:
     options += [f"--convention={word}" for word in given.convention]
     switches = ("strict", "thorough", "blind-spots", "strict-perf")
     flags = [f"--{name}" for name in switches if getattr(given, name.replace("-", "_"))]
-    flags += [f"-{name}" for name in ("q", "x") if getattr(given, name)]
+    flags += [f"-{name}" for name in ("v", "q", "x") if getattr(given, name)]
     select = ["-k", given.k] if given.k is not None else []
     return [*fixed, *(f"--impl={name}" for name in given.impl), *options, *flags, *select]
 

@@ -18,6 +18,7 @@ def explain_failures(run: Run) -> None:
     """Add to a run, judged as far as it goes, its diagnoses and pictures."""
     relations = relate(run)
     run.diagnoses |= _of_selection(run, relations) if run.plan.selected else diagnose(run, relations)
+    run.explained = True
     run.pictures |= draw(run, relations)
 
 
@@ -31,8 +32,7 @@ def diagnose(run: Run, relations: Relations, asked: Collection[str] = ()) -> dic
     for group in sorted(_groups(run), key=lambda group: _height(group[0])):
         roots = [p for p in group if relations.unexplained(p) or p.id in asked]
         if any(relations.unexplained(p) for p in group):
-            found = _explained(run, group, roots, _beneath(run, group[0], diagnoses))
-            diagnoses |= {p.id: d for p, d in zip(roots, found, strict=True) if d}
+            diagnoses |= _explained(run, group, roots, _beneath(run, group[0], diagnoses))
     return diagnoses
 
 
@@ -51,18 +51,18 @@ def _height(planned: Planned) -> int:
 
 def _explained(
     run: Run, group: Sequence[Planned], roots: Sequence[Planned], beneath: list[Mutant]
-) -> list[Diagnosis | None]:
-    """Return the mistake behind each root of one component, or None."""
+) -> dict[str, Diagnosis]:
+    """Return the mistakes behind the roots of one component, and second ones that show in consequences only."""
     known = {p.id for p in roots}
     judged = [(p, run.outcomes[p.id]) for p in group]
-    others = [j for p, j in judged if j.outcome == "fail" and p.id not in known]
+    others = [p for p, j in judged if j.outcome == "fail" and p.id not in known]
     passed = [j for _, j in judged if j.outcome == "pass"]
     seen = {convention: choice for _, j in judged for convention, choice in j.convention.items()}
     implementation = group[0].implementation
     declares = {**seen, **implementation.declared(group[0].entry.component)}
-    return explain(
-        [run.outcomes[p.id] for p in roots], others, passed, declares, beneath, implementation.mistake
-    )  # fmt: skip
+    failures = [run.outcomes[p.id] for p in roots], [run.outcomes[p.id] for p in others]
+    found = explain(*failures, passed, declares, beneath, implementation.mistake)
+    return {p.id: d for p, d in zip([*roots, *others], found, strict=True) if d}
 
 
 def _beneath(run: Run, planned: Planned, diagnoses: Mapping[str, Diagnosis]) -> list[Mutant]:

@@ -77,6 +77,7 @@ class Run:
     plan: Plan
     outcomes: dict[str, Judged] = field(default_factory=dict)
     diagnoses: "dict[str, Diagnosis]" = field(default_factory=dict)
+    explained: bool = False  # the mistakes behind failures have been looked for
     pictures: "dict[str, Pictures]" = field(default_factory=dict)
     watch: Watch | None = None  # which lines of the implementations' files were executed
     races: "Races | None" = None  # what is timed

@@ -9,6 +9,8 @@ from typing import Any
 
 import attnconf
 from attnconf.conformance.diagnosis.locate import place
+from attnconf.conformance.diagnosis.region import region
+from attnconf.conformance.diagnosis.usual_causes import usual_cause
 from attnconf.conformance.engine import catalogue
 from attnconf.conformance.engine.judge import CaseResult
 from attnconf.conformance.engine.mutant import Mutant
@@ -147,6 +149,7 @@ def _result(run: Run, relations: Relations, planned: Planned) -> dict[str, Any]:
         "cases": [_case(case) for case in judged.cases],
         "explored": _case(judged.explored) if judged.explored else None,
         "diagnosis": _diagnosis(run, planned),
+        "advice": _advice(run, relations, planned),
         **_pictures(run, planned),
         "seconds": round(judged.seconds, 6),
     }
@@ -174,7 +177,8 @@ def _diagnosis(run: Run, planned: Planned) -> list[dict[str, Any]]:
 
 def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[str, Any]:
     names = [m.id for m in mistake]
-    where, line, code = place(planned.implementation, planned.entry.component, names) or (None, None, None)
+    judged = planned.implementation, planned.entry.component
+    where, line, code = place(*judged, names) or (region(*judged, names), None, None)
     return {
         "mutants": names,
         "story": "; or ".join(m.story for m in mistake),
@@ -184,6 +188,16 @@ def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[st
         "where": where,
         "line": line,
         "code": code,
+    }
+
+
+def _advice(run: Run, relations: Relations, planned: Planned) -> dict[str, Any] | None:
+    """Return what to look at, and where, of a failure at the root that no known mistake reproduces; else None."""
+    if not run.explained or not relations.unexplained(planned) or planned.id in run.diagnoses:
+        return None
+    return {
+        "hint": usual_cause(planned.entry.requirement),
+        "where": region(planned.implementation, planned.entry.component),
     }
 
 

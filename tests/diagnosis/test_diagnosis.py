@@ -184,7 +184,7 @@ def both(first, second):
     return apply([all_mutants()[first], all_mutants()[second]])
 
 
-# Two mistakes, where they are made, and what has to be named for some failure at the root.
+# Two mistakes, where they are made, and what has to be named for some failure.
 PAIRS = [
     ("multi_head_attention", "ATT-scaled-by-E", "MHA-no-output-projection"),
     ("multi_head_attention", "ATT-softmax-over-queries", "MHA-merge-without-transpose"),
@@ -204,10 +204,19 @@ PAIRS = [
 @pytest.mark.parametrize(("component", "first", "second"), PAIRS)
 def test_two_mistakes_are_both_named(component, first, second):
     run = explained(both(first, second), component)
-    found = [run.diagnoses[p.id] for p in roots(run)]
+    found = list(run.diagnoses.values())
     assert {first, second} <= {m.id for diagnosis in found for m in diagnosis.mutants}
     for diagnosis in found:
         assert all({first, second} & {m.id for m in mistake} for mistake in diagnosis.mistakes), diagnosis
+
+
+def test_at_a_root_no_mistake_is_named_that_its_outputs_do_not_need():
+    session = explained(both("SIN-base-1000", "SIN-multiplied"), "sinusoidal")
+    at_roots = {planned.id for planned in roots(session)}
+    assert {m.id for name in at_roots for m in session.diagnoses[name].mutants} == {"SIN-multiplied"}
+    ((planned, beneath),) = [(name, d) for name, d in session.diagnoses.items() if name not in at_roots]
+    assert session.outcomes[planned].outcome == "fail"
+    assert [m.id for m in beneath.mutants] == ["SIN-base-1000", "SIN-multiplied"]
 
 
 def test_one_mistake_is_not_named_as_two():

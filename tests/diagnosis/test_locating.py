@@ -257,6 +257,10 @@ def test_only_what_is_judged_and_what_it_names_is_searched():
     assert locate(TWO, ["ATT-scaled-by-model-width"], "Wrong") == 3
 
 
+def test_a_length_that_is_called_t_is_no_transposition():
+    assert locate("b, h, T, d = o.shape\no = o.reshape(b, T, h * d)", ["MHA-merge-without-transpose"]) == 2
+
+
 @pytest.mark.parametrize("text", ["def f(:", "", '{"cells": []}', "\0"])
 def test_what_is_no_program_has_no_line(text):
     assert locate(text, ["ATT-unscaled"]) is None

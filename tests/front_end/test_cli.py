@@ -228,7 +228,7 @@ def test_nothing_heavy_is_imported_to_read_files():
         "explained = (['explain', name] for name in ('ATT-SCALE-1', 'rotary', 'norm-order', 'core-2', 'x'))\n"
         "for verb in (['--help'], ['--version'], ['list'], *explained, ['run']):\n"
         "    main(verb)\n"
-        "print(sorted({'torch', 'numpy', 'pytest', 'hypothesis', 'tabulate'} & set(sys.modules)))\n"
+        "print(sorted({'torch', 'numpy', 'pytest', 'hypothesis', 'tabulate', 'rich'} & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -53,7 +53,7 @@ def record(folder, path, *options):
 
 
 def test_the_header_shows_the_binding(tmp_path):
-    done = attnconf("run", f"--impl={write(tmp_path, multi_head())}")
+    done = attnconf("run", "--impl=homework.py", cwd=write(tmp_path, multi_head()).parent)
     assert "multi_head_attention (inferred; profile self-attention-1)" in done.stdout
     assert "constructor  MultiHead(d_model=embed_dim, n_heads=num_heads)" in done.stdout
     assert "forward      (x) -> result" in done.stdout
@@ -80,9 +80,8 @@ def test_a_course_may_prescribe_it(tmp_path):
     done = attnconf("run", f"--impl={path}", "--convention", "mask=true-keeps")
     assert done.returncode == 1
     assert "violates MASK-BOOL-1" in done.stdout
-    line = next(line for line in done.stdout.splitlines() if line.startswith("    prescribed"))
-    said = r"    prescribed   mask=true-keeps: mask does the opposite, True = hidden; \w+\.py:\d+  .*fill\(mask, .*"
-    assert re.fullmatch(said, line)
+    said = r" prescribed mask=true-keeps: mask does the opposite, True = hidden; \w+\.py:\d+ .*fill\(mask, "
+    assert re.search(said, " ".join(done.stdout.split()))
     (likely,) = {
         line
         for line in done.stdout.splitlines()

@@ -1,6 +1,7 @@
 """The pages for newcomers say nothing that does not happen: README.md, and adapters/README.md."""
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -25,7 +26,8 @@ def load(path):
 
 def run(folder, *arguments):
     command = [sys.executable, "-m", "attnconf", "run", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    wide = os.environ | {"COLUMNS": "120"}
+    return subprocess.run(command, cwd=folder, env=wide, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -516,7 +516,7 @@ base_1000 = Mutant(
     "SIN-base-1000",
     story="the base is 1000 where it should be 10000",
     breaks={"SIN-FREQ-1", "SIN-GRID-5"},
-    hint="count the zeros",
+    hint="the base is 10000: count the zeros",
     replace={sinusoidal.frequencies: lambda dim, base: sinusoidal.frequencies(dim, base / 10)},
 )
 

@@ -1,0 +1,38 @@
+"""What a run prints by way of pytest's terminal: in colour where pytest would print in colour.
+
+That is on a terminal, unless NO_COLOR is set or --color=no is given.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnconf.conformance.run.plan import Run
+
+
+def show_header(reporter: Any, run: "Run", verbosity: int) -> None:
+    """Print what is judged with what. ``verbosity``: of pytest, 1 for -v, -1 for -q."""
+    from attnconf.conformance.run.record import record
+    from attnconf.reports.terminal import header, width
+
+    _show(reporter, [*header(record(run), width(), verbose=verbosity > 0), *run.remarks])
+
+
+def show_page(reporter: Any, run: "Run", verbosity: int, findings: list[str]) -> None:
+    """Print what came of a run, and behind it what was found besides."""
+    from attnconf.conformance.run.record import record
+    from attnconf.reports.terminal import page, width
+
+    lines = page(record(run), width(), verbose=verbosity > 0, brief=verbosity < 0)
+    first = 1 if lines[:1] == [""] else 0  # pytest has ended the line of its own
+    _show(reporter, [*lines[first:], *findings])
+
+
+def _show(reporter: Any, lines: list[str]) -> None:
+    if reporter is None:
+        return
+    if reporter.hasmarkup:
+        from attnconf.reports.colours import painted
+
+        lines = painted(lines)
+    for line in lines:
+        reporter.write_line(line)

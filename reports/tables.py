@@ -1,0 +1,134 @@
+"""What holds, counted: a line for each section of the pages, and the table of requirements by implementations.
+
+Made from the record alone.
+"""
+
+import io
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+Record = dict[str, Any]
+Result = dict[str, Any]
+
+SHORT = {
+    "pass": "pass", "fail": "FAIL", "unsupported": "unsupported", "not-applicable": "-", "not-run": "not run",
+    "error": "ERROR",
+}  # fmt: skip
+LEGEND = (
+    "FAIL: at the root; follows: a consequence of it; not met: only recommended; "
+    "known: listed beside the adapter, with reason and link"
+)
+LINES = "    \n    \n -- \n    \n    \n    \n    \n    \n"  # of the table: one under its head
+FEW_CHAPTERS = 3  # of which all sections are listed; of more, a chapter that holds has one line
+_WORST_FIRST = ("error", "fail", "not met", "unsupported", "not-run", "pass", "not-applicable")
+_COUNTED = ("fail", "follows", "not met", "error", "unsupported", "not-run")
+_SAID = {"fail": "failed", "follows": "follow", "not met": "optional not met", "error": "errors", "not-run": "not run"}
+
+
+# -- sections
+
+
+def sections(record: Record) -> list[str]:
+    """Return a line for each section of the pages in which something was judged, by chapters."""
+    counted = list(_folded(_counts(record)))
+    if not counted:
+        return []
+    chapters, titles = (max(len(row[i]) for row in counted) for i in (0, 1))
+    lines, last = [""], ""
+    for chapter, title, counts in counted:
+        first = chapter if chapter != last else ""
+        rest = [
+            f"{counts[o]} {_SAID.get(o, o)}{'s' * (o == 'follows' and counts[o] == 1)}" for o in _COUNTED if counts[o]
+        ]
+        line = f"{first:<{chapters}}  {title:<{titles}}  {counts['pass']:>3} passed  {'  '.join(rest)}"
+        lines.append(line.rstrip())
+        last = chapter
+    return lines
+
+
+def _counts(record: Record) -> dict[tuple[str, str], Counter[str]]:
+    """Return how many requirements of each section came to which outcome; those not applicable do not count."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for r in record["results"]:
+        if r["outcome"] != "not-applicable":
+            word = "follows" if r["outcome"] == "fail" and r["follows_from"] else _outcome(record, r)
+            found.setdefault((_chapter(r), r.get("topic") or "all"), Counter())[word] += 1
+    return found
+
+
+def _chapter(result: Result) -> str:
+    name: str = result["spec"].removeprefix("spec/").partition(".md")[0]
+    return name.replace("multi_head", "multi-head").replace("_", " ")
+
+
+def _folded(counts: dict[tuple[str, str], Counter[str]]) -> Iterator[tuple[str, str, Counter[str]]]:
+    """Yield (chapter, section, counts); of many chapters, one that holds is a single line."""
+    by_chapter: dict[str, dict[str, Counter[str]]] = {}
+    for (chapter, section), counter in counts.items():
+        by_chapter.setdefault(chapter, {})[section] = counter
+    for chapter, of_section in by_chapter.items():
+        total = sum(of_section.values(), Counter[str]())
+        if len(by_chapter) > FEW_CHAPTERS and set(total) == {"pass"}:
+            yield chapter, f"all {len(of_section)} sections" if len(of_section) > 1 else "", total
+        else:
+            yield from ((chapter, section, counter) for section, counter in of_section.items())
+
+
+def _outcome(record: Record, r: Result) -> str:
+    """Return an outcome, that of a recommendation which is not followed as "not met"."""
+    lax = r["outcome"] == "fail" and r["strength"] != "MUST" and not record.get("suite", {}).get("strict")
+    return "not met" if lax else str(r["outcome"])
+
+
+# -- requirements by implementations
+
+
+def cell(results: Iterable[tuple[str, Result]]) -> str:
+    """Return the worst outcome of one requirement on one implementation, and where, if components differ."""
+    results = list(results)
+    outcomes = [outcome for outcome, _ in results]
+    if not outcomes:
+        return ""
+    worst = next(o for o in _WORST_FIRST if o in outcomes)
+    text = SHORT.get(worst, worst)
+    if worst != "not-applicable" and len(set(outcomes) - {"not-applicable"}) > 1:
+        text = f"{text} ({', '.join(r['component'] for o, r in results if o == worst)})"
+    failed = [r for _, r in results if r["outcome"] == "fail"]
+    if worst in ("fail", "not met") and all(r["follows_from"] for r in failed):
+        text = text.replace("FAIL", "follows").replace("not met", "follows")
+    return text + (", known" if failed and worst in ("fail", "not met") and all(r["deviation"] for r in failed) else "")
+
+
+def rows(record: Record) -> list[list[str]]:
+    """Return one row for each requirement: id, strength, and a cell for each implementation."""
+    names = [i["name"] for i in record["implementations"] if i["components"]]
+    ids = dict.fromkeys((r["requirement"], r["strength"]) for r in record["results"])
+    found: dict[tuple[str, str], list[tuple[str, Result]]] = {}
+    for r in record["results"]:
+        found.setdefault((r["requirement"], r["implementation"]), []).append((_outcome(record, r), r))
+    return [[name, strength] + [cell(found.get((name, i), [])) for i in names] for name, strength in ids]
+
+
+def table(record: Record, width: int) -> list[str]:
+    """Return the table of requirements by implementations, its cells broken where it would be too wide."""
+    content = rows(record)
+    if not content:
+        return []
+    from rich.box import Box
+    from rich.console import Console
+    from rich.table import Table
+
+    drawn = Table(box=Box(LINES, ascii=True), show_edge=False, pad_edge=False)
+    names = [i["name"] for i in record["implementations"] if i["components"]]
+    for n, title in enumerate(("requirement", "", *names)):
+        drawn.add_column(title, no_wrap=n < 2, overflow="fold")
+    for row in content:
+        drawn.add_row(*row)
+    page = io.StringIO()
+    console = Console(file=page, width=max(width, 30 + 12 * len(names)), color_system=None, markup=False, emoji=False)
+    console.print(drawn)
+    lines = [line.rstrip() for line in page.getvalue().splitlines()]
+    failed = any(not row_cell.startswith(("pass", "-")) for row in content for row_cell in row[2:] if row_cell)
+    return ["", *lines, *(["", *textwrap.wrap(LEGEND, max(width, 40))] if failed else [])]

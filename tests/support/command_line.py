@@ -9,8 +9,11 @@ import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from unittest import mock
+
+import pytest
 
 from attnconf import cli
 
@@ -27,22 +30,31 @@ def attnconf(*arguments: str, cwd: Path, **environment: str) -> subprocess.Compl
 
 
 def in_process(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Return what ``attnconf …`` in the folder ``cwd`` prints and returns, as if it were a finished process.
+    """Return what ``attnconf …`` in the folder ``cwd`` prints and returns, as if it were a finished process."""
+    return _captured(lambda: cli.main(arguments), cwd)
 
-    What was imported from that folder is forgotten.
-    """
+
+def pytest_in_process(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Return what ``pytest …`` in the folder ``cwd`` prints and returns, as if it were a finished process."""
+    return _captured(lambda: int(pytest.main(list(arguments))), cwd, environment)
+
+
+def _captured(
+    run: Callable[[], int], cwd: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Return what came of a call in a folder. What it imported from that folder is forgotten."""
     out, errors, modules = io.StringIO(), io.StringIO(), set(sys.modules)
     with (
         contextlib.chdir(cwd),
-        mock.patch.dict(os.environ, COLUMNS),
+        mock.patch.dict(os.environ, COLUMNS | dict(environment or {})),
         mock.patch.object(sys, "path", list(sys.path)),
         warnings.catch_warnings(),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(errors),
     ):
         warnings.resetwarnings()
-        code = cli.main(arguments)
+        code = run()
     for name in set(sys.modules) - modules:
         if Path(cwd).resolve() in Path(getattr(sys.modules[name], "__file__", None) or os.devnull).resolve().parents:
             del sys.modules[name]
-    return subprocess.CompletedProcess(arguments, code, out.getvalue(), errors.getvalue())
+    return subprocess.CompletedProcess((), code, out.getvalue(), errors.getvalue())

@@ -69,7 +69,7 @@ def apply(mutants: Iterable[Mutant]) -> Implementation:
 
 
 def _fits(mutant: Mutant, original: Any, other: Any, replaced: Mapping[Any, Any]) -> None:
-    if original not in _originals():
+    if original not in originals():
         raise ValueError(f"{mutant.id} replaces {original!r}, which is not a function of the reference")
     if original in replaced:
         raise ValueError(f"{mutant.id} replaces {original.__name__}, which another mutant replaces")
@@ -84,7 +84,8 @@ def _modules() -> tuple[ModuleType, ...]:
 
 
 @cache
-def _originals() -> frozenset[Any]:
+def originals() -> frozenset[Any]:
+    """Return all functions of the reference and of its adapter."""
     return frozenset(
         value
         for module in _modules()
@@ -115,7 +116,7 @@ def _reached(function: FunctionType) -> frozenset[Any]:
         code = codes.pop()
         codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
         globals_ = [function.__globals__.get(name) for name in code.co_names]
-        named = {x for x in globals_ if isinstance(x, FunctionType)} & _originals()
+        named = {x for x in globals_ if isinstance(x, FunctionType)} & originals()
         found |= named.union(*(_reached(other) for other in named if other is not function))
     return frozenset(found)
 
@@ -154,7 +155,7 @@ def _rebuild(replaced: Mapping[Any, Any]) -> tuple[dict[str, dict[str, Any]], di
 @cache
 def _callers(original: Any) -> frozenset[Any]:
     """Return the function and all functions of the reference that call it, directly or not."""
-    return frozenset(f for f in _originals() if original in _reached(f))
+    return frozenset(f for f in originals() if original in _reached(f))
 
 
 @cache
@@ -164,7 +165,7 @@ def _functions(module: str) -> tuple[tuple[str, Any], ...]:
 
 
 def _original(value: Any) -> bool:
-    return isinstance(value, FunctionType) and value in _originals()
+    return isinstance(value, FunctionType) and value in originals()
 
 
 def _with_globals(function: FunctionType, space: dict[str, Any]) -> FunctionType:

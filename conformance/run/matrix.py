@@ -1,32 +1,39 @@
 """The kill matrix: every mutant judged as if it were an implementation, by every check, on every component.
 
-``compute`` returns plain rows. The tests assert on them, and ``reports.kill_matrix`` renders them:
+``compute`` returns plain rows. The tests assert on such rows, and ``reports.kill_matrix`` renders them:
 
     python -m attnconf.conformance.run.matrix     writes reports/kill-matrix.md and the spec's tables of mistakes
+
+A check is not run on a mutant where, on the reference, its calls never enter a function that the mutant replaces:
+checks are deterministic, so that it comes out as on the reference. The tests compute some such cells all the same.
 """
 
 import gc
 import math
 import multiprocessing
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial, wraps
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
 
 import attnconf.reports
-from attnconf.adapters.contract import COMPONENTS
+from attnconf.adapters.contract import COMPONENTS, Build
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.chapters.equivalent_mutants import equivalents
 from attnconf.conformance.engine.evidence import SEMANTIC_SOURCE
 from attnconf.conformance.engine.judge import Judged
-from attnconf.conformance.engine.mutant import Mutant, apply, reaches
-from attnconf.conformance.run.judging import judge_all
-from attnconf.conformance.run.plan import Run, Settings, make_plan, only
+from attnconf.conformance.engine.mutant import Mutant, apply, originals, reaches
+from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.run.judging import begin
+from attnconf.conformance.run.judging import judge_one as judge_planned
+from attnconf.conformance.run.plan import Planned, Settings, make_plan
 from attnconf.reports import kill_matrix
 from attnconf.reports.record import write_text
 from attnconf.spec import profiles, registry
@@ -65,12 +72,24 @@ class Row:
         return frozenset((*self.roots, *self.consequences))
 
 
+@dataclass(frozen=True)
+class Unharmed:
+    """What comes of the reference on one component, and which of its functions each check enters, by requirement."""
+
+    row: Row
+    entered: Mapping[str, frozenset[str]]  # "module.function"
+
+    def comes_out_the_same(self, mutant: Mutant, requirement: str) -> bool:
+        """Return whether a check passes on the reference and its calls never enter what a mutant replaces."""
+        untouched = requirement not in self.row.failed and requirement not in self.row.odd
+        return untouched and not self.entered[requirement] & {_called(function) for function in mutant.replace}
+
+
 def known() -> dict[str, Mutant]:
     """Return the mutants of all chapters and those proved equivalent, by id."""
     return {**all_mutants(), **equivalents()}
 
 
-@cache
 def compute() -> tuple[Row, ...]:
     """Return the rows of the reference, of every mutant and of every equivalent, on every component.
 
@@ -88,10 +107,28 @@ def prepare() -> None:
     gc.freeze()
 
 
-def rows_of(name: str) -> list[Row]:
+@cache
+def unharmed(component: str) -> Unharmed:
+    """Judge the reference by every check of a component, and note which of its functions the calls of each enter."""
+    entered: dict[str, frozenset[str]] = {}
+    outcomes, noted = {}, set[str]()
+    reference = apply([])
+    for planned, run in _plan(replace(reference, components=_noting(reference, component, noted)), None):
+        noted.clear()
+        outcomes[planned.entry.requirement] = run()
+        entered[planned.entry.requirement] = frozenset(noted)
+    return Unharmed(_row(outcomes, REFERENCE, component), entered)
+
+
+def rows_of(name: str, of_reference: Callable[[str], Unharmed] = unharmed) -> list[Row]:
     """Return a row for each component: judged, or the reference's where the mutant cannot show."""
+    if name == REFERENCE:
+        return [of_reference(component).row for component in COMPONENTS]
+    mutant = known()[name]
     return [
-        judge_one(name, component) if name == REFERENCE or shows(component, known()[name]) else _copied(name, component)
+        judge_one(name, component, of_reference(component))
+        if shows(component, mutant)
+        else _copied(mutant, of_reference(component).row)
         for component in COMPONENTS
     ]
 
@@ -101,34 +138,77 @@ def shows(component: str, mutant: Mutant) -> bool:
 
     Attention with positions contains attention, but is not judged as attention: what is wrong with that is found there.
     """
-    entries = (*profiles.load(PROFILE).entries, *profiles.load(profiles.THROUGHPUT).entries)
-    chapters = {registry.get(e.requirement).chapter for e in entries if e.component == component}
-    return mutant.chapter in chapters and reaches(component, mutant)
-
-
-def _copied(name: str, component: str) -> Row:
-    """Return the reference's row as that of a mutant: judged by no more than such a mutant is."""
-    row, mutant = _unharmed(component), known()[name]
-    return replace(row, mutant=name, judged=tuple(r for r in row.judged if not _costs(r) or _costs(mutant.id)))
+    return mutant.chapter in _chapters(component) and reaches(component, mutant)
 
 
 @cache
-def _unharmed(component: str) -> Row:
-    return judge_one(REFERENCE, component)
+def _chapters(component: str) -> frozenset[str]:
+    entries = (*profiles.load(PROFILE).entries, *profiles.load(profiles.THROUGHPUT).entries)
+    return frozenset(registry.get(e.requirement).chapter for e in entries if e.component == component)
 
 
-def judge_one(name: str, component: str) -> Row:
-    """Judge one component of a mutant, or of the reference, by every check there is.
+def _copied(mutant: Mutant, row: Row) -> Row:
+    """Return the reference's row as that of a mutant: judged by no more than such a mutant is."""
+    kept = tuple(r for r in row.judged if not _costs(r) or _costs(mutant.id))
+    return replace(row, mutant=mutant.id, judged=kept)
+
+
+def judge_one(name: str, component: str, of_reference: Unharmed | None = None) -> Row:
+    """Judge one component of a mutant by every check there is; given the reference's, by those that may differ.
 
     Checks that train take seconds: a mutant is judged by those that it says fail. What a call costs is judged of the
     mutants of that chapter, and of the reference.
     """
-    mutant = known().get(name)
-    whole = apply([mutant] if mutant else [])
-    settings = Settings(profile=PROFILE, throughput="smoke")
-    plan = make_plan([replace(whole, components={component: whole.components[component]})], settings)
-    mine = only(plan, lambda planned: mutant is None or judged_by(mutant, planned.entry.requirement))
-    return _row(judge_all(mine), name, component)
+    mutant, outcomes = known()[name], {}
+    whole = apply([mutant])
+    for planned, run in _plan(replace(whole, components={component: whole.components[component]}), mutant):
+        requirement = planned.entry.requirement
+        if of_reference is None or not of_reference.comes_out_the_same(mutant, requirement):
+            outcomes[requirement] = run()
+        elif requirement in of_reference.row.judged:
+            outcomes[requirement] = Judged(planned.checked.requirement, "", "pass")
+    return _row(outcomes, name, component)
+
+
+def _plan(implementation: Implementation, mutant: Mutant | None) -> Iterator[tuple[Planned, Callable[[], Judged]]]:
+    """Yield what a mutant, or the reference, is judged by, each planned check with what judges it."""
+    run = begin(make_plan([implementation], Settings(profile=PROFILE, throughput="smoke")))
+    for planned in run.plan.planned:
+        if mutant is None or judged_by(mutant, planned.entry.requirement):
+            yield planned, partial(judge_planned, run, planned)
+
+
+def _noting(reference: Implementation, component: str, names: set[str]) -> dict[str, Build]:
+    """Return a component of the reference that notes which functions of the reference it enters, built or called."""
+    codes = {function.__code__: _called(function) for function in originals()}
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code in codes:
+            names.add(codes[frame.f_code])
+
+    def noted(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def run(*args: Any, **options: Any) -> Any:
+            before = sys.getprofile()
+            sys.setprofile(note)
+            try:
+                return function(*args, **options)
+            finally:
+                sys.setprofile(before)
+
+        return run
+
+    build = noted(reference.components[component])
+
+    @wraps(reference.components[component])
+    def built(config: Any, weights: Any) -> Any:
+        return noted(build(config, weights))
+
+    return {component: built}
+
+
+def _called(function: Any) -> str:
+    return f"{function.__module__}.{function.__name__}"
 
 
 def judged_by(mutant: Mutant, requirement: str) -> bool:
@@ -146,8 +226,7 @@ def touches(mutant: Mutant, requirement: str) -> bool:
     return requirement in mutant.breaks or requirement in mutant.follows
 
 
-def _row(run: Run, name: str, component: str) -> Row:
-    outcomes = {p.entry.requirement: run.outcomes[p.id] for p in run.plan.planned}
+def _row(outcomes: Mapping[str, Judged], name: str, component: str) -> Row:
     failed = {r: judged for r, judged in outcomes.items() if judged.outcome == "fail"}
     roots = tuple(r for r in failed if not registry.ancestors(r) & failed.keys())
     return Row(
@@ -209,9 +288,9 @@ def _described(mutant: Mutant) -> dict[str, Any]:
     }
 
 
-def documents() -> Iterator[tuple[Path, str]]:
+def documents(rows: tuple[Row, ...]) -> Iterator[tuple[Path, str]]:
     """Yield every file that is made from the mutants, with the text that it must have."""
-    content = record(compute())
+    content = record(rows)
     yield REPORT, kill_matrix.render(content)
     for chapter in registry.CHAPTERS.values():
         page = registry.PAGES / f"{chapter}.md"
@@ -222,7 +301,7 @@ def documents() -> Iterator[tuple[Path, str]]:
 
 def main() -> None:
     """Write the files that are not up to date, and say which."""
-    for path, text in documents():
+    for path, text in documents(compute()):
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             write_text(path, text)
             print(f"written: {path}")

@@ -3,6 +3,8 @@
 On the CPU the ratios are made of the time that this process spent computing, in all its threads: a neighbour that takes
 the processor away lengthens the wall's time, and that of long samples more than of short ones, but not this. The wall's
 time is measured beside it, and what the process waits for (another process, a sleep) shows in the difference.
+Threads that a contender has of its own are waited for, until all of them sleep: beside busy neighbours a thread may get
+its turn after the call has returned, and what it computes then would be in the next contender's time.
 
 The clocks are taken from a copy of the time module that nobody else has, so that a submission that replaces
 ``time.perf_counter`` is seen to do it (trust.py) and gains nothing by it.
@@ -10,8 +12,11 @@ The clocks are taken from a copy of the time module that nobody else has, so tha
 
 import importlib.util
 import math
+import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -20,6 +25,7 @@ import torch
 Run = Callable[[int], Any]  # computes on the i-th set of inputs
 SEVERAL = 0.1  # of a contender's computing time: what other threads than the calling one may take
 REST = 2e-3  # seconds that the caller sleeps to see whether something is computed meanwhile
+RESTS = 100  # of such rests, at most, the caller takes until its threads sleep
 
 
 def pristine(name: str) -> ModuleType:
@@ -39,6 +45,25 @@ _event, _synchronize = torch.cuda.Event, torch.cuda.synchronize  # kept before a
 
 def _never() -> int:
     return 0
+
+
+_listdir, _open, _own_id = os.listdir, open, threading.get_native_id
+
+
+def _busy_threads() -> int:
+    """Return how many other threads of this process compute, or wait for a processor to do so."""
+    own, busy = str(_own_id()), 0
+    for thread in _listdir("/proc/self/task"):
+        if thread != own:
+            try:
+                with _open(f"/proc/self/task/{thread}/stat", encoding="utf-8", errors="replace") as file:
+                    busy += file.read().rpartition(")")[2].split()[0] == "R"
+            except OSError:  # it has ended meanwhile
+                continue
+    return busy
+
+
+BUSY = _busy_threads if Path("/proc/self/task").is_dir() else None  # elsewhere what they compute must tell
 
 
 try:
@@ -85,7 +110,7 @@ class Sample:
     waits: float = 0.0  # times that the process gave the processor up to wait for something
     late: float = 0.0  # how long the device went on after the call's own stream had ended
     mhz: float = math.nan  # the processor's clock; NaN where it cannot be seen
-    others: float = 0.0  # of the seconds, those that other threads than the caller's computed
+    others: float = 0.0  # what other threads than the caller's computed, until they slept
 
 
 class Clock(Protocol):
@@ -114,6 +139,7 @@ class ProcessClock:
     waits: Callable[[], int] = _waits
     sleep: Callable[[float], None] = _time.sleep
     own: Callable[[], float] = _time.thread_time  # computing time of the calling thread
+    busy: Callable[[], int] | None = BUSY  # how many other threads are
 
     def sample(self, job: Job) -> Sample:
         if job.before:
@@ -123,12 +149,21 @@ class ProcessClock:
         waited, wall, own, start = self.waits(), self.now(), self.own(), self.computing()
         for i in sets:
             returned = run(i)
-        seconds, own, wall = self.computing() - start, self.own() - own, self.now() - wall
+        seconds, wall = self.computing() - start, self.now() - wall
         waited = self.waits() - waited
         if job.after:
             job.after(returned)
-        others = max(0.0, seconds - own)
+        self._let_rest()
+        others = max(0.0, (self.computing() - start) - (self.own() - own))
         return Sample(seconds / job.total, wall / job.total, waited / job.total, others=others / job.total)
+
+    def _let_rest(self) -> None:
+        """Wait until no other thread computes: workers go on for a while, waiting for work."""
+        for _ in range(RESTS):
+            if self.busy is not None and not self.busy():
+                return
+            if self.idle(REST) < REST / 10 and self.busy is None:
+                return
 
     def idle(self, seconds: float) -> float:
         start = self.computing()

@@ -175,7 +175,7 @@ def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag
         flags.append(Flag("waits", words, suspect=seconds < 2 * slow))
     others = statistics.median(s.others / s.seconds for s in samples)
     if others > SEVERAL:
-        words = f"{others:.0%} of its time is computed in threads of its own, while everybody has one"
+        words = f"threads of its own compute for {others:.0%} of the time that a call takes, while everybody has one"
         flags.append(Flag("several-threads", words))
     late = statistics.median(s.late for s in samples)
     if late > 0.1 * seconds + 20e-6:

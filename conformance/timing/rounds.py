@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnconf.conformance.engine.evidence import Failure, Unsupported
-from attnconf.conformance.timing.clock import REST, SEVERAL, Clock, Job, Run, Sample
+from attnconf.conformance.timing.clock import Clock, Job, Run, Sample
 from attnconf.conformance.timing.intervals import Interval, paired, verdict
 
 CHECK_EVERY = 4  # rounds
 FEWEST = 5  # rounds, however long they take
-RESTS = 100  # looks at whether the threads of a contender go on
 
 
 @dataclass(frozen=True)
@@ -180,17 +179,8 @@ def _round(racing: list[Timed], anchor: str, clock: Clock, chance: random.Random
         with _withdrawing(found, timed.name, anchor), timed.guard():
             sample = clock.sample(timed.job(chance.randrange(1 << 16), look))
             found.samples[timed.name].append(sample)
-            if sample.others > SEVERAL * sample.seconds:
-                _let_rest(clock)
             taken[timed.name] = sample.seconds * timed.total
     return sum(taken.values())
-
-
-def _let_rest(clock: Clock) -> None:
-    """Wait until the threads of a contender sleep: they go on waiting for work, and would be in the next one's time."""
-    for _ in range(RESTS):
-        if clock.idle(REST) < REST / 10:
-            return
 
 
 @contextlib.contextmanager

@@ -2,18 +2,17 @@
 
 import pytest
 import torch
+from shipped import having, shipped, variants
 
 from attnconf.adapters.contract import AttentionConfig, MultiHeadAttentionConfig
 from attnconf.conformance.engine.catalogue import adapter_names
-from attnconf.conformance.engine.request import Unjudgeable
 from attnconf.conformance.run.implementations import load
 from attnconf.reference.attention import attend
 from attnconf.reference.masks import causal, intersect, key_padding
 from attnconf.reference.multi_head_attention import multi_head_attention
 
 torch.set_num_threads(1)
-IMPLEMENTATIONS = {i.name: i for name in adapter_names() for i in load(name) if not isinstance(i, Unjudgeable)}
-MULTI_HEAD = [name for name, i in IMPLEMENTATIONS.items() if "multi_head_attention" in i.components]
+MULTI_HEAD = [name for name, _ in having("multi_head_attention")]
 
 
 def numbers(*shape, seed=0):
@@ -111,7 +110,7 @@ def formula(config, weights, triple, given):
 def test_multi_head_attention_is_the_formula_or_says_why_not(name, case):
     config, weights, triple, given, need_weights = arrange(case)
     before = [x.detach().clone() for x in (*weights.values(), *triple, *given.values())]
-    component = IMPLEMENTATIONS[name].components["multi_head_attention"]
+    component = shipped(name).components["multi_head_attention"]
     ask = {"need_weights": True} if need_weights else {}
     words = UNSUPPORTED.get(name, {}).get(case)
     if words is not None:
@@ -145,15 +144,15 @@ def test_multi_head_attention_is_the_formula_or_says_why_not(name, case):
     ids=" and ".join,
 )
 @pytest.mark.parametrize("config", [AttentionConfig(scale=0.3), AttentionConfig(causal=True)], ids=["scale", "causal"])
-@pytest.mark.parametrize("name", [n for n, i in IMPLEMENTATIONS.items() if "attention" in i.components])
+@pytest.mark.parametrize("name", [name for name, _ in having("attention")])
 def test_attention_is_the_formula(name, config, given):
     inputs = [numbers(2, 3, *s, seed=i).requires_grad_() for i, s in enumerate(((5, 8), (7, 8), (7, 8)))]
     before = [x.detach().clone() for x in (*inputs, *given.values())]
     if name == "flax_layers" and config.scale is not None:
         with pytest.raises(NotImplementedError, match="scale"):
-            IMPLEMENTATIONS[name].components["attention"](config, {})
+            shipped(name).components["attention"](config, {})
         return
-    forward = IMPLEMENTATIONS[name].components["attention"](config, {})
+    forward = shipped(name).components["attention"](config, {})
     if name == "flex_attention":
         with pytest.raises(NotImplementedError, match="backward on CPU"):
             forward(*inputs, **given)
@@ -180,7 +179,7 @@ def test_torch_nn_lets_torch_take_its_fast_path(monkeypatch):
     monkeypatch.setattr(torch, "_native_multi_head_attention", lambda *args: calls.append(1) or native(*args))
     config = MultiHeadAttentionConfig(12, 2, 6, 12, 12, 12)
     _, weights, (x, _, _), _, _ = arrange("self")
-    forward = IMPLEMENTATIONS["torch_nn"].components["multi_head_attention"](config, weights)
+    forward = shipped("torch_nn").components["multi_head_attention"](config, weights)
     with torch.no_grad():
         out = forward(x, x, x)
     assert len(calls) == 1
@@ -190,7 +189,7 @@ def test_torch_nn_lets_torch_take_its_fast_path(monkeypatch):
 def test_torch_nn_lets_torch_refuse_heads_that_do_not_divide():
     config = MultiHeadAttentionConfig(12, 5, 2, 12, 12, 12)
     with pytest.raises(AssertionError, match="embed_dim must be divisible by num_heads"):
-        IMPLEMENTATIONS["torch_nn"].components["multi_head_attention"](config, arrange("self")[1])
+        shipped("torch_nn").components["multi_head_attention"](config, arrange("self")[1])
 
 
 @pytest.mark.parametrize(
@@ -201,7 +200,7 @@ def test_torch_nn_lets_torch_refuse_heads_that_do_not_divide():
     ],
 )
 def test_a_backend_without_a_kernel_says_why_in_the_words_of_torch(config, width, words):
-    forward = IMPLEMENTATIONS["torch_sdpa:flash"].components["attention"](config, {})
+    forward = shipped("torch_sdpa:flash").components["attention"](config, {})
     with pytest.raises(NotImplementedError, match=rf"^no FLASH_ATTENTION kernel for this call{words}\.?$"):
         forward(numbers(2, 3, 5, 8), numbers(2, 3, 7, 8), numbers(2, 3, 7, width))
 
@@ -210,12 +209,12 @@ def test_a_sequence_longer_than_the_context_is_not_supported():
     config = MultiHeadAttentionConfig(12, 3, 4, 12, 12, 12, causal=True)
     x = numbers(1, 257, 12)
     with pytest.raises(NotImplementedError, match="sequences longer than 256 tokens"):
-        IMPLEMENTATIONS["causal_narrowing"].components["multi_head_attention"](config, arrange("causal")[1])(x, x, x)
+        shipped("causal_narrowing").components["multi_head_attention"](config, arrange("causal")[1])(x, x, x)
 
 
 def test_einsum_does_not_stretch_a_single_value_over_several_keys():
     config, weights, (q, k, v), _, _ = arrange("cross")
-    forward = IMPLEMENTATIONS["einops_separate"].components["multi_head_attention"](config, weights)
+    forward = shipped("einops_separate").components["multi_head_attention"](config, weights)
     for misfit in ((q, k, v[:, :1]), (q, k[:1], v[:1]), (q[:1], k, v)):
         with pytest.raises(ValueError, match="do not fit"):
             forward(*misfit)
@@ -264,4 +263,4 @@ def test_there_are_the_adapters_that_the_readme_promises():
         "reference", "torch_nn", "torch_sdpa", "einops_separate", "fused_per_head", "fused_zero_one_mask",
         "projected_torch", "causal_narrowing",
     }  # fmt: skip
-    assert {"torch_sdpa:math", "torch_sdpa:flash"} <= set(IMPLEMENTATIONS)
+    assert {"torch_sdpa:math", "torch_sdpa:flash"} <= set(variants("torch_sdpa"))

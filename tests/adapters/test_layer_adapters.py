@@ -9,24 +9,20 @@ from dataclasses import replace
 
 import pytest
 import torch
+from shipped import having, shipped
 
 from attnconf.adapters import contract, reference
 from attnconf.conformance.chapters.decoder.stimuli import SHAPE
 from attnconf.conformance.chapters.shared import layers as blocks
-from attnconf.conformance.engine.catalogue import adapter_names
-from attnconf.conformance.engine.request import Unjudgeable
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.run.implementations import load
 
 torch.set_num_threads(1)
-IMPLEMENTATIONS = {i.name: i for name in adapter_names() for i in load(name) if not isinstance(i, Unjudgeable)}
 CASE = SHAPE.case("adapters-1", B=2, heads=2, L=5, S=7, head_width=4, hidden=11)
 BOUND, SLOPE = 1e-6, 1e-5  # of outputs and of gradients: some compute parts in float32
 
 LAYERS = ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder")
 COMPONENTS = ("layer_norm", "rms_norm", "feed_forward", *LAYERS, "token_embedding")
-PAIRS = [(name, c) for name, i in IMPLEMENTATIONS.items() for c in COMPONENTS if c in i.components]
-PAIRS = [(name, c) for name, c in PAIRS if name != "reference"]
+PAIRS = [(name, c) for name, c in having(*COMPONENTS) if name != "reference"]
 
 # What is known to differ, as adapters/*.deviations.toml say: (implementation, component, what was asked)
 EXACT = "the fast path takes nn.GELU for the exact GELU, whatever its approximation"
@@ -172,7 +168,7 @@ def apart(got, want):
 @pytest.mark.filterwarnings("ignore")  # its warnings are its own affair
 @pytest.mark.parametrize(("name", "component"), PAIRS)
 def test_as_the_reference(name, component):
-    subject = Subject(IMPLEMENTATIONS[name], component, "direct")
+    subject = Subject(shipped(name), component, "direct")
     build = subject.implementation.components[component]
     for what, block in MENUS.get(component, layers)(subject).items():
         try:

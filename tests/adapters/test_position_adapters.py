@@ -4,15 +4,12 @@ import math
 
 import pytest
 import torch
+from shipped import having, shipped
 
 from attnconf.adapters import contract
-from attnconf.conformance.engine.catalogue import adapter_names
-from attnconf.conformance.engine.request import Unjudgeable
-from attnconf.conformance.run.implementations import load
 
 torch.set_num_threads(1)
 FLOAT32 = 1e-6  # tables are made in float32
-IMPLEMENTATIONS = {i.name: i for name in adapter_names() for i in load(name) if not isinstance(i, Unjudgeable)}
 COUNT = torch.arange(5)
 POSITIONS = {"none": None, "(L,)": torch.tensor([3, 0, 7, 7, 9]), "(B, L)": torch.stack([COUNT + 2, 2 * COUNT])}
 
@@ -25,8 +22,8 @@ DIFFERENT = {
 }
 
 
-def having(component):
-    return [name for name, i in IMPLEMENTATIONS.items() if component in i.components and name != "reference"]
+def others_having(component):
+    return [name for name, _ in having(component) if name != "reference"]
 
 
 def numbers(*shape, seed=0):
@@ -43,7 +40,7 @@ def check(name, component, what, got, want):
 def call(name, component, config, weights, *inputs, **given):
     """Return the output, or None where the adapter says that there is none."""
     try:
-        return IMPLEMENTATIONS[name].components[component](config, weights)(*inputs, **given)
+        return shipped(name).components[component](config, weights)(*inputs, **given)
     except NotImplementedError:
         return None
 
@@ -62,9 +59,9 @@ def laid_out(sin, cos, layout):
 
 
 @pytest.mark.parametrize("what", POSITIONS)
-@pytest.mark.parametrize("name", having("sinusoidal"))
+@pytest.mark.parametrize("name", others_having("sinusoidal"))
 def test_sinusoidal(name, what):
-    declared = IMPLEMENTATIONS[name].declared("sinusoidal")
+    declared = shipped(name).declared("sinusoidal")
     given = {} if what == "none" else {"positions": POSITIONS[what]}
     x = numbers(2, 5, 12)
     out = call(name, "sinusoidal", contract.SinusoidalConfig(12, dtype=torch.float64), {}, x, **given)
@@ -75,9 +72,9 @@ def test_sinusoidal(name, what):
         check(name, "sinusoidal", what, out, want + (x if declared["sinusoidal-output"] == "add" else 0))
 
 
-@pytest.mark.parametrize("name", having("sinusoidal_2d"))
+@pytest.mark.parametrize("name", others_having("sinusoidal_2d"))
 def test_sinusoidal_2d(name):
-    declared = IMPLEMENTATIONS[name].declared("sinusoidal_2d")
+    declared = shipped(name).declared("sinusoidal_2d")
     first = int(declared.get("sinusoidal-offset", 0))
     rows, columns = (
         laid_out(*sine_and_cosine(torch.arange(first, first + n).double(), 8), declared["grid-layout"]) for n in (3, 5)
@@ -89,9 +86,9 @@ def test_sinusoidal_2d(name):
 
 
 @pytest.mark.parametrize("what", POSITIONS)
-@pytest.mark.parametrize("name", having("learned"))
+@pytest.mark.parametrize("name", others_having("learned"))
 def test_learned(name, what):
-    offset = int(IMPLEMENTATIONS[name].declared("learned")["learned-offset"])
+    offset = int(shipped(name).declared("learned")["learned-offset"])
     table = numbers(10 + offset, 6).requires_grad_()
     given = {} if what == "none" else {"positions": POSITIONS[what]}
     out = call(name, "learned", contract.LearnedConfig(6, 10), {"table.weight": table}, numbers(2, 5, 6), **given)
@@ -117,14 +114,14 @@ def turned(x, positions, pairing):
 
 @pytest.mark.parametrize("width", [8, 6])
 @pytest.mark.parametrize("what", POSITIONS)
-@pytest.mark.parametrize("name", having("rotary"))
+@pytest.mark.parametrize("name", others_having("rotary"))
 def test_rotary(name, what, width):
     x = numbers(2, 3, 5, 8).requires_grad_()
     given = {} if what == "none" else {"positions": POSITIONS[what]}
     out = call(name, "rotary", contract.RotaryConfig(8, width, dtype=torch.float64), {}, x, **given)
     if out is not None:
         at = POSITIONS[what] if given else COUNT
-        pairing = IMPLEMENTATIONS[name].declared("rotary")["rope-pairing"]
+        pairing = shipped(name).declared("rotary")["rope-pairing"]
         want = torch.cat([turned(x[..., :width], at, pairing), x[..., width:]], dim=-1)
         check(name, "rotary", what, out, want)
         slope = numbers(2, 3, 5, 8, seed=1)
@@ -138,11 +135,11 @@ def attended(scores, value, causal):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("name", having("rotary_attention"))
+@pytest.mark.parametrize("name", others_having("rotary_attention"))
 def test_rotary_attention(name, causal):
     q, k, v = (numbers(2, 3, 5, 8, seed=i) for i in range(3))
     config = contract.RotaryAttentionConfig(3, 8, causal=causal, dtype=torch.float64)
-    pairing = IMPLEMENTATIONS[name].declared("rotary_attention")["rope-pairing"]
+    pairing = shipped(name).declared("rotary_attention")["rope-pairing"]
     scores = turned(q, COUNT, pairing) @ turned(k, COUNT, pairing).mT / math.sqrt(8)
     out = call(name, "rotary_attention", config, {}, q, k, v)
     check(name, "rotary_attention", str(causal), out, attended(scores, v, causal))
@@ -155,7 +152,7 @@ def penalty(heads, length):
     return -slopes[:, None, None] * (at[:, None] - at).abs()
 
 
-@pytest.mark.parametrize("name", having("alibi"))
+@pytest.mark.parametrize("name", others_having("alibi"))
 def test_alibi(name):
     out = call(name, "alibi", contract.AlibiConfig(8, dtype=torch.float64), {}, 7, 7)
     seen = torch.ones(7, 7, dtype=torch.bool).tril()
@@ -163,7 +160,7 @@ def test_alibi(name):
     check(name, "alibi", "causal", *differences)
 
 
-@pytest.mark.parametrize("name", having("alibi_attention"))
+@pytest.mark.parametrize("name", others_having("alibi_attention"))
 def test_alibi_attention(name):
     q, k, v = (numbers(2, 8, 7, 5, seed=i) for i in range(3))
     out = call(name, "alibi_attention", contract.AlibiAttentionConfig(8, 5, dtype=torch.float64), {}, q, k, v)
@@ -183,7 +180,7 @@ def t5(table, length, bidirectional):
 
 
 @pytest.mark.parametrize("bidirectional", [True, False])
-@pytest.mark.parametrize("name", having("relative_bias"))
+@pytest.mark.parametrize("name", others_having("relative_bias"))
 def test_relative_bias(name, bidirectional):
     table = numbers(32, 3).requires_grad_()
     config = contract.RelativeBiasConfig(3, bidirectional=bidirectional)
@@ -194,7 +191,7 @@ def test_relative_bias(name, bidirectional):
 
 
 @pytest.mark.parametrize(("causal", "cross"), [(False, False), (True, False), (False, True)])
-@pytest.mark.parametrize("name", having("relative_bias_attention"))
+@pytest.mark.parametrize("name", others_having("relative_bias_attention"))
 def test_relative_bias_attention(name, causal, cross):
     q, (k, v) = numbers(2, 3, 7, 4), (numbers(2, 3, 9 if cross else 7, 4, seed=i) for i in (1, 2))
     table = numbers(32, 3, seed=3)

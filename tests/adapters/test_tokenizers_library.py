@@ -1,7 +1,7 @@
 """The adapter of the library tokenizers: against strings, without the suite, and its two differences by hand."""
 
 import pytest
-from command_line import attnconf
+from command_line import in_process
 from tokenizers import Tokenizer, decoders, models
 
 from attnconf.adapters import tokenizers_library as adapter
@@ -57,6 +57,6 @@ def test_ids_that_no_token_has_are_left_out():
 
 
 def test_nothing_else_is_different(tmp_path):
-    done = attnconf("run", "--impl", "tokenizers_library", "--strict", cwd=tmp_path)
+    done = in_process("run", "--impl", "tokenizers_library", "--strict", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "41 passed, 2 xfailed" in done.stdout

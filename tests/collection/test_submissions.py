@@ -3,16 +3,33 @@
 from pathlib import Path
 
 import pytest
-from judged_submissions import FOLDER, REPORT, judge_all, standing, still_open, submissions, table
+from judged_submissions import (
+    AGAIN,
+    FOLDER,
+    REPORT,
+    judge,
+    judged_again,
+    standing,
+    still_open,
+    submissions,
+    table,
+    with_new_features,
+)
 
 from attnconf.conformance.chapters.contents import all_mutants
 
 FILES = [s.file for s in submissions()]
 
 
-@pytest.fixture(scope="module")
-def judged():
-    return judge_all(FILES)
+@pytest.fixture(scope="session")
+def judged(together, request):
+    """Return the function that gives what came of files, each judged by one of the workers."""
+    in_full = request.config.getoption("--in-full")
+
+    def judge_file(file):
+        return judge(str(FOLDER / file), in_full or file in judged_again())
+
+    return lambda files: together.values(files, judge_file)
 
 
 def test_the_index_lists_every_file_once():
@@ -49,25 +66,36 @@ def test_what_is_open_is_in_the_collection_and_says_why():
 @pytest.mark.parametrize("submission", submissions(), ids=FILES)
 def test_the_verdict_is_right_and_so_is_the_name(submission, judged):
     """What is open, of which open.toml says why, must still be open: a stale entry is an error."""
-    found = standing(submission, judged[submission.file])
+    (came_out,) = judged([submission.file]).values()
+    found = standing(submission, came_out)
     missed = still_open().get(submission.file, {})
     if found in ("conformant", "named", "caught"):
         assert not missed, "reached: take it out of open.toml"
     elif found == "caught, not named":
-        assert "name" in missed, judged[submission.file].reason
+        assert "name" in missed, came_out.reason
     else:
-        assert "verdict" in missed, (found, judged[submission.file])
+        assert "verdict" in missed, (found, came_out)
 
 
 @pytest.mark.parametrize("submission", [s for s in submissions() if s.deviations], ids=lambda s: s.file)
 def test_what_a_right_file_does_not_do_though_it_should_is_named(submission, judged):
-    assert set(submission.deviations) <= set(judged[submission.file].deviations)
+    (came_out,) = judged([submission.file]).values()
+    assert set(submission.deviations) <= set(came_out.deviations)
 
 
 @pytest.mark.parametrize("file", sorted(set(FILES)))
-def test_the_adapter_that_is_written_gives_the_same_results(file, judged):
-    assert judged[file].written
+def test_the_adapter_that_is_written_is_what_was_run(file, judged):
+    """And gives the same outcomes, of the files that judged_again.txt lists; of all with --in-full."""
+    (came_out,) = judged([file]).values()
+    assert not came_out.written
+
+
+def test_an_adapter_of_every_kind_is_judged_again(judged):
+    assert with_new_features(judged(FILES)) == AGAIN.read_text(encoding="utf-8").split(), (
+        "run python tests/collection/judged_submissions.py"
+    )
 
 
 def test_the_report_is_what_came_out(judged):
-    assert REPORT.read_text(encoding="utf-8") == table(judged), "run python tests/collection/judged_submissions.py"
+    text = table(judged(FILES))
+    assert REPORT.read_text(encoding="utf-8") == text, "run python tests/collection/judged_submissions.py"

@@ -81,7 +81,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(folder):
     options = ("--blind-spots", "--results=out.json", "-k", "ATT-SCALE-1 or ATT-WEIGHTS-1")
-    done = command_line.attnconf("run", "--impl=homework.py", *options, cwd=folder)
+    done = command_line.in_process("run", "--impl=homework.py", *options, cwd=folder)
     return done.stdout, records.read(folder / "out.json")
 
 

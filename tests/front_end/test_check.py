@@ -47,7 +47,7 @@ def homework():
 
 def test_it_finds_what_the_command_line_finds(homework, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    done = command_line.attnconf("run", f"--impl={HOMEWORK}", "--profile=core-1", "--results=out.json", cwd=tmp_path)
+    done = command_line.in_process("run", f"--impl={HOMEWORK}", "--profile=core-1", "--results=out.json", cwd=tmp_path)
     record = records.read(tmp_path / "out.json")
 
     def without_times(content):

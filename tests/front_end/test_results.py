@@ -12,7 +12,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from command_line import attnconf
+from command_line import attnconf, in_process
 
 from attnconf import check
 from attnconf.reports import record as records
@@ -94,7 +94,7 @@ def folder(tmp_path_factory):
 def full(folder):
     """Return a complete run over a right, a wrong, a deviating and an unloadable implementation."""
     files = [f"--impl={name}.py" for name in ("right", "naive", "deviating", "empty")]
-    done = attnconf("run", *files, "--results=full.json", cwd=folder)
+    done = in_process("run", *files, "--results=full.json", cwd=folder)
     return done, strict((folder / "full.json").read_text(encoding="utf-8"))
 
 
@@ -156,7 +156,7 @@ def test_the_output_is_what_pytest_prints_in_a_checkout(folder):
     environment = os.environ | {"COLUMNS": "120"}
     same = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
 
-    assert same.stdout == attnconf("run", *given, cwd=folder).stdout
+    assert same.stdout == in_process("run", *given, cwd=folder).stdout
     assert "ATT-ROWS-1 violated by naive.py (attention)" in same.stdout
 
 

@@ -5,11 +5,11 @@ import re
 import shlex
 
 import pytest
-from command_line import attnconf as run_attnconf
+from command_line import in_process
 
 
 def attnconf(*arguments, cwd="."):
-    return run_attnconf(*arguments, cwd=cwd)
+    return in_process(*arguments, cwd=cwd)
 
 
 HEAD = "import math\nimport torch\nfrom torch import nn\n"

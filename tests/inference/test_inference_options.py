@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from command_line import attnconf
+from command_line import in_process
 
 from attnconf.adapters.generated import runtime
 from attnconf.conformance import inference
@@ -118,7 +118,7 @@ def test_what_takes_a_mask_and_is_nothing_that_we_know_is_in_doubt(tmp_path, tex
 def test_the_verdict_on_what_is_in_doubt_says_why(tmp_path):
     path = tmp_path / "homework.py"
     path.write_text(function(ODD, ", ignore=None"), encoding="utf-8")
-    done = attnconf("run", f"--impl={path}", cwd=tmp_path)
+    done = in_process("run", f"--impl={path}", cwd=tmp_path)
     assert "INCOMPLETE" in done.stdout
     assert "equivalence not established: ignore takes a mask and changes the output" in done.stdout
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 import torch
-from command_line import attnconf
+from command_line import in_process
 
 from attnconf.conformance.loading.resolve import LoadError
 from attnconf.conformance.run.implementations import load
@@ -222,7 +222,7 @@ def test_each_of_several_has_its_reason_and_its_line(tmp_path):
     for line in found.tried:
         told = re.fullmatch(r"not judged   (\w+) \(it\.py:(\d+)\): .*Error(?:: .*)? \(it\.py:\d+\).*", line)
         assert f"class {told[1]}(" in path.read_text(encoding="utf-8").splitlines()[int(told[2]) - 1]
-    done = attnconf("run", f"--impl={path}", cwd=tmp_path)
+    done = in_process("run", f"--impl={path}", cwd=tmp_path)
     assert all(f"    {line}\n" in done.stdout for line in found.tried)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
-from command_line import attnconf
+from command_line import in_process
 
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.loading.resolve import LoadError, Name
@@ -677,7 +677,7 @@ def run(tmp_path_factory):
         encoding="utf-8",
     )
     names = ["loud.py", "loud.py:g", "bad.ipynb", "needs.py"]
-    return attnconf("run", *(f"--impl={name}" for name in names), cwd=folder)
+    return in_process("run", *(f"--impl={name}" for name in names), cwd=folder)
 
 
 def test_every_file_gets_its_reason_once(run):
@@ -697,6 +697,6 @@ def test_every_file_gets_its_reason_once(run):
 @pytest.mark.parametrize("name", ["bad.ipyn", "x.py@atention", "torch.nn.Nothing"])
 def test_a_wrong_name_is_a_usage_error(tmp_path, name):
     (tmp_path / "bad.ipynb").write_text("{}", encoding="utf-8")
-    done = attnconf("run", f"--impl={name}", cwd=tmp_path)
+    done = in_process("run", f"--impl={name}", cwd=tmp_path)
     assert done.returncode == 2
     assert len([line for line in done.stderr.splitlines() if line]) == 1

@@ -1,7 +1,8 @@
 """The suite's own proof: every check has been seen to fail, at the root of a known mistake, and by a wide margin."""
 
+import datetime
+import random
 from collections import defaultdict
-from functools import cache
 
 import pytest
 
@@ -63,25 +64,54 @@ NARROW = {
 ONNX_SURVIVORS = 11  # of 46 mutants of ONNX's Attention cases (93 cases, none with a negative number)
 
 
-@cache
-def rows():
-    return matrix.compute()
+AT_ONCE = 20  # mutants that a worker judges before it looks what is left
+NAMES = [matrix.REFERENCE, *matrix.known()]
+PARTS = {NAMES[first]: NAMES[first : first + AT_ONCE] for first in range(0, len(NAMES), AT_ONCE)}
+RECOMPUTED = 0.02  # of the rows, without the short cut
 
 
-def of_mutants():
+@pytest.fixture(scope="session")
+def judged(together):
+    """Return the function that gives the rows of a part of the mutants, judged by one of the workers."""
+    matrix.prepare()
+
+    components = sorted(COMPONENTS, key=lambda component: component != "encoder")  # half a minute: it trains
+
+    def rows_of(part):
+        unharmed = together.values(components, matrix.unharmed)
+        return [row for name in PARTS[part] for row in matrix.rows_of(name, unharmed.get)]
+
+    return lambda parts: together.values(parts, rows_of)
+
+
+@pytest.fixture(scope="session")
+def rows(judged):
+    """Return the whole matrix."""
+    return tuple(row for part in judged(PARTS).values() for row in part)
+
+
+@pytest.fixture(scope="session")
+def of_mutants(rows):
     """Return (mutant, row) for every mutant of a chapter and every component."""
-    return [(all_mutants()[row.mutant], row) for row in rows() if row.mutant in all_mutants()]
+    return [(all_mutants()[row.mutant], row) for row in rows if row.mutant in all_mutants()]
 
 
-def test_the_reference_fails_nothing():
-    failed = {row.component: row.failed for row in rows() if row.mutant == matrix.REFERENCE}
+@pytest.mark.parametrize("part", PARTS)
+def test_every_row_is_judged(part, judged):
+    """Here, so that the workers share the work; what the rows must be is asserted of all of them below."""
+    (found,) = judged([part]).values()
+    assert [(row.mutant, row.component) for row in found] == [(m, c) for m in PARTS[part] for c in COMPONENTS]
+
+
+def test_the_reference_fails_nothing(rows):
+    failed = {row.component: row.failed for row in rows if row.mutant == matrix.REFERENCE}
     assert failed == dict.fromkeys(COMPONENTS, frozenset())
 
 
-def test_the_roots_of_a_mutant_are_what_it_breaks():
+def test_the_roots_of_a_mutant_are_what_it_breaks(of_mutants):
     """Where its code is reached; elsewhere its row is the reference's."""
     wrong = {}
-    for mutant, row in of_mutants():
+    for mutant, row in of_mutants:
         silent = row.component in mutant.silent_on or not matrix.shows(row.component, mutant)
         want = set() if silent else set(mutant.breaks) & set(row.judged)
         if set(row.roots) != want:
@@ -89,36 +119,57 @@ def test_the_roots_of_a_mutant_are_what_it_breaks():
     assert not wrong
 
 
-def test_a_mutant_is_silent_where_it_says_so():
-    loud = {(m.id, row.component): sorted(row.failed) for m, row in of_mutants() if row.component in m.silent_on}
+def test_a_mutant_is_silent_where_it_says_so(of_mutants):
+    loud = {(m.id, row.component): sorted(row.failed) for m, row in of_mutants if row.component in m.silent_on}
     assert not {where: failed for where, failed in loud.items() if failed}
 
 
 @pytest.mark.parametrize("name", ["ATT-query-overwritten", "ATT-stale-cache"])
-def test_what_a_component_cannot_reach_is_the_reference_there(name):
+def test_what_a_component_cannot_reach_is_the_reference_there(name, rows):
     """Such rows are copied; judged, they come out the same."""
     assert reaches("attention", all_mutants()[name])
     assert not reaches("multi_head_attention", all_mutants()[name])
-    (copied,) = [row for row in rows() if (row.mutant, row.component) == (name, "multi_head_attention")]
+    (copied,) = [row for row in rows if (row.mutant, row.component) == (name, "multi_head_attention")]
     assert copied == matrix.judge_one(name, "multi_head_attention")
+
+
+def test_some_rows_at_random_come_out_the_same_without_the_short_cut(rows, request):
+    """Others every day; all of them with --in-full."""
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    judged = [row for row in rows if row.mutant != matrix.REFERENCE]
+    judged = [row for row in judged if matrix.shows(row.component, matrix.known()[row.mutant])]
+    in_full = request.config.getoption("--in-full")
+    drawn = judged if in_full else random.Random(day).sample(judged, round(RECOMPUTED * len(judged)))
+    print(f"drawn on {day}: {', '.join(f'{row.mutant} on {row.component}' for row in drawn)}")
+    other = [row for row in drawn if row != matrix.judge_one(row.mutant, row.component)]
+    assert not other
+
+
+def test_the_short_cut_is_taken_and_not_everywhere():
+    """What is wrong with scores shows wherever there are any; with causality, only where a check is causal."""
+    unharmed = matrix.unharmed("attention")
+    soft, causal = (all_mutants()[name] for name in ("ATT-unscaled", "MASK-causal-strict"))
+    assert not unharmed.comes_out_the_same(soft, "ATT-ORACLE-1")
+    assert unharmed.comes_out_the_same(causal, "ATT-SCALE-1")
+    assert not unharmed.comes_out_the_same(causal, "MASK-CAUSAL-1")
 
 
 def test_every_mutant_shows_on_some_component():
     assert all(any(matrix.shows(c, mutant) for c in COMPONENTS) for mutant in matrix.known().values())
 
 
-def test_every_mutant_is_killed():
-    assert {m.id for m in all_mutants().values()} == {m.id for m, row in of_mutants() if row.roots}
+def test_every_mutant_is_killed(of_mutants):
+    assert {m.id for m in all_mutants().values()} == {m.id for m, row in of_mutants if row.roots}
 
 
-def test_every_requirement_is_the_root_of_a_mutant():
-    assert {root for _, row in of_mutants() for root in row.roots} == set(all_checks())
+def test_every_requirement_is_the_root_of_a_mutant(of_mutants):
+    assert {root for _, row in of_mutants for root in row.roots} == set(all_checks())
 
 
-def test_every_presupposition_is_witnessed():
+def test_every_presupposition_is_witnessed(of_mutants):
     """Some mutant fails both ends of it, with the presupposed one at the root."""
     edges = {(r.id, other) for r in registry.requirements().values() for other in r.presupposes}
-    seen = {(failed, root) for _, row in of_mutants() for root in row.roots for failed in row.consequences}
+    seen = {(failed, root) for _, row in of_mutants for root in row.roots for failed in row.consequences}
     assert not edges - seen
 
 
@@ -132,16 +183,16 @@ def test_no_presupposition_is_implied_by_others():
     assert not implied
 
 
-def test_an_exception_is_a_root_only_where_the_mutant_says_so():
+def test_an_exception_is_a_root_only_where_the_mutant_says_so(of_mutants):
     said = {m.id: set(m.raises) for m in all_mutants().values()}
     seen = defaultdict(set)
-    for mutant, row in of_mutants():
+    for mutant, row in of_mutants:
         seen[mutant.id] |= set(row.raised) & set(row.roots)
     assert {name: seen[name] for name in said} == said
 
 
-def test_nothing_is_an_error_or_unsupported():
-    assert not {(row.mutant, row.component): row.odd for row in rows() if row.odd}
+def test_nothing_is_an_error_or_unsupported(rows):
+    assert not {(row.mutant, row.component): row.odd for row in rows if row.odd}
 
 
 def smallest_allowed(requirement, source):
@@ -153,27 +204,27 @@ def smallest_allowed(requirement, source):
     return known[0]
 
 
-def test_every_effect_is_far_beyond_its_bound():
+def test_every_effect_is_far_beyond_its_bound(of_mutants):
     """So that neither a slow machine nor an honest rounding decides a verdict."""
     small = {
         (mutant.id, row.component, root): effect.ratio
-        for mutant, row in of_mutants()
+        for mutant, row in of_mutants
         for root, effect in row.effects.items()
         if effect.ratio is not None and effect.ratio < smallest_allowed(root, effect.source)
     }
     assert not small
 
 
-def test_every_narrow_margin_is_needed():
-    ratios = [(root, e) for _, row in of_mutants() for root, e in row.effects.items() if e.ratio is not None]
+def test_every_narrow_margin_is_needed(of_mutants):
+    ratios = [(root, e) for _, row in of_mutants for root, e in row.effects.items() if e.ratio is not None]
     for requirement in NARROW:
         assert any(root == requirement and e.ratio < MARGIN for root, e in ratios)
 
 
-def test_the_mutants_that_onnx_lets_live_are_killed():
+def test_the_mutants_that_onnx_lets_live_are_killed(of_mutants):
     survivors = {m.id for m in all_mutants().values() if "survives ONNX" in m.source}
     assert len(survivors) == ONNX_SURVIVORS
-    assert survivors == {m.id for m, row in of_mutants() if row.roots and m.id in survivors}
+    assert survivors == {m.id for m, row in of_mutants if row.roots and m.id in survivors}
 
 
 def test_there_are_enough_mutants():
@@ -181,8 +232,8 @@ def test_there_are_enough_mutants():
 
 
 @pytest.mark.parametrize("name", equivalents())
-def test_an_equivalent_mutant_fails_nothing(name):
-    assert {row.component: row.failed for row in rows() if row.mutant == name and row.failed} == {}
+def test_an_equivalent_mutant_fails_nothing(name, rows):
+    assert {row.component: row.failed for row in rows if row.mutant == name and row.failed} == {}
 
 
 def test_every_equivalent_mutant_has_its_proof():
@@ -192,8 +243,8 @@ def test_every_equivalent_mutant_has_its_proof():
     assert headings == want
 
 
-def test_what_is_made_from_the_mutants_is_up_to_date():
-    stale = [p.name for p, text in matrix.documents() if not p.is_file() or p.read_text(encoding="utf-8") != text]
+def test_what_is_made_from_the_mutants_is_up_to_date(rows):
+    stale = [p.name for p, text in matrix.documents(rows) if not p.is_file() or p.read_text(encoding="utf-8") != text]
     assert not stale, f"{', '.join(stale)}: write anew with python -m attnconf.conformance.run.matrix"
 
 

@@ -25,7 +25,7 @@ class FakeTime:
         self.seconds += seconds * factor * math.exp(self.chance.gauss(0.0, self.noise))
 
     def clock(self):
-        return ProcessClock("fake", self.now, self.now, lambda: 0, self.sleep, self.now)
+        return ProcessClock("fake", self.now, self.now, lambda: 0, self.sleep, self.now, lambda: 0)
 
     def sleep(self, seconds):
         """Nothing is computed meanwhile."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from command_line import pytest_in_process
 from fake_time import FixedClock
 
 from attnconf import cli
@@ -53,13 +54,10 @@ def folder(tmp_path_factory):
 
 
 def run(folder, *arguments, plugin="quick_timing", **environment):
-    """Return a finished ``pytest conformance …`` of a checkout."""
-    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), str(ROOT / "conformance")]
-    command += ["-p", plugin] if plugin else []
-    environment = os.environ | {"COLUMNS": "200", "PYTHONPATH": str(ROOT / "tests" / "support")} | environment
-    return subprocess.run(
-        [*command, *arguments], cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False
-    )
+    """Return a finished ``pytest conformance …`` of a checkout, in this process."""
+    command = ["-c", str(ROOT / "pyproject.toml"), str(ROOT / "conformance"), *(["-p", plugin] if plugin else [])]
+    environment = {"COLUMNS": "200", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | environment
+    return pytest_in_process(*command, *arguments, cwd=folder, **environment)
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,19 @@
 """Rounds on a clock that only tests move: fair order, stop rules, and how often a verdict is wrong."""
 
 import random
+import threading
 
 import pytest
-from fake_time import FakeTime, FixedClock
+import torch
+from fake_time import FakeTime
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.timing import intervals
-from attnconf.conformance.timing.clock import Sample
+from attnconf.conformance.timing.clock import BUSY, Job, ProcessClock
 from attnconf.conformance.timing.rounds import Rules, Stop, Timed, estimate, measure, warm_up
 
 RULES = Rules(min_seconds=0.0)
+LOOKS = 100_000  # until what must be seen is seen
 
 
 def contenders(time, **costs):
@@ -57,13 +60,45 @@ def test_what_does_not_get_narrower_stops():
     assert found.stopped == "stalled"
 
 
-def test_threads_that_go_on_are_waited_for_before_the_next_one_is_timed():
-    computing = iter([5e-4, 4e-4, 0.0])
-    clock = FixedClock()
-    clock.sample = lambda job: Sample(2e-3, others=1e-3)
-    clock.idle = lambda seconds: next(computing, 0.0)
-    measure([Timed("anchor", lambda i: None)], "anchor", clock, Rules(max_rounds=5), random.Random(0))
-    assert list(computing) == []
+def test_threads_that_go_on_are_waited_for_and_counted_before_the_next_one_is_timed():
+    """The caller computes 1 ms; a thread of its own 3 ms, of which 2 ms come after the call has returned."""
+    time, own = FakeTime(), FakeTime()
+    busy = iter([1, 1, 0])
+    clock = ProcessClock("fake", time.now, time.now, lambda: 0, lambda seconds: time.spend(1e-3), own.now)
+    clock.busy = lambda: next(busy)
+    sample = clock.sample(Job(lambda i: (time.spend(2e-3), own.spend(1e-3))))
+    assert list(busy) == []
+    assert (sample.seconds, sample.others) == pytest.approx((2e-3, 3e-3))
+
+
+def test_where_threads_cannot_be_looked_at_what_they_compute_is():
+    time = FakeTime()
+    spent = iter([5e-4, 4e-4, 0.0])
+    clock = ProcessClock("fake", time.now, time.now, lambda: 0, lambda seconds: time.spend(next(spent)), time.now, None)
+    clock.sample(Job(lambda i: time.spend(1e-3)))
+    assert list(spent) == []
+
+
+@pytest.mark.skipif(BUSY is None, reason="there is no /proc")
+def test_a_thread_that_computes_is_busy_and_one_that_waits_is_not():
+    waiting, ended = threading.Event(), threading.Event()
+    numbers = torch.randn(600, 600)
+
+    def computing():
+        while not ended.is_set():
+            numbers @ numbers
+
+    threads = [threading.Thread(target=waiting.wait), threading.Thread(target=computing)]
+    threads[0].start()
+    nobody = any(BUSY() == 0 for _ in range(LOOKS))
+    threads[1].start()
+    somebody = any(BUSY() == 1 for _ in range(LOOKS))
+    waiting.set()
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert nobody
+    assert somebody
 
 
 def test_a_case_ends_in_time():

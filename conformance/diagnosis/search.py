@@ -288,10 +288,11 @@ class _Search:
     def _with_one_beneath(self, found: Mapping[int, Diagnosis], mistake: Mistake) -> dict[int, Diagnosis]:
         """Return what was found for the failures at the root with what a consequence needs besides, if any does.
 
-        Of what may be meant at the root, that is kept which makes the consequence together with the second mistake.
+        A second mistake that is only to compute coarsely is not believed: rounding is like any other. Of what may be
+        meant at the root, that is kept which makes the consequence together with the second mistake.
         """
         below = self._beneath(mistake, self.consequences)
-        if below is None:
+        if below is None or any(m.rounding for m in below[1][0]):
             return dict(found)
         kept = {m.id for one in below[1] for m in one}
         at_roots = {

@@ -7,6 +7,7 @@ import torch
 from null_allowed import ALL, ALLOWED
 from null_implementations import CONTROLS
 
+from attnconf.conformance.chapters.attention.stimuli import DISTINCT
 from attnconf.conformance.chapters.contents import all_checks
 from attnconf.conformance.engine.judge import judge
 from attnconf.conformance.engine.mutant import apply
@@ -84,7 +85,7 @@ def nothing(subject, case):
 
 
 def test_a_check_without_evidence_is_an_error():
-    silent = Checked(registry.get("ATT-SHAPE-1"), nothing, ("distinct",))
+    silent = Checked(registry.get("ATT-SHAPE-1"), nothing, (DISTINCT,))
     got = judge(Subject(apply([]), "attention", "direct"), silent)
     assert got.outcome == "error"
     assert "yielded no evidence" in got.message

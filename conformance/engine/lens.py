@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, AttentionConfig, MultiHeadAttentionConfig
+from attnconf.conformance.engine.request import Call
 
 OPTIONAL_INPUTS = ("key_mask", "attn_mask", "attn_bias")
 
@@ -28,49 +29,32 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A component's configuration, weights and inputs that make it compute attention on q, k and v."""
-
-    config: AttentionConfig | MultiHeadAttentionConfig
-    weights: Mapping[str, Tensor]
-    inputs: Mapping[str, Tensor]
-    out_shape: tuple[int, ...]
-    weights_shape: tuple[int, ...]
-    read: Callable[[Tensor], Tensor]
-    read_weights: Callable[[Tensor], Tensor]
-    same: bool = False
-
-
-@dataclass(frozen=True)
 class Lens:
     """A component seen as attention: ``place(q, k, v, optional inputs, options, declares)``, and what it hides.
 
+    What is placed is a call of the component that makes it compute attention on q, k and v, and how it is read back.
     What is hidden the component could be asked as it is, but not as attention on q, k and v.
     """
 
-    place: Callable[..., Placed]
+    place: Callable[..., Call]
     hides: frozenset[str] = frozenset()
-
-
-def _as_it_is(x: Tensor) -> Tensor:
-    return x
 
 
 def place_direct(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
-) -> Placed:
+) -> Call:
     """The component is scaled dot-product attention already."""
     if _shared(extra, options, declares):
         return _samples_apart(place_direct, q, k, v, extra, options, declares)
     config = AttentionConfig(options.scale, options.causal, options.dropout, options.training)
     rows = (*q.shape[:-1], k.shape[-2])
     inputs = {"query": q, "key": k, "value": v, **extra}
-    return Placed(config, {}, inputs, (*q.shape[:-1], v.shape[-1]), rows, _as_it_is, _as_it_is)
+    return Call("attention", config, {}, inputs, (*q.shape[:-1], v.shape[-1]), rows)
 
 
 def place_heads(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
-) -> Placed:
+) -> Call:
     """Multi-head attention with identity projections: embed_dim = H·E, head h reads its own slice."""
     if _shared(extra, options, declares):
         return _samples_apart(place_heads, q, k, v, extra, options, declares)
@@ -84,9 +68,9 @@ def place_heads(
         weights[f"{name}.weight"] = torch.eye(width, dtype=q.dtype, device=q.device)
         weights[f"{name}.bias"] = torch.zeros(width, dtype=q.dtype, device=q.device)
     inputs = {"query": _side_by_side(q), "key": _side_by_side(k), "value": _side_by_side(v), **extra}
-    return Placed(
-        config, weights, inputs, (B, L, width), (B, H, L, k.shape[2]),
-        lambda out: out.unflatten(-1, (H, E)).transpose(1, 2), _as_it_is,
+    return Call(
+        "multi_head_attention", config, weights, inputs, (B, L, width), (B, H, L, k.shape[2]),
+        read=lambda out: out.unflatten(-1, (H, E)).transpose(1, 2),
     )  # fmt: skip
 
 
@@ -96,7 +80,7 @@ def _side_by_side(x: Tensor) -> Tensor:
 
 def place_self(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
-) -> Placed:
+) -> Call:
     """Multi-head self-attention: every token carries its query, key and value; each head is three times as wide.
 
     Unless causality itself is asked for, every query gets a sequence of its own, in which it is the last token:
@@ -128,9 +112,11 @@ def place_self(
         return attention[:, :, -1].unflatten(0, (B, L)).transpose(1, 2) if in_row else attention
 
     n = len(token)
-    return Placed(
-        config, weights, {"query": _side_by_side(token), **extra}, (n, S, width), (n, H, S, S), read, read_weights, True
-    )
+    inputs = {"query": _side_by_side(token), **extra}
+    return Call(
+        "multi_head_attention", config, weights, inputs, (n, S, width), (n, H, S, S),
+        read=read, read_weights=read_weights,
+    )  # fmt: skip
 
 
 def _shared(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> str | None:
@@ -144,9 +130,9 @@ def _shared(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str
 
 
 def _samples_apart(
-    place: Callable[..., Placed], q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options,
+    place: Callable[..., Call], q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options,
     declares: Mapping[str, str],
-) -> Placed:  # fmt: skip
+) -> Call:  # fmt: skip
     """Every head, and where masks hide keys from all queries every query, gets a sample, and a mask, of its own."""
     (B, H, L, E), S = q.shape, k.shape[2]
     by_query = _shared(extra, options, declares) == "queries"
@@ -172,7 +158,7 @@ def _samples_apart(
 
 def place_memory(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
-) -> Placed:
+) -> Call:
     """Multi-head attention to one other sequence: a token of it carries key and value; each head is twice as wide."""
     if _shared(extra, options, declares):
         return _samples_apart(place_memory, q, k, v, extra, options, declares)
@@ -186,9 +172,10 @@ def place_memory(
     weights["out.weight"] = torch.eye(width, dtype=q.dtype, device=q.device)
     query = _side_by_side(torch.cat([q, torch.zeros_like(q)], dim=-1))
     memory = _side_by_side(torch.cat([k, v], dim=-1))
-    return Placed(
-        config, weights, {"query": query, "key": memory, **extra}, (B, L, width), (B, H, L, S),
-        lambda out: out.unflatten(-1, (H, 2 * E))[..., :E].transpose(1, 2), _as_it_is,
+    inputs = {"query": query, "key": memory, **extra}
+    return Call(
+        "multi_head_attention", config, weights, inputs, (B, L, width), (B, H, L, S),
+        read=lambda out: out.unflatten(-1, (H, 2 * E))[..., :E].transpose(1, 2),
     )  # fmt: skip
 
 

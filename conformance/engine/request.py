@@ -1,8 +1,8 @@
 """What is under test, what it is asked, and what came back: data only."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 from torch import Tensor
 
@@ -53,9 +53,18 @@ class Unjudgeable:
     tried: tuple[str, ...] = ()  # where several things in it may be judged and none can: a line for each
 
 
+def as_it_is(x: Tensor) -> Tensor:
+    """Return x: what a call is read by where no lens has placed anything in it."""
+    return x
+
+
 @dataclass(frozen=True)
-class Request:
-    """One call: build the component anew for ``config`` and ``weights``, call it on ``inputs``."""
+class Call:
+    """One call as data: a component is built for ``config`` and ``weights``, and called on ``inputs``.
+
+    Without "key" among the inputs of attention, one object is query, key and value; without "value", the key is the
+    value as well.
+    """
 
     component: str
     config: Any
@@ -64,10 +73,48 @@ class Request:
     out_shape: tuple[int, ...]
     weights_shape: tuple[int, ...] | None = None  # None: weights are not asked for
     averaged_shape: tuple[int, ...] | None = None  # accepted where the adapter declares averaged weights
+    # The rule that out_shape follows when the configuration or the inputs are replaced; without one it stays.
+    shape_of: Callable[["Call"], tuple[int, ...]] | None = field(default=None, kw_only=True)
+    read: Callable[[Tensor], Tensor] = field(default=as_it_is, kw_only=True)  # what a lens sees in the output
+    read_weights: Callable[[Tensor], Tensor] = field(default=as_it_is, kw_only=True)
+
+    @property
+    def same(self) -> bool:
+        """Whether query, key and value are one object."""
+        return "query" in self.inputs and "key" not in self.inputs
+
+    def with_config(self, **changes: Any) -> Self:
+        """Return the call with other entries in its configuration."""
+        return replace(self, config=replace(self.config, **changes)).shaped()
+
+    def with_weights(self, weights: Mapping[str, Tensor]) -> Self:
+        """Return the call with these weights in place of its own; those not named stay."""
+        return replace(self, weights={**self.weights, **weights})
+
+    def with_inputs(self, **inputs: Any) -> Self:
+        """Return the call with these inputs in place of its own; those not named stay."""
+        return replace(self, inputs={**self.inputs, **inputs}).shaped()
+
+    def shaped(self) -> Self:
+        """Return the call with the shape of the output that its rule gives."""
+        return replace(self, out_shape=self.shape_of(self)) if self.shape_of else self
+
+    def asked(self, **how: Any) -> "Request":
+        """Return the request to make this call; ``how``: fields of Request, or of the call, in place of its own.
+
+        The rule for its shape and what reads it back stay behind: a request is data, and kept with its reply.
+        """
+        own = {f.name: getattr(self, f.name) for f in fields(Call) if not f.kw_only}
+        return Request(**{**own, **how})
+
+
+@dataclass(frozen=True)
+class Request(Call):
+    """A call and how it is made: in which mode, after which others, and what is wanted besides its output."""
+
     mode: str = "plain"  # plain, tracked (everything requires grad), no_grad, inference_mode
     cotangent: Tensor | None = None  # with it, gradients with respect to ``wrt`` come back
     wrt: tuple[str, ...] = ()
-    same: bool = False  # query, key and value are one object; without "value" in the inputs the key is the value
     layout: str = "contiguous"
     before: tuple[Mapping[str, Any], ...] = ()  # calls the same callable has seen before
     seed: int | None = None

@@ -9,8 +9,8 @@ from torch import Tensor
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.boundary import call, slopes
 from attnconf.conformance.engine.evidence import Failure, Unsupported
-from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, Placed, offered
-from attnconf.conformance.engine.request import Implementation, Reply, Request
+from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, offered
+from attnconf.conformance.engine.request import Call, Implementation, Reply, Request
 
 # What a subject does not offer, by what it declares: (convention, choices that exclude it).
 _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -120,20 +120,14 @@ class Subject:
         placed = self._place(leaves, options)
         if cotangent is not None:
             extra["cotangent"], extra["wrt"] = self._push(placed, cotangent)
-        reply = self.call(
-            Request(
-                self.component,
-                placed.config,
-                placed.weights,
-                {name: x.detach() for name, x in placed.inputs.items()},
-                placed.out_shape,
-                placed.weights_shape if need_weights else None,
-                self._averaged(placed),
-                same=placed.same,
-                before=tuple(self._place({"q": a, "k": b, "v": c}, options).inputs for a, b, c in before),
-                **extra,
-            )
+        request = placed.asked(
+            inputs={name: x.detach() for name, x in placed.inputs.items()},
+            weights_shape=placed.weights_shape if need_weights else None,
+            averaged_shape=self._averaged(placed),
+            before=tuple(self._place({"q": a, "k": b, "v": c}, options).inputs for a, b, c in before),
+            **extra,
         )
+        reply = self.call(request)
         grads = _pull(placed, reply, leaves) if cotangent is not None else {}
         attention = (
             placed.read_weights(reply.weights)
@@ -142,25 +136,25 @@ class Subject:
         )
         return Reply(placed.read(reply.out), attention, grads, reply.changed, reply.counts)
 
-    def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Placed:
+    def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Call:
         extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}
         return LENSES[self.component, self.lens].place(
             leaves["q"], leaves["k"], leaves["v"], extra, options, self.declares
         )
 
-    def _averaged(self, placed: Placed) -> tuple[int, ...] | None:
-        if self.declares.get("returned-weights") != "averaged":
+    def _averaged(self, placed: Call) -> tuple[int, ...] | None:
+        if placed.weights_shape is None or self.declares.get("returned-weights") != "averaged":
             return None
         return (placed.weights_shape[0], *placed.weights_shape[2:])
 
-    def _push(self, placed: Placed, cotangent: Tensor) -> tuple[Tensor, tuple[str, ...]]:
+    def _push(self, placed: Call, cotangent: Tensor) -> tuple[Tensor, tuple[str, ...]]:
         """Return the cotangent of the component's own output, and the inputs whose gradients are needed."""
         probe = torch.zeros(placed.out_shape, dtype=cotangent.dtype, device=cotangent.device, requires_grad=True)
         (pushed,) = slopes([(placed.read(probe), cotangent)], [probe])
         return pushed, tuple(name for name, x in placed.inputs.items() if x.requires_grad)
 
 
-def _pull(placed: Placed, reply: Reply, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _pull(placed: Call, reply: Reply, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the gradients with respect to the leaves, from those with respect to the component's inputs."""
     names = [name for name, x in leaves.items() if x.requires_grad]
     pairs = [(placed.inputs[name], grad) for name, grad in reply.grads.items()]

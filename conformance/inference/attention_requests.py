@@ -58,7 +58,7 @@ def request(
     inputs = {"query": query} if same else {"query": query, "key": key}
     if "value" in text.form.roles:
         inputs["value"] = drawn(f"value {size} {S}", B, S, E)
-    return Request(COMPONENT, config, weights, {**inputs, **masks}, (B, L, E), same=same, **options)
+    return Request(COMPONENT, config, weights, {**inputs, **masks}, (B, L, E), **options)
 
 
 def declared(text: AttentionText) -> dict[str, str]:

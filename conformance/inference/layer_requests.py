@@ -12,7 +12,7 @@ from attnconf.adapters.contract import COMPONENTS, CONVENTIONS, TokenAttentionCo
 from attnconf.conformance.chapters.shared import layers as blocks
 from attnconf.conformance.chapters.transformer.stimuli import SHAPE, ids_of, model, vocabulary
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.request import Request
+from attnconf.conformance.engine.request import Call, Request
 from attnconf.conformance.engine.requirement import as_declared
 
 FIRST = SHAPE.case("inference-1", B=2, heads=5, L=3, S=7, head_width=4, hidden=28)
@@ -37,17 +37,14 @@ def request(
     """Return one call of a component in declared conventions."""
     block = _block(component, tuple(sorted(declares.items())), case, norm_first, layers)
     if causal and hasattr(block.config, "causal"):
-        block = block.sized(causal=True)
-    inputs = {**block.inputs, **(masks or {})}
-    x = next(inputs[name] for name in ("target", "x", "ids") if name in inputs)
-    width = block.config.vocab_size if component == "transformer" else case.width
-    return Request(component, block.config, block.weights, inputs, (*x.shape[:2], width))
+        block = block.with_config(causal=True)
+    return block.with_inputs(**(masks or {})).asked()
 
 
 @cache
 def _block(
     component: str, declares: tuple[tuple[str, str], ...], case: Case, norm_first: bool, layers: tuple[int, int]
-) -> Any:
+) -> Call:
     manner: Any = Manner(component, dict(declares))
     case = as_declared(case, manner)
     final = blocks.endings(manner)[0]
@@ -64,13 +61,13 @@ def _block(
     return model(manner, case, layers, norm_first)
 
 
-def _token_attention(manner: Manner, case: Case) -> blocks.Block:
+def _token_attention(manner: Manner, case: Case) -> Call:
     width = case.width
     config = TokenAttentionConfig(vocabulary(case), width, case.heads, causal=manner.choice("causality") == "always")
     weights = blocks.draw_attention(case, "attn", bias=True)
     weights["table.weight"] = case.draw("table.weight", config.vocab_size, width)
     ids = ids_of(case, "source", case.L)
-    return blocks.Block(config, weights, {"ids": ids})
+    return Call(manner.component, config, weights, {"ids": ids}, (*ids.shape, width))
 
 
 # -- masks

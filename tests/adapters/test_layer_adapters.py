@@ -14,6 +14,7 @@ from shipped import having, shipped
 from attnconf.adapters import contract, reference
 from attnconf.conformance.chapters.decoder.stimuli import SHAPE
 from attnconf.conformance.chapters.shared import layers as blocks
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 
 torch.set_num_threads(1)
@@ -49,23 +50,28 @@ MASKS = {
 }  # fmt: skip
 
 
+def a_call(config, weights, inputs):
+    """Return a call of whatever component it is made for here; the shape of its output is not asked."""
+    return Call("", config, weights, inputs, ())
+
+
 def norms(subject):
     x = CASE.draw("x", 2, 5, 6)
     weight, bias = 1 + CASE.draw("weight", 6) / 2, CASE.draw("bias", 6)
     if subject.component == "rms_norm":
-        block = blocks.Block(contract.RmsNormConfig(6), {"weight": weight}, {"x": x})
-        return {"plain": block, "another epsilon": block.sized(eps=0.5), "flat": block.feeding(x=x[0])}
-    block = blocks.Block(contract.LayerNormConfig((6,)), {"weight": weight, "bias": bias}, {"x": x})
+        block = a_call(contract.RmsNormConfig(6), {"weight": weight}, {"x": x})
+        return {"plain": block, "another epsilon": block.with_config(eps=0.5), "flat": block.with_inputs(x=x[0])}
+    block = a_call(contract.LayerNormConfig((6,)), {"weight": weight, "bias": bias}, {"x": x})
     two = {"weight": 1 + CASE.draw("two", 5, 6) / 2, "bias": CASE.draw("two'", 5, 6)}
-    unbiased = replace(block, weights={"weight": weight}).sized(bias=False)
+    unbiased = replace(block, weights={"weight": weight}).with_config(bias=False)
     return {
         "plain": unbiased if subject.choice("layer-bias") == "no" else block,
-        "another epsilon": block.sized(eps=0.5),
-        "flat": block.feeding(x=x[0]),
+        "another epsilon": block.with_config(eps=0.5),
+        "flat": block.with_inputs(x=x[0]),
         "bias": block,
         "no bias": unbiased,
-        "no weights": replace(block, weights={}).sized(affine=False),
-        "two axes": replace(block, weights=two).sized(shape=(5, 6)),
+        "no weights": replace(block, weights={}).with_config(affine=False),
+        "two axes": replace(block, weights=two).with_config(shape=(5, 6)),
     }
 
 
@@ -73,7 +79,7 @@ def feed_forward(subject):
     def block(activation, gated, bias):
         config = contract.FeedForwardConfig(8, 11, activation, gated, bias)
         weights = blocks.draw_feed_forward(CASE, "ff", gated, bias)
-        return blocks.Block(config, {name[3:]: w for name, w in weights.items()}, {"x": CASE.draw("x", 2, 5, 8)})
+        return a_call(config, {name[3:]: w for name, w in weights.items()}, {"x": CASE.draw("x", 2, 5, 8)})
 
     manner = blocks.manner(subject, False)
     asked = {"plain": block(manner["activation"], manner["gated"], manner["bias"])}
@@ -95,19 +101,19 @@ def layers(subject):
     kind = subject.component.removesuffix("_layer")
     asked = {"plain": next(iter(found.values())), **found}
     for name, block in found.items():
-        asked |= {f"{name} {what}": block.feeding(**given) for what, given in MASKS[kind].items()}
+        asked |= {f"{name} {what}": block.with_inputs(**given) for what, given in MASKS[kind].items()}
         if kind == "encoder":
-            causal = block.sized(causal=True)
-            asked |= {f"{name} causal": causal, f"{name} causal, key mask": causal.feeding(key_mask=kept)}
+            causal = block.with_config(causal=True)
+            asked |= {f"{name} causal": causal, f"{name} causal, key mask": causal.with_inputs(key_mask=kept)}
     first = asked["plain"]
     others = {"activation": ("relu", "gelu", "gelu-tanh", "silu"), "eps": (0.5,)}
-    return asked | {f"{key} {v}": first.sized(**{key: v}) for key, values in others.items() for v in values}
+    return asked | {f"{key} {v}": first.with_config(**{key: v}) for key, values in others.items() for v in values}
 
 
 def embedding(subject):
     ids = torch.tensor([[3, 0, 5, 5], [1, 2, 0, 3]])
-    block = blocks.Block(contract.TokenEmbeddingConfig(6, 8), {"table.weight": CASE.draw("t", 6, 8)}, {"ids": ids})
-    return {"plain": block, "padding": block.sized(padding_id=0)}
+    block = a_call(contract.TokenEmbeddingConfig(6, 8), {"table.weight": CASE.draw("t", 6, 8)}, {"ids": ids})
+    return {"plain": block, "padding": block.with_config(padding_id=0)}
 
 
 MENUS = {"layer_norm": norms, "rms_norm": norms, "feed_forward": feed_forward, "token_embedding": embedding}

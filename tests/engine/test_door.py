@@ -162,7 +162,7 @@ def test_earlier_calls_get_copies():
 
 def test_one_object_three_times():
     x = {"query": CASE.k}
-    seen = recorded(inputs=x, same=True, out_shape=tuple(CASE.k.shape))
+    seen = recorded(inputs=x, out_shape=tuple(CASE.k.shape))
     assert seen["query"] is seen["key"] is seen["value"]
 
 

@@ -4,6 +4,7 @@ A layer and a stack of them are judged by the same laws; ``blocks`` gives what t
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -27,7 +28,6 @@ from attnconf.conformance.chapters.decoder.stimuli import (
     without_effect,
 )
 from attnconf.conformance.chapters.shared.layers import (
-    Block,
     decoder,
     decoder_layer,
     dtype_of_answer,
@@ -50,6 +50,7 @@ from attnconf.conformance.engine.evidence import (
     holds,
     identical,
 )
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
@@ -62,13 +63,13 @@ def stacked(subject: Subject) -> bool:
     return subject.offers("stack")
 
 
-def blocks(subject: Subject, case: Case, layers: int = 1) -> Iterator[Block]:
+def blocks(subject: Subject, case: Case, layers: int = 1) -> Iterator[Call]:
     """Yield the component, in each order that it has: a layer, or a stack, without a last norm if that can be."""
     for norm_first in orders(subject):
         yield drawn(subject, case, norm_first, endings(subject)[0], layers)
 
 
-def drawn(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int) -> Block:
+def drawn(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int) -> Call:
     """Return a layer, or a stack: what the component is."""
     key = f"{subject.component} {norm_first} {final_norm} {layers} {sorted(subject.declares.items(), key=str)}"
     if stacked(subject):
@@ -76,19 +77,19 @@ def drawn(subject: Subject, case: Case, norm_first: bool, final_norm: bool, laye
     return case.once(key, lambda: decoder_layer(subject, case, norm_first))
 
 
-def order_of(block: Block) -> str:
+def order_of(block: Call) -> str:
     return "pre-norm" if block.config.norm_first else "post-norm"
 
 
-def samples(block: Block, first: int, end: int | None = None) -> Block:
+def samples(block: Call, first: int, end: int | None = None) -> Call:
     """Return the block with some samples alone."""
-    return block.feeding(**{name: x[first:end] for name, x in block.inputs.items()})
+    return block.with_inputs(**{name: x[first:end] for name, x in block.inputs.items()})
 
 
-def run_both(subject: Subject, block: Block, other: Block) -> tuple[Tensor, Tensor]:
+def run_both(subject: Subject, block: Call, other: Call) -> tuple[Tensor, Tensor]:
     """Return the outputs for the inputs of both, which are asked for in one batch."""
     both = {name: torch.cat([x, other.inputs[name]]) for name, x in block.inputs.items()}
-    first, second = run(subject, block.feeding(**both)).out.chunk(2)
+    first, second = run(subject, block.with_inputs(**both)).out.chunk(2)
     return first, second
 
 
@@ -148,7 +149,7 @@ def training_and_gradient_mode_change_nothing(subject: Subject, case: Case) -> E
         want = run(subject, masked).out
         for training, mode in ((True, "tracked"), (False, "no_grad"), (True, "inference_mode")):
             what = f"out in {'training' if training else 'evaluation'}, {mode}"
-            yield close(run(subject, masked.sized(training=training), mode=mode).out, want, what)
+            yield close(run(subject, masked.with_config(training=training), mode=mode).out, want, what)
 
 
 # -- the layer
@@ -198,14 +199,14 @@ def the_sublayers_follow_one_another(subject: Subject, case: Case) -> Evidence:
         else:
             got = large.inputs["x"]
             for part in SUBLAYERS:
-                got = run(subject, only(large, part).feeding(x=got)).out
+                got = run(subject, only(large, part).with_inputs(x=got)).out
         yield close(got, want, f"out of the sublayers one by one, against the {order_of(block)} layer,")
 
 
 # -- the targets
 
 
-def changed_one_by_one(block: Block, case: Case, name: str) -> Block:
+def changed_one_by_one(block: Call, case: Case, name: str) -> Call:
     """Return the first sample as often as an input has tokens, in each with another token, and before these unchanged.
 
     Shapes:
@@ -216,7 +217,7 @@ def changed_one_by_one(block: Block, case: Case, name: str) -> Block:
     many = {other: y[:1].expand(1 + T, *y.shape[1:]).clone() for other, y in block.inputs.items()}
     at = torch.arange(T, device=x.device)
     many[name][1 + at, at] = case.draw(f"other {name}", T, x.shape[2])
-    return block.feeding(**many)
+    return block.with_inputs(**many)
 
 
 @requirement("DEC-CAUSAL-1", stimuli.ONE)
@@ -240,7 +241,7 @@ def every_target_sees_itself_and_all_before_it(subject: Subject, case: Case) -> 
             for t in range(s, case.L):
                 yield holds(bool(moved[s, t] > SEMANTIC * unit), f"target {t} does not see target {s}")
         values = {n: -w for n, w in block.weights.items() if named(n, "self.v.weight")}
-        first = float((run(subject, block.weighing(values)).out[0, 0] - out[0, 0]).abs().max())
+        first = float((run(subject, block.with_weights(values)).out[0, 0] - out[0, 0]).abs().max())
         yield holds(first > SEMANTIC * unit, "the first target does not see itself: self.v.weight has no effect on it")
 
 
@@ -249,7 +250,7 @@ def all_targets_at_once_give_what_they_give_one_by_one(subject: Subject, case: C
     for block in blocks(subject, case):
         out = run(subject, block).out
         for t in range(1, case.L):
-            got = run(subject, block.feeding(x=block.inputs["x"][:, :t])).out[:, -1]
+            got = run(subject, block.with_inputs(x=block.inputs["x"][:, :t])).out[:, -1]
             yield close(got, out[:, t - 1], f"out of the last of {t} targets, against the same among {case.L},")
 
 
@@ -268,8 +269,8 @@ def poisoned(x: Tensor, kept: Tensor) -> Tensor:
 def padded_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
     real = holes(case)
     for block in blocks(subject, case, layers=2):
-        masked = block.feeding(key_mask=real)
-        want, got = run_both(subject, masked, masked.feeding(x=poisoned(block.inputs["x"], real)))
+        masked = block.with_inputs(key_mask=real)
+        want, got = run_both(subject, masked, masked.with_inputs(x=poisoned(block.inputs["x"], real)))
         yield close(got[real], want[real], "out of real targets with other padding, [target, feature],")
 
 
@@ -278,9 +279,9 @@ def padding_leaves_what_remains_causal(subject: Subject, case: Case) -> Evidence
     """Each sample without its padded target is a sequence of its own."""
     real = holes(case)
     for block in blocks(subject, case):
-        out = run(subject, block.feeding(key_mask=real)).out
+        out = run(subject, block.with_inputs(key_mask=real)).out
         alone = samples(block, -1)
-        shorter = alone.feeding(x=alone.inputs["x"][:, real[-1]])
+        shorter = alone.with_inputs(x=alone.inputs["x"][:, real[-1]])
         what = "out of the last sample with a padded target, against out without that target,"
         yield close(out[-1:, real[-1]], run(subject, shorter).out, what)
 
@@ -308,7 +309,7 @@ def keys_and_values_are_those_of_the_memory(subject: Subject, case: Case) -> Evi
             for name, w in block.weights.items()
             if named(name, "cross.k.weight", "cross.v.weight")
         }
-        other = block.weighing(weights).feeding(memory=block.inputs["memory"][..., order] * factor)
+        other = block.with_weights(weights).with_inputs(memory=block.inputs["memory"][..., order] * factor)
         what = "out when the memory's features are changed and cross.k and cross.v undo it,"
         yield close(run(subject, other).out, run(subject, block).out, what)
 
@@ -318,9 +319,9 @@ def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Ev
     order, mask = case.permutation("memory", case.S), padding(case, case.S, (case.S, case.S - 1))
     for block in blocks(subject, case):
         memory, masked = block.inputs["memory"], masked_if_taken(subject, block, memory_mask=mask)
-        moved = masked.feeding(memory=memory[:, order])
+        moved = masked.with_inputs(memory=memory[:, order])
         if "memory_mask" in masked.inputs:
-            moved = moved.feeding(memory_mask=mask[:, order])
+            moved = moved.with_inputs(memory_mask=mask[:, order])
         want, got = run_both(subject, masked, moved)
         yield close(got, want, "out when memory and mask are permuted alike")
 
@@ -329,11 +330,11 @@ def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Ev
 def padded_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (case.S, case.S - 1, 2))
     for block in blocks(subject, case, layers=2):
-        memory, masked = block.inputs["memory"], block.feeding(memory_mask=real)
-        want, got = run_both(subject, masked, masked.feeding(memory=poisoned(memory, real)))
+        memory, masked = block.inputs["memory"], block.with_inputs(memory_mask=real)
+        want, got = run_both(subject, masked, masked.with_inputs(memory=poisoned(memory, real)))
         yield close(got, want, "out with other padding in the memory")
         alone = samples(block, -1)
-        shorter = alone.feeding(memory=alone.inputs["memory"][:, real[-1]])
+        shorter = alone.with_inputs(memory=alone.inputs["memory"][:, real[-1]])
         what = "out of the last sample, against out with a memory of its real tokens,"
         yield close(want[-1:], run(subject, shorter).out, what)
 
@@ -342,7 +343,7 @@ def padded_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
 def a_sample_without_memory_leaves_the_others_alone(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (0, case.S, 2))
     for block in blocks(subject, case):
-        masked = block.feeding(memory_mask=real)
+        masked = block.with_inputs(memory_mask=real)
         what = "out of the other samples, against out without the sample whose memory is all padding,"
         yield close(run(subject, masked).out[1:], run(subject, samples(masked, 1)).out, what)
 
@@ -358,7 +359,8 @@ def a_stack_is_its_layers_one_by_one(subject: Subject, case: Case) -> Evidence:
         for i in range(3):
             prefix = f"layers.{i}."
             own = {n.replace(prefix, "layers.0."): w for n, w in stack.weights.items() if n.startswith(prefix)}
-            x = run(subject, Block(stack.config, own, stack.inputs).sized(num_layers=1).feeding(x=x)).out
+            one = replace(stack, weights=own).with_config(num_layers=1).with_inputs(x=x)
+            x = run(subject, one).out
         yield close(run(subject, stack).out, x, "out of three layers, against out of each after the other,")
 
 
@@ -394,7 +396,7 @@ def padded_memory_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (case.S - 2, 3))
     for block in blocks(subject, case):
         cotangent = case.draw("cotangent", *block.inputs["x"].shape)
-        masked = block.feeding(memory_mask=real)
+        masked = block.with_inputs(memory_mask=real)
         grad = run(subject, masked, cotangent=cotangent, wrt=("memory",)).grads["memory"][~real]
         yield identical(grad, torch.zeros_like(grad), "gradient of padded memory, [token, feature],")
 
@@ -407,13 +409,15 @@ def outside_training_dropout_changes_nothing(subject: Subject, case: Case) -> Ev
     for block in blocks(subject, case):
         want = run(subject, block).out
         for p in (1.0, 0.5):  # the first leaves nothing to chance
-            yield close(run(subject, block.sized(dropout=p)).out, want, f"out in evaluation with dropout {p}")
+            yield close(run(subject, block.with_config(dropout=p)).out, want, f"out in evaluation with dropout {p}")
 
 
 @requirement("DEC-DROP-2", stimuli.ONE)
 def dropout_with_probability_one_leaves_the_residual(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
-        got, want = (run(subject, b).out for b in (block.sized(dropout=1.0, training=True), silent(block, *SUBLAYERS)))
+        got, want = (
+            run(subject, b).out for b in (block.with_config(dropout=1.0, training=True), silent(block, *SUBLAYERS))
+        )
         try:
             yield close(got, want, "out in training with dropout 1, against out of sublayers that give 0,")
         except Failure:
@@ -438,7 +442,7 @@ def lower_precision_keeps_to_the_budget(subject: Subject, case: Case) -> Evidenc
 # -- everything at once
 
 
-def compare_all(subject: Subject, case: Case, block: Block, model: str) -> Evidence:
+def compare_all(subject: Subject, case: Case, block: Call, model: str) -> Evidence:
     """Yield the measures of output and gradients against those of the formula, or of torch.
 
     Gradients where no size is 1: at the edges the output says enough.
@@ -457,7 +461,7 @@ def compare_all(subject: Subject, case: Case, block: Block, model: str) -> Evide
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
 
 
-def masked_blocks(subject: Subject, case: Case) -> Iterator[Block]:
+def masked_blocks(subject: Subject, case: Case) -> Iterator[Call]:
     """Yield a layer in each order, or a stack with its last norm, with padding in the memory if it can have any."""
     for norm_first in orders(subject):
         block = drawn(subject, case, norm_first, endings(subject)[-1], layers=2)

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnconf.conformance.chapters.shared.layers import Block, shape
+from attnconf.conformance.chapters.shared.layers import shape
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import worst
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import layer_weights
 from attnconf.reference import decoder as reference
@@ -60,51 +61,51 @@ def of(name: str, *linears: str) -> bool:
     return named(name, *(f"{linear}.{kind}" for linear in linears for kind in ("weight", "bias")))
 
 
-def silent(block: Block, *parts: str) -> Block:
+def silent(block: Call, *parts: str) -> Call:
     """Return the block in which these sublayers give 0."""
     last = [_LAST[part] for part in parts]
-    return block.weighing({n: torch.zeros_like(w) for n, w in block.weights.items() if of(n, *last)})
+    return block.with_weights({n: torch.zeros_like(w) for n, w in block.weights.items() if of(n, *last)})
 
 
-def only(block: Block, part: str) -> Block:
+def only(block: Call, part: str) -> Call:
     """Return the block in which all sublayers but one give 0."""
     return silent(block, *(other for other in SUBLAYERS if other != part))
 
 
-def chained(block: Block) -> Block:
+def chained(block: Call) -> Call:
     """Return a stack of one layer as one of three, of which each has one of its sublayers."""
     weights = {n: w for n, w in block.weights.items() if not n.startswith("layers.")}
     for i, part in enumerate(SUBLAYERS):
         layer = {n: w for n, w in only(block, part).weights.items() if n.startswith("layers.0.")}
         weights |= {n.replace("layers.0.", f"layers.{i}."): w for n, w in layer.items()}
-    return replace(block, weights=weights).sized(num_layers=3)
+    return replace(block, weights=weights).with_config(num_layers=3)
 
 
-def one_plus(subject: Subject, block: Block) -> float:
+def one_plus(subject: Subject, block: Call) -> float:
     """Return what a norm adds to its weight: 1 where that is declared, else 0."""
     return 1.0 if subject.choice("rms-norm-weight") == "one-plus" and block.config.norm == "rms" else 0.0
 
 
-def without_effect(subject: Subject, block: Block, *norms: str, gain: float = 1.0) -> Block:
+def without_effect(subject: Subject, block: Call, *norms: str, gain: float = 1.0) -> Call:
     """Return the block in which these norms have the same gain everywhere, and no shift."""
     weights = {}
     for name, w in block.weights.items():
         if of(name, *norms):
             number = 0.0 if name.endswith(".bias") else gain - one_plus(subject, block)
             weights[name] = torch.full_like(w, number)
-    return block.weighing(weights)
+    return block.with_weights(weights)
 
 
-def enlarged(subject: Subject, block: Block) -> Block:
+def enlarged(subject: Subject, block: Call) -> Call:
     """Return the block in units so small that ε is nothing, with norms that change nothing a second time."""
     reads = [name for names in _READS.values() for name in names]
     weights = {n: w / LARGE for n, w in block.weights.items() if named(n, *(f"{name}.weight" for name in reads))}
     weights |= {n: w * LARGE for n, w in block.weights.items() if of(n, *_LAST.values())}
     alike = without_effect(subject, block, "norm1", "norm2", "norm3", gain=LARGE)
-    return alike.weighing(weights).feeding(x=LARGE * block.inputs["x"])
+    return alike.with_weights(weights).with_inputs(x=LARGE * block.inputs["x"])
 
 
-def folded(subject: Subject, block: Block, i: int) -> Block:
+def folded(subject: Subject, block: Call, i: int) -> Call:
     """Return the block with the gain and shift of norm i in the projections that read it."""
     weights = {}
     for name, w in block.weights.items():
@@ -114,7 +115,7 @@ def folded(subject: Subject, block: Block, i: int) -> Block:
             bias = f"{name.removesuffix('.weight')}.bias"
             if f"{norm}.bias" in block.weights:
                 weights[bias] = block.weights[bias] + w @ block.weights[f"{norm}.bias"]
-    return without_effect(subject, block, f"norm{i}").weighing(weights)
+    return without_effect(subject, block, f"norm{i}").with_weights(weights)
 
 
 def scaled(case: Case) -> Tensor:
@@ -126,12 +127,12 @@ def scaled(case: Case) -> Tensor:
 # -- what others give
 
 
-def style(block: Block) -> Style:
+def style(block: Call) -> Style:
     c = block.config
     return Style(c.num_heads, c.norm_first, c.norm, c.eps, c.activation)
 
 
-def masks(block: Block) -> tuple[Tensor, Tensor | None]:
+def masks(block: Call) -> tuple[Tensor, Tensor | None]:
     """Return the masks of the two attentions, broadcastable to (B, H, L, L) and (B, H, L, S)."""
     x, hidden = block.inputs["x"], block.inputs.get("memory_mask")
     return causal(x.shape[1], x.shape[1]).to(x.device), None if hidden is None else key_padding(hidden)
@@ -143,7 +144,7 @@ def layers_of(weights: Weights) -> list[Weights]:
     return [under(weights, f"layers.{i}") for i in range(count)] if count else [weights]
 
 
-def norms_alone(subject: Subject, block: Block) -> Tensor:
+def norms_alone(subject: Subject, block: Call) -> Tensor:
     """Return what is left of a block whose sublayers give 0."""
     x, weights, s = block.inputs["x"], layer_weights(block.weights, block.config, subject.choice), style(block)
     for layer in layers_of(weights):
@@ -152,7 +153,7 @@ def norms_alone(subject: Subject, block: Block) -> Tensor:
     return reference.last_norm(x, weights, s)
 
 
-def formula(subject: Subject, block: Block) -> Tensor:
+def formula(subject: Subject, block: Call) -> Tensor:
     """Return the output of the reference, differentiable."""
     weights = layer_weights(block.weights, block.config, subject.choice)
     compute = reference.decoder if count_layers(weights) else reference.decoder_layer
@@ -167,7 +168,7 @@ _ACTIVATIONS = {
 }
 
 
-def in_torch(subject: Subject, block: Block) -> Tensor:
+def in_torch(subject: Subject, block: Call) -> Tensor:
     """Return the output of nn.TransformerDecoderLayer or nn.TransformerDecoder, differentiable.
 
     torch's boolean masks are True where a key is hidden. Padding is not given as such: torch imports 500 modules
@@ -211,19 +212,19 @@ def in_names_of_torch(weights: Weights) -> dict[str, Tensor]:
 # -- precision
 
 
-def two_textbooks(subject: Subject, block: Block) -> tuple[Tensor, tuple[float, float]]:
+def two_textbooks(subject: Subject, block: Call) -> tuple[Tensor, tuple[float, float]]:
     """Return the output in float64 on the rounded numbers, and how far off two textbooks in the block's dtype are."""
-    double = Block(
-        block.config,
-        {n: w.double() for n, w in block.weights.items()},
-        {n: x.double() for n, x in block.inputs.items()},
+    double = replace(
+        block,
+        weights={n: w.double() for n, w in block.weights.items()},
+        inputs={n: x.double() for n, x in block.inputs.items()},
     )
     want = formula(subject, double)
     errors = [compute(subject, block).double() - want for compute in (formula, plainly)]
     return want, worst(errors)
 
 
-def plainly(subject: Subject, block: Block) -> Tensor:
+def plainly(subject: Subject, block: Call) -> Tensor:
     """Return the output, with every step in the block's dtype, the scores scaled last; without masks but causality."""
     weights, s = layer_weights(block.weights, block.config, subject.choice), style(block)
     x, memory = block.inputs["x"], block.inputs["memory"]

@@ -4,6 +4,7 @@ A law of one layer is judged on a layer, and, where the component is a stack, on
 and sublayer that the subject has.
 """
 
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -42,7 +43,7 @@ from attnconf.conformance.chapters.encoder.stimuli import (
 )
 from attnconf.conformance.chapters.encoder.torch_layers import encoder_in_torch, expressible
 from attnconf.conformance.chapters.shared import layers as blocks
-from attnconf.conformance.chapters.shared.layers import Block, causality, endings, masked_if_taken, orders, padding, run
+from attnconf.conformance.chapters.shared.layers import causality, endings, masked_if_taken, orders, padding, run
 from attnconf.conformance.chapters.shared.learning import (
     LEARNED,
     STEPS,
@@ -67,6 +68,7 @@ from attnconf.conformance.engine.evidence import (
     holds,
     identical,
 )
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
@@ -112,9 +114,9 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
             yield close(got, want, f"{what}: out after a call with {length} tokens, against out without,")
 
 
-def after_another_mask(subject: Subject, case: Case, block: Block, what: str) -> Evidence:
+def after_another_mask(subject: Subject, case: Case, block: Call, what: str) -> Evidence:
     """Yield the measure of the output with a mask after a call with another one, where masks work at all."""
-    masked = block.feeding(key_mask=trailing(case))
+    masked = block.with_inputs(key_mask=trailing(case))
     try:
         want = run(subject, masked).out
     except (Failure, Unsupported):
@@ -142,7 +144,7 @@ def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: C
 @requirement("ENC-POST-1", stimuli.ONE, stimuli.EDGES)
 def a_post_norm_layer_that_adds_nothing_norms_twice(subject: Subject, case: Case) -> Evidence:
     block = silenced(one_layer(subject, case, norm_first=False), ATTENTION, NETWORK)
-    block = block.weighing({name.replace("norm1", "norm2"): w for name, w in parts(block, "norm1").items()})
+    block = block.with_weights({name.replace("norm1", "norm2"): w for name, w in parts(block, "norm1").items()})
     norm = f"{first_layer(block)}norm1"
     want = ended(subject, block, normed(subject, block, block.inputs["x"], norm, norm))
     what = "post-norm: out with zeros in attn.out and ff.down and two equal norms, against norm(norm(x)),"
@@ -158,7 +160,7 @@ def each_sublayer_has_its_own_norm(subject: Subject, case: Case) -> Evidence:
                 alone = silenced(block, silent)
                 other = {name: w.roll(1) for name, w in parts(block, idle).items()}
                 text = f"{what}: out with other weights in {idle} and zeros in {silent}"
-                yield close(run(subject, alone.weighing(other)).out, run(subject, alone).out, text)
+                yield close(run(subject, alone.with_weights(other)).out, run(subject, alone).out, text)
         else:
             names = (f"{first_layer(block)}norm1", f"{first_layer(block)}norm2")
             want = ended(subject, block, normed(subject, block, block.inputs["x"], *names))
@@ -173,8 +175,8 @@ def the_network_gets_the_sum_of_input_and_attention(subject: Subject, case: Case
         x = block.inputs["x"][:, :1]
         attending = normed(subject, block, x, f"{first_layer(block)}norm1") if block.config.norm_first else x
         summed = x + attended_alone(block, attending)
-        want = run(subject, silenced(block, ATTENTION).feeding(x=summed)).out
-        got = run(subject, block.feeding(x=x)).out
+        want = run(subject, silenced(block, ATTENTION).with_inputs(x=summed)).out
+        got = run(subject, block.with_inputs(x=x)).out
         yield close(got, want, f"{what}: out of a token alone, against that of x + attention with zeros in attn.out,")
 
 
@@ -183,7 +185,7 @@ def without_attention_tokens_are_by_themselves(subject: Subject, case: Case) -> 
     for what, block in each(subject, case):
         block, kept = silenced(block, ATTENTION), case.L // 2
         x = renewed(case, block.inputs["x"], *(t for t in range(case.L) if t != kept))
-        got, want = run(subject, block.feeding(x=x)).out[:, kept], run(subject, block).out[:, kept]
+        got, want = run(subject, block.with_inputs(x=x)).out[:, kept], run(subject, block).out[:, kept]
         yield close(got, want, f"{what}: out of token {kept} with others beside it and zeros in attn.out")
 
 
@@ -192,7 +194,7 @@ def a_sample_does_not_depend_on_the_batch(subject: Subject, case: Case) -> Evide
     for what, block in each(subject, case):
         out = run(subject, block).out
         for b in (0, case.B - 1):
-            got = run(subject, block.feeding(x=block.inputs["x"][b : b + 1])).out[0]
+            got = run(subject, block.with_inputs(x=block.inputs["x"][b : b + 1])).out[0]
             yield close(got, out[b], f"{what}: out of sample {b} alone")
 
 
@@ -202,7 +204,7 @@ def every_token_reaches_every_other(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case.but(regime="uniform")):
         out = run(subject, block).out
         for source in (0, case.L - 1):
-            other = run(subject, block.feeding(x=renewed(case, block.inputs["x"], source))).out
+            other = run(subject, block.with_inputs(x=renewed(case, block.inputs["x"], source))).out
             moved = (other - out).abs().amax(dim=-1) > SEMANTIC * out.abs().max()
             reached = moved[:, source:] if causality(subject) else moved
             yield holds(bool(reached.all()), f"{what}: a token's output does not depend on token {source}")
@@ -212,20 +214,20 @@ def every_token_reaches_every_other(subject: Subject, case: Case) -> Evidence:
 def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Evidence:
     order = case.permutation("tokens", case.L)
     for what, block in each(subject, case, whole):
-        got = run(subject, block.feeding(x=block.inputs["x"][:, order])).out
+        got = run(subject, block.with_inputs(x=block.inputs["x"][:, order])).out
         yield close(got, run(subject, block).out[:, order], f"{what}: out of permuted tokens, against permuted out,")
 
 
 @requirement("ENC-CAUSAL-1", stimuli.ONE)
 def a_causal_layer_does_not_look_ahead(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
-        block, x = loud(block).sized(causal=True), block.inputs["x"]
+        block, x = loud(block).with_config(causal=True), block.inputs["x"]
         out = run(subject, block).out
         for t in (1, case.L - 1):
-            got = run(subject, block.feeding(x=x[:, :t])).out
+            got = run(subject, block.with_inputs(x=x[:, :t])).out
             yield close(got, out[:, :t], f"{what}, causal: out of the first {t} tokens alone")
         if not causality(subject):
-            first = run(subject, block.sized(causal=False).feeding(x=x[:, :1])).out
+            first = run(subject, block.with_config(causal=False).with_inputs(x=x[:, :1])).out
             yield close(out[:, :1], first, f"{what}, causal: out of the first token, against it alone and not causal,")
 
 
@@ -237,9 +239,9 @@ def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence
     for what, block in each(subject, case):
         x = block.inputs["x"]
         for keep, poison in ((trailing(case), 1e4 * x.sign()), (scattered(case), 3 * case.draw("padding", *x.shape))):
-            masked = loud(block).feeding(key_mask=keep)
+            masked = loud(block).with_inputs(key_mask=keep)
             want = run(subject, masked).out[keep]
-            got = run(subject, masked.feeding(x=torch.where(keep[..., None], x, poison))).out[keep]
+            got = run(subject, masked.with_inputs(x=torch.where(keep[..., None], x, poison))).out[keep]
             yield close(got, want, f"{what}: out of real tokens with other padding")
 
 
@@ -247,10 +249,10 @@ def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence
 def a_padded_sentence_gives_what_it_gives_alone(subject: Subject, case: Case) -> Evidence:
     keep = trailing(case)
     for what, block in each(subject, case):
-        out, x = run(subject, block.feeding(key_mask=keep)).out, block.inputs["x"]
+        out, x = run(subject, block.with_inputs(key_mask=keep)).out, block.inputs["x"]
         for b in sorted({1 % case.B, 2 % case.B}):
             length = int(keep[b].sum())
-            want = run(subject, block.feeding(x=x[b : b + 1, :length])).out[0]
+            want = run(subject, block.with_inputs(x=x[b : b + 1, :length])).out[0]
             yield close(out[b, :length], want, f"{what}: out of {length} tokens, padded, against unpadded,")
 
 
@@ -262,7 +264,7 @@ def the_output_is_as_long_as_the_input_and_finite(subject: Subject, case: Case) 
     masks = {"end": keep} if causality(subject) else {"end": keep, "beginning": keep.flip(1)}
     for what, block in each(subject, case, whole):
         for side, mask in masks.items():
-            out = run(subject, block.feeding(x=longer, key_mask=mask)).out
+            out = run(subject, block.with_inputs(x=longer, key_mask=mask)).out
             yield holds(bool(out.isfinite().all()), f"{what}, padded at the {side}: out is not finite", "nonfinite")
 
 
@@ -272,7 +274,7 @@ def a_sample_of_padding_does_not_change_the_others(subject: Subject, case: Case)
     empty = keep.clone()
     empty[-1] = False
     for what, block in each(subject, case, whole):
-        want, got = (run(subject, block.feeding(key_mask=mask)).out[:-1][keep[:-1]] for mask in (keep, empty))
+        want, got = (run(subject, block.with_inputs(key_mask=mask)).out[:-1][keep[:-1]] for mask in (keep, empty))
         yield close(got, want, f"{what}: out of the others where the last sample is nothing but padding")
 
 
@@ -282,11 +284,11 @@ def an_explicit_mask_says_which_token_sees_which(subject: Subject, case: Case) -
     seen[: case.L // 2, source] = False
     blind = ~seen[:, source]
     for what, block in each(subject, case):
-        masked = loud(block).feeding(attn_mask=seen)
-        other = masked.feeding(x=renewed(case, block.inputs["x"], source))
+        masked = loud(block).with_inputs(attn_mask=seen)
+        other = masked.with_inputs(x=renewed(case, block.inputs["x"], source))
         got, want = (run(subject, b).out[:, blind] for b in (other, masked))
         yield close(got, want, f"{what}: out of tokens that do not see token {source}, with another one in its place")
-        unhidden = block.feeding(attn_mask=torch.ones_like(seen))
+        unhidden = block.with_inputs(attn_mask=torch.ones_like(seen))
         yield close(run(subject, unhidden).out, run(subject, block).out, f"{what}: out with a mask that hides nothing")
 
 
@@ -295,9 +297,9 @@ def a_sample_may_have_a_mask_of_its_own(subject: Subject, case: Case) -> Evidenc
     one = explicit(case)
     masks = torch.stack([one.flip(0) | one if b % 2 else one for b in range(case.B)])[:, None]
     for what, block in each(subject, case):
-        out, x = run(subject, block.feeding(attn_mask=masks)).out, block.inputs["x"]
+        out, x = run(subject, block.with_inputs(attn_mask=masks)).out, block.inputs["x"]
         for b in (0, case.B - 1):
-            want = run(subject, block.feeding(x=x[b : b + 1], attn_mask=masks[b, 0])).out[0]
+            want = run(subject, block.with_inputs(x=x[b : b + 1], attn_mask=masks[b, 0])).out[0]
             yield close(out[b], want, f"{what}: out of sample {b} with a mask for each sample, against it alone,")
 
 
@@ -306,11 +308,11 @@ def both_masks_hold_at_once(subject: Subject, case: Case) -> Evidence:
     seen, keep = explicit(case), trailing(case)
     seen[1:-1, -1] = False
     for what, block in each(subject, case):
-        masked, x = block.feeding(attn_mask=seen, key_mask=keep), block.inputs["x"]
+        masked, x = block.with_inputs(attn_mask=seen, key_mask=keep), block.inputs["x"]
         want = run(subject, masked).out
-        got = run(subject, masked.feeding(x=repadded(case, x, keep))).out
+        got = run(subject, masked.with_inputs(x=repadded(case, x, keep))).out
         yield close(got[keep], want[keep], f"{what}, both masks: out of real tokens with other padding")
-        got = run(subject, masked.feeding(x=renewed(case, x, case.L - 1))).out
+        got = run(subject, masked.with_inputs(x=renewed(case, x, case.L - 1))).out
         yield close(got[0, 1:-1], want[0, 1:-1], f"{what}, both masks: out of tokens that do not see the last one")
 
 
@@ -322,17 +324,17 @@ def masks_reach_every_layer(subject: Subject, case: Case) -> Evidence:
     measures = []
     for what, block in each(subject, case, three_layers):
         for name, masked, keep in (
-            ("key_mask", block.feeding(key_mask=trailing(case)), trailing(case)),
-            ("attn_mask", block.feeding(attn_mask=~last | last[:, None]), kept),
-            ("causal", block.sized(causal=True), kept),
+            ("key_mask", block.with_inputs(key_mask=trailing(case)), trailing(case)),
+            ("attn_mask", block.with_inputs(attn_mask=~last | last[:, None]), kept),
+            ("causal", block.with_config(causal=True), kept),
         ):
             measures.append(partial(unmoved, subject, case, masked, keep, f"{what}, three layers, {name}"))
     yield from where_supported(measures)
 
 
-def unmoved(subject: Subject, case: Case, masked: Block, keep: Tensor, what: str) -> Measure:
+def unmoved(subject: Subject, case: Case, masked: Call, keep: Tensor, what: str) -> Measure:
     """Return the measure of the output of the tokens kept, with other numbers in the rest."""
-    other = masked.feeding(x=repadded(case, masked.inputs["x"], keep))
+    other = masked.with_inputs(x=repadded(case, masked.inputs["x"], keep))
     got, want = (run(subject, block).out[keep] for block in (other, masked))
     return close(got, want, f"{what}: out with other tokens where they are hidden")
 
@@ -346,7 +348,7 @@ def every_layer_has_weights_of_its_own(subject: Subject, case: Case) -> Evidence
         want = run(subject, block).out
         for i, part in product(range(3), ("attn", "ff", "norm1", "norm2")):
             other = {name: w.roll(1, dims=0) for name, w in parts(block, f"layers.{i}.{part}").items()}
-            moved = float((run(subject, block.weighing(other)).out - want).abs().max())
+            moved = float((run(subject, block.with_weights(other)).out - want).abs().max())
             message = f"{what}: other weights in layers.{i}.{part} have no effect"
             yield holds(moved > SEMANTIC * float(want.abs().max()), message)
 
@@ -357,7 +359,8 @@ def a_stack_is_its_layers_one_after_another(subject: Subject, case: Case) -> Evi
         block = blocks.encoder(subject, case, norm_first, False, layers)
         x = block.inputs["x"]
         for i in range(layers):
-            x = run(subject, Block(block.config, in_layer(block, i), {"x": x}).sized(num_layers=1)).out
+            one = replace(block, weights=in_layer(block, i), inputs={"x": x}).with_config(num_layers=1)
+            x = run(subject, one).out
         what = f"{order_name(norm_first)}: out of {layers} layers, against one after another,"
         yield close(run(subject, block).out, x, what)
 
@@ -378,11 +381,11 @@ def the_last_norm_comes_last(subject: Subject, case: Case) -> Evidence:
 def in_every_mode(subject: Subject, case: Case, keep: Tensor | None) -> Evidence:
     """Yield the measures of the outputs of real tokens in training and evaluation, with and without gradients."""
     for what, block in each(subject, case, whole):
-        masked = block if keep is None else block.feeding(key_mask=keep)
+        masked = block if keep is None else block.with_inputs(key_mask=keep)
         real = slice(None) if keep is None else keep
         want = run(subject, masked).out[real]
         for training, mode in ((True, "tracked"), (True, "no_grad"), (False, "no_grad"), (False, "inference_mode")):
-            got = run(subject, masked.sized(training=training), mode=mode).out[real]
+            got = run(subject, masked.with_config(training=training), mode=mode).out[real]
             text = f"{what}, {'training' if training else 'evaluation'}, {mode}: out"
             yield close(got, want, text, bound=SINGLE, source=SINGLE_SOURCE)
 
@@ -402,7 +405,7 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         want = run(subject, block).out
         for p in (ALL_BUT_NONE, 0.25):  # the first leaves nothing to chance
-            got = run(subject, block.sized(dropout=p), seed=1).out
+            got = run(subject, block.with_config(dropout=p), seed=1).out
             yield close(got, want, f"{what}: out in evaluation with dropout, against out without,")
 
 
@@ -410,7 +413,7 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
 def dropout_takes_what_is_added_and_not_the_residual(subject: Subject, case: Case) -> Evidence:
     """At a probability of nearly 1 nothing is added; a layer without dropout adds everything."""
     for what, block in each(subject, case):
-        trained = run(subject, block.sized(dropout=ALL_BUT_NONE, training=True), seed=1).out
+        trained = run(subject, block.with_config(dropout=ALL_BUT_NONE, training=True), seed=1).out
         if torch.equal(trained, run(subject, block).out):
             yield Measure()
             continue
@@ -436,11 +439,11 @@ def padding_leaves_gradients_as_they_are(subject: Subject, case: Case) -> Eviden
     cotangent = case.draw("cotangent", case.B, case.L, case.width) * keep[..., None]
     for what, block in each(subject, case):
         x, names = block.inputs["x"], ("x", *block.weights)
-        got = run(subject, block.feeding(key_mask=keep), cotangent=cotangent, wrt=names).grads
+        got = run(subject, block.with_inputs(key_mask=keep), cotangent=cotangent, wrt=names).grads
         want = {name: torch.zeros_like(grad) for name, grad in got.items()}
         for b in range(case.B):
             real = slice(int(keep[b].sum()))
-            alone = block.feeding(x=x[b : b + 1, real])
+            alone = block.with_inputs(x=x[b : b + 1, real])
             grads = run(subject, alone, cotangent=cotangent[b : b + 1, real], wrt=names).grads
             want["x"][b, real] = grads["x"][0]
             for name in block.weights:
@@ -484,14 +487,14 @@ def outputs_and_gradients_are_those_of_torch_with_padding_too(subject: Subject, 
 @requirement("ENC-EPS-1", stimuli.ONE)
 def eps_reaches_every_norm(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
-        yield as_configured(subject, case, block.sized(eps=1.0), f"{what}, eps = 1")
+        yield as_configured(subject, case, block.with_config(eps=1.0), f"{what}, eps = 1")
 
 
 @requirement("ENC-ACT-1", stimuli.ONE)
 def the_activation_reaches_the_network(subject: Subject, case: Case) -> Evidence:
     what, block = list(each(subject, case, whole))[-1]
     yield from where_supported(
-        partial(as_configured, subject, case, block.sized(activation=name), f"{what}, {name}")
+        partial(as_configured, subject, case, block.with_config(activation=name), f"{what}, {name}")
         for name in ("relu", "gelu", "gelu-tanh", "silu")
     )
 
@@ -504,22 +507,22 @@ def kind_of_norm_and_gate_reach_every_layer(subject: Subject, case: Case) -> Evi
     )
 
 
-def other_kind(subject: Subject, case: Case, norm: str, gated: bool) -> Block:
+def other_kind(subject: Subject, case: Case, norm: str, gated: bool) -> Call:
     """Return a block with this kind of norm, gated or not, and the weights that it needs."""
-    block = whole(subject, case, orders(subject)[-1]).sized(norm=norm, gated=gated)
+    block = whole(subject, case, orders(subject)[-1]).with_config(norm=norm, gated=gated)
     if is_stack(subject):
         weights = blocks.stack_weights(case, block.config, 2, blocks.encoder_layer_weights)
     else:
         weights = blocks.encoder_layer_weights(case, block.config)
-    return Block(block.config, weights, block.inputs)
+    return replace(block, weights=weights)
 
 
 @requirement("ENC-BIAS-1", stimuli.ONE)
 def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         zeros = {name: torch.zeros_like(w) for name, w in block.weights.items() if name.endswith(".bias")}
-        bare = Block(block.config, {n: w for n, w in block.weights.items() if n not in zeros}, block.inputs)
-        got, want = run(subject, bare.sized(bias=False)).out, run(subject, block.weighing(zeros)).out
+        bare = replace(block, weights={n: w for n, w in block.weights.items() if n not in zeros})
+        got, want = run(subject, bare.with_config(bias=False)).out, run(subject, block.with_weights(zeros)).out
         yield close(got, want, f"{what}: out with bias=False, against zero biases,")
 
 
@@ -537,7 +540,7 @@ def errors_of_half_precision_are_those_of_rounding(subject: Subject, case: Case)
 # -- learning
 
 
-def trained(subject: Subject, case: Case, norm_first: bool) -> Block:
+def trained(subject: Subject, case: Case, norm_first: bool) -> Call:
     return blocks.encoder(subject, case, norm_first, endings(subject)[-1])
 
 
@@ -570,6 +573,6 @@ def it_learns_no_order_without_positions(subject: Subject, case: Case) -> Eviden
 
 @requirement("ENC-LEARN-4", stimuli.LEARN)
 def it_cannot_know_the_next_word(subject: Subject, case: Case) -> Evidence:
-    got = accuracy_of(subject, case, trained(subject, case, orders(subject)[-1]).sized(causal=True), guess)
+    got = accuracy_of(subject, case, trained(subject, case, orders(subject)[-1]).with_config(causal=True), guess)
     words = f"{100 * got:.1f} % of random words are foreseen, where chance hits {100 / WORDS:g} %"
     yield holds(got <= FORESEEN, f"{words}, want at most {100 * FORESEEN:g} %")

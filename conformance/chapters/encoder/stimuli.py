@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.chapters.shared import layers
-from attnconf.conformance.chapters.shared.layers import Block, Weights, endings, orders, padding, run, with_gradients
+from attnconf.conformance.chapters.shared.layers import Weights, endings, orders, padding, run, with_gradients
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, worst
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Measure, Unsupported, close
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import layer_weights
 from attnconf.reference.encoder import Style, encoder, encoder_layer, under
@@ -62,25 +63,25 @@ def declared(subject: Subject) -> str:
     return f"{subject.component} {[subject.choice(convention) for convention in _SPOKEN]}"
 
 
-def one_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
+def one_layer(subject: Subject, case: Case, norm_first: bool) -> Call:
     """Return a layer, or a stack of one."""
     if is_stack(subject):
         return layers.encoder(subject, case, norm_first, endings(subject)[0], layers=1)
     return layers.encoder_layer(subject, case, norm_first)
 
 
-def whole(subject: Subject, case: Case, norm_first: bool) -> Block:
+def whole(subject: Subject, case: Case, norm_first: bool) -> Call:
     """Return a layer, or a stack of two, with a last norm where the subject can have one."""
     if is_stack(subject):
         return layers.encoder(subject, case, norm_first, endings(subject)[-1], layers=2)
     return layers.encoder_layer(subject, case, norm_first)
 
 
-def three_layers(subject: Subject, case: Case, norm_first: bool) -> Block:
+def three_layers(subject: Subject, case: Case, norm_first: bool) -> Call:
     return layers.encoder(subject, case, norm_first, endings(subject)[0], layers=3)
 
 
-def each(subject: Subject, case: Case, build: Callable[..., Block] = one_layer) -> Iterator[tuple[str, Block]]:
+def each(subject: Subject, case: Case, build: Callable[..., Call] = one_layer) -> Iterator[tuple[str, Call]]:
     """Yield what is built, once in every order that the subject has, with the order's name."""
     for norm_first in orders(subject):
         name = f"{build.__name__} {norm_first} {declared(subject)}"
@@ -91,17 +92,17 @@ def order_name(norm_first: bool) -> str:
     return "pre-norm" if norm_first else "post-norm"
 
 
-def parts(block: Block, *names: str) -> Weights:
+def parts(block: Call, *names: str) -> Weights:
     """Return the weights of the named parts, of every layer: "attn.out" has attn.out.weight and attn.out.bias."""
     return {n: w for n, w in block.weights.items() if any(f".{name}." in f".{n}" for name in names)}
 
 
-def silenced(block: Block, *names: str) -> Block:
+def silenced(block: Call, *names: str) -> Call:
     """Return the block with zeros for the weights of the named parts."""
-    return block.weighing({name: torch.zeros_like(w) for name, w in parts(block, *names).items()})
+    return block.with_weights({name: torch.zeros_like(w) for name, w in parts(block, *names).items()})
 
 
-def first_layer(block: Block) -> str:
+def first_layer(block: Call) -> str:
     """Return what precedes the names of the weights of the first layer."""
     return "layers.0." if hasattr(block.config, "num_layers") else ""
 
@@ -153,15 +154,15 @@ def repadded(case: Case, x: Tensor, keep: Tensor) -> Tensor:
     return torch.where(keep[..., None], x, 3 * case.draw("other padding", *x.shape))
 
 
-def loud(block: Block) -> Block:
+def loud(block: Call) -> Call:
     """Return the block with scores so large that a token is not hidden by taking a hundred from its score."""
-    return block.weighing({name: 40 * w for name, w in parts(block, "attn.k").items()})
+    return block.with_weights({name: 40 * w for name, w in parts(block, "attn.k").items()})
 
 
 # -- closed forms
 
 
-def normed(subject: Subject, block: Block, x: Tensor, *names: str) -> Tensor:
+def normed(subject: Subject, block: Call, x: Tensor, *names: str) -> Tensor:
     """Return x after the norms whose weights stand under these names in the block, one after another."""
     weights = layer_weights(block.weights, block.config, subject.choice)
     for name in names:
@@ -169,12 +170,12 @@ def normed(subject: Subject, block: Block, x: Tensor, *names: str) -> Tensor:
     return x
 
 
-def ended(subject: Subject, block: Block, x: Tensor) -> Tensor:
+def ended(subject: Subject, block: Call, x: Tensor) -> Tensor:
     """Return x after the stack's last norm, where the block has one."""
     return normed(subject, block, x, "norm") if "norm.weight" in block.weights else x
 
 
-def attended_alone(block: Block, x: Tensor) -> Tensor:
+def attended_alone(block: Call, x: Tensor) -> Tensor:
     """Return what attention adds to a token (B, 1, E) that is alone: its own value, through both projections."""
     for name in ("v", "out"):
         layer = f"{first_layer(block)}attn.{name}"
@@ -189,7 +190,7 @@ def style_of(config: Any) -> Style:
     return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation)
 
 
-def seen_by(block: Block) -> Tensor:
+def seen_by(block: Call) -> Tensor:
     """Return which token sees which, (B, L, L), by padding and by causality."""
     x = block.inputs["x"]
     seen = torch.ones(len(x), x.shape[1], x.shape[1], dtype=torch.bool, device=x.device)
@@ -207,13 +208,13 @@ def in_formula(config: Any, weights: Weights, x: Tensor, seen: Tensor) -> Tensor
 Formula = Callable[[Any, Weights, Tensor, Tensor], Tensor]
 
 
-def compare_all(subject: Subject, case: Case, block: Block, encode: Formula, what: str) -> Evidence:
+def compare_all(subject: Subject, case: Case, block: Call, encode: Formula, what: str) -> Evidence:
     """Yield the measures of output and gradients of real tokens against those of a formula."""
     keep = block.inputs.get("key_mask", torch.ones(case.B, case.L, dtype=torch.bool, device=case.device))
     cotangent = case.draw("cotangent", *block.inputs["x"].shape) * keep[..., None]
     name = f"{encode.__name__} {block.config} {sorted(block.inputs)} {declared(subject)}"
 
-    def compute(b: Block) -> Tensor:
+    def compute(b: Call) -> Tensor:
         return encode(b.config, layer_weights(b.weights, b.config, subject.choice), b.inputs["x"], seen_by(b))
 
     want, grads = case.once(name, lambda: with_gradients(compute, block, cotangent))
@@ -226,7 +227,7 @@ def compare_all(subject: Subject, case: Case, block: Block, encode: Formula, wha
         yield close(reply.grads[name], grad, text, unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
 
 
-def as_configured(subject: Subject, case: Case, block: Block, what: str) -> Measure:
+def as_configured(subject: Subject, case: Case, block: Call, what: str) -> Measure:
     """Return the measure of the output against the formula's, for a configuration that differs from what is usual."""
     weights = layer_weights(block.weights, block.config, subject.choice)
     name = f"as configured {block.config} {declared(subject)}"
@@ -237,7 +238,7 @@ def as_configured(subject: Subject, case: Case, block: Block, what: str) -> Meas
 # -- half precision
 
 
-def in_budget(subject: Subject, case: Case, block: Block) -> Measure:
+def in_budget(subject: Subject, case: Case, block: Call) -> Measure:
     """Return the measure of the error against that of the formula in the same dtype, in two orders of its sums."""
     name = f"{case.dtype} {block.config} {declared(subject)}"
     want, baseline = case.once(name, lambda: with_errors(subject, case, block))
@@ -245,7 +246,7 @@ def in_budget(subject: Subject, case: Case, block: Block) -> Measure:
     return error_budget(run(subject, block).out, want, baseline, case.dtype, sublayers)
 
 
-def with_errors(subject: Subject, case: Case, block: Block) -> tuple[Tensor, tuple[float, float]]:
+def with_errors(subject: Subject, case: Case, block: Call) -> tuple[Tensor, tuple[float, float]]:
     """Return the output in float64, and the worst errors in the block's own dtype."""
     x, weights = block.inputs["x"], layer_weights(block.weights, block.config, subject.choice)
     order = case.permutation("hidden features", case.hidden)
@@ -257,6 +258,6 @@ def with_errors(subject: Subject, case: Case, block: Block) -> tuple[Tensor, tup
     return want, worst(errors)
 
 
-def in_layer(block: Block, i: int) -> Weights:
+def in_layer(block: Call, i: int) -> Weights:
     """Return the weights of layer i of a stack as those of a stack of one."""
     return {f"layers.0.{name}": w for name, w in under(block.weights, f"layers.{i}").items()}

@@ -8,8 +8,8 @@ SHAPE = Shape("B groups L features", "x({B}, {L}, {features})")
 _AXES = Shape("B rows L features columns", "x({B}, {L}, {rows}, {columns}, {features})")
 
 
-# few features, or the variance's divisor could not be told; rows and columns are further axes that are normalized with
-# the features
+# few features, or the variance's divisor could not be told
+# rows and columns: further axes that are normalized with the features
 USUAL = (
     SHAPE.case("layer-norm-1", B=2, groups=6, L=5, features=3),
     SHAPE.case("layer-norm-2", B=3, groups=2, L=7, features=5),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 
 import torch
@@ -10,18 +11,19 @@ from torch import Tensor
 from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.stimuli import (
     BIAS,
-    Layer,
     as_declared,
     draw_layer,
     draw_self,
     layer_for,
     run,
     run_in_torch,
+    without_bias,
 )
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, close, holds
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.masks import causal
@@ -38,7 +40,7 @@ WIDTHS = {"query": "embed_dim", "key": "key_dim", "value": "value_dim"}
 def heads_that_do_not_divide_the_width_are_refused(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     for heads in [n for n in range(2, case.embed) if case.embed % n][:2]:
-        uneven = layer.sized(num_heads=heads, head_dim=case.embed // heads)
+        uneven = layer.with_config(num_heads=heads, head_dim=case.embed // heads)
         yield refuses(subject, uneven, f"{heads} heads for a width of {case.embed}")
 
 
@@ -49,10 +51,10 @@ def weights_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidenc
         if name == "k.bias":
             continue  # whoever leaves it out is right (MHA-KBIAS-1), and does not look at its size
         wider = torch.cat([fitting, fitting[..., :2]], dim=-1)
-        yield refuses(subject, layer.weighing({name: wider}), f"{name} of shape {tuple(wider.shape)}")
+        yield refuses(subject, layer.with_weights({name: wider}), f"{name} of shape {tuple(wider.shape)}")
 
 
-def refuses(subject: Subject, layer: Layer, what: str) -> Measure:
+def refuses(subject: Subject, layer: Call, what: str) -> Measure:
     """Return a measure if the subject raises an exception for this layer."""
     try:
         run(subject, layer)
@@ -62,32 +64,32 @@ def refuses(subject: Subject, layer: Layer, what: str) -> Measure:
     raise Failure("property", f"{what}: no error was raised")
 
 
-def padded(case: Case, layer: Layer, name: str, columns: int) -> Layer:
+def padded(case: Case, layer: Call, name: str, columns: int) -> Call:
     """Return the layer with ``columns`` zeros before the features of one input, and arbitrary weights for them."""
     weight, x = f"{name[0]}.weight", layer.inputs[name]
     more = case.draw(f"more of {weight}", layer.weights[weight].shape[0], columns)
     zeros = x.new_zeros(*x.shape[:2], columns)
-    wide = layer.weighing({weight: torch.cat([more, layer.weights[weight]], dim=1)})
-    return wide.feeding({name: torch.cat([zeros, x], dim=2)}).sized(**{WIDTHS[name]: columns + x.shape[2]})
+    wide = layer.with_weights({weight: torch.cat([more, layer.weights[weight]], dim=1)})
+    return wide.with_inputs(**{name: torch.cat([zeros, x], dim=2)}).with_config(**{WIDTHS[name]: columns + x.shape[2]})
 
 
-def narrowed(layer: Layer, name: str, columns: int) -> Layer:
+def narrowed(layer: Call, name: str, columns: int) -> Call:
     """Return the layer without the first features of one input, and without the weights for them."""
     weight, x = f"{name[0]}.weight", layer.inputs[name][..., columns:]
-    narrow = layer.weighing({weight: layer.weights[weight][:, columns:]})
-    return narrow.feeding({name: x}).sized(**{WIDTHS[name]: x.shape[2]})
+    narrow = layer.with_weights({weight: layer.weights[weight][:, columns:]})
+    return narrow.with_inputs(**{name: x}).with_config(**{WIDTHS[name]: x.shape[2]})
 
 
-def out_rows(layer: Layer, rows: Tensor) -> dict[str, Tensor]:
+def out_rows(layer: Call, rows: Tensor) -> dict[str, Tensor]:
     """Return the output projection's weights with these rows."""
     return {name: w[rows] for name, w in layer.weights.items() if name[0] == "o"}
 
 
-def zeroed(layer: Layer, name: str, columns: int) -> Layer:
+def zeroed(layer: Call, name: str, columns: int) -> Call:
     """Return the layer with the first features of one input zero."""
     x = layer.inputs[name].clone()
     x[..., :columns] = 0
-    return layer.feeding({name: x})
+    return layer.with_inputs(**{name: x})
 
 
 @requirement("MHA-WIDTH-1", stimuli.LAYER)
@@ -109,8 +111,8 @@ def the_model_may_be_wider_or_narrower_than_its_heads(subject: Subject, case: Ca
     yield close(narrow, run(subject, zeroed(layer, "query", 8)).out, "out with 8 zeros less in query")
     for out_dim in (case.embed - 8, case.embed + 4):
         rows = torch.arange(out_dim) % case.embed
-        some = layer.weighing(out_rows(layer, rows))
-        got = run(subject, some.sized(out_dim=out_dim)).out
+        some = layer.with_weights(out_rows(layer, rows))
+        got = run(subject, some.with_config(out_dim=out_dim)).out
         yield close(got, want[..., rows], f"out with {out_dim} rows in out.weight")
 
 
@@ -122,7 +124,9 @@ def turned(subject: Subject, case: Case, name: str) -> Measure:
     layer, weight = draw_layer(case), f"{name[0]}.weight"
     size = case.embed
     turn = torch.diag(torch.sign(case.draw(f"signs of {name}", size)))[case.permutation(name, size)]
-    both = layer.weighing({weight: layer.weights[weight] @ turn.T}).feeding({name: layer.inputs[name] @ turn.T})
+    both = layer.with_weights({weight: layer.weights[weight] @ turn.T}).with_inputs(
+        **{name: layer.inputs[name] @ turn.T}
+    )
     what = f"out when the features of {name} and the columns of {weight} are permuted alike"
     return close(run(subject, both).out, run(subject, layer).out, what)
 
@@ -145,7 +149,7 @@ def the_value_meets_v_weight_and_nothing_else(subject: Subject, case: Case) -> E
 @requirement("MHA-OUT-1", stimuli.LAYERS)
 def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case: Case) -> Evidence:
     layer, order = layer_for(subject, case), case.permutation("rows", case.embed)
-    moved = layer.weighing(out_rows(layer, order))
+    moved = layer.with_weights(out_rows(layer, order))
     want = run(subject, layer).out[..., order]
     what = "out with permuted rows of out.weight and out.bias, against permuted out,"
     yield close(run(subject, moved).out, want, what)
@@ -161,7 +165,7 @@ def every_weight_has_an_effect(subject: Subject, case: Case) -> Evidence:
         for h in range(case.H):
             changed, block = weight.clone(), slice(h * case.E, (h + 1) * case.E)
             changed[(..., block) if name == "out.weight" else block] += 1.0
-            moved = float((run(subject, layer.weighing({name: changed})).out - want).abs().max())
+            moved = float((run(subject, layer.with_weights({name: changed})).out - want).abs().max())
             yield holds(moved > evidence.SEMANTIC * float(want.abs().max()), f"{name} of head {h} has no effect")
 
 
@@ -175,8 +179,8 @@ def a_bias_is_a_shift_of_the_input(subject: Subject, case: Case) -> Evidence:
     for name in ("query", "value"):
         x, weight, bias = layer.inputs[name], f"{name[0]}.weight", f"{name[0]}.bias"
         shift = case.draw(f"shift of {name}", x.shape[2])
-        got = run(subject, layer.feeding({name: x + shift})).out
-        want = run(subject, layer.weighing({bias: layer.weights[bias] + layer.weights[weight] @ shift})).out
+        got = run(subject, layer.with_inputs(**{name: x + shift})).out
+        want = run(subject, layer.with_weights({bias: layer.weights[bias] + layer.weights[weight] @ shift})).out
         yield close(got, want, f"out with {name} + c, against {bias} + {weight} c,")
 
 
@@ -184,7 +188,7 @@ def a_bias_is_a_shift_of_the_input(subject: Subject, case: Case) -> Evidence:
 def the_output_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     shift = case.draw("shift of out", case.embed)
-    got = run(subject, layer.weighing({"out.bias": layer.weights["out.bias"] + shift})).out
+    got = run(subject, layer.with_weights({"out.bias": layer.weights["out.bias"] + shift})).out
     yield close(got, run(subject, layer).out + shift, "out with out.bias + c, against out + c,")
 
 
@@ -192,27 +196,29 @@ def the_output_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
 def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     zeros = {name: torch.zeros_like(w) for name, w in layer.weights.items() if name.endswith(".bias")}
-    want = run(subject, layer.weighing(zeros)).out
-    yield close(run(subject, layer.without_bias()).out, want, "out with bias=False, against zero biases,")
+    want = run(subject, layer.with_weights(zeros)).out
+    yield close(run(subject, without_bias(layer)).out, want, "out with bias=False, against zero biases,")
 
 
 @requirement("MHA-KBIAS-1", stimuli.LAYERS)
 def the_key_bias_has_no_effect(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     other = BIAS * case.draw("other k.bias", case.embed)
-    yield close(run(subject, layer.weighing({"k.bias": other})).out, run(subject, layer).out, "out with another k.bias")
+    yield close(
+        run(subject, layer.with_weights({"k.bias": other})).out, run(subject, layer).out, "out with another k.bias"
+    )
 
 
 # -- the heads
 
 
-def features_moved(layer: Layer, case: Case, names: str, per_head: bool) -> dict[str, Tensor]:
+def features_moved(layer: Call, case: Case, names: str, per_head: bool) -> dict[str, Tensor]:
     """Return rows of the named projections permuted within each head, differently in every head or alike in all."""
     orders = [case.permutation(f"features {h * per_head}", case.E) + h * case.E for h in range(case.H)]
     return rows_moved(layer, torch.cat(orders), names)
 
 
-def rows_moved(layer: Layer, order: Tensor, names: str) -> dict[str, Tensor]:
+def rows_moved(layer: Call, order: Tensor, names: str) -> dict[str, Tensor]:
     """Return weights and biases of the projections q, k, v with their rows in another order."""
     moved = {name: w[order] for name, w in layer.weights.items() if name[0] in names and name[0] != "o"}
     if "v" in names:
@@ -220,16 +226,16 @@ def rows_moved(layer: Layer, order: Tensor, names: str) -> dict[str, Tensor]:
     return moved
 
 
-def without_key_bias(layer: Layer) -> Layer:
+def without_key_bias(layer: Call) -> Call:
     """Return the layer with a k.bias of zero: what that does wrong is another requirement's business."""
-    return layer.weighing({name: torch.zeros_like(w) for name, w in layer.weights.items() if name == "k.bias"})
+    return layer.with_weights({name: torch.zeros_like(w) for name, w in layer.weights.items() if name == "k.bias"})
 
 
 @requirement("MHA-HEADS-1", stimuli.LAYERS)
 def features_of_a_head_meet_within_it(subject: Subject, case: Case) -> Evidence:
     """q·k of a head does not change when the features of q and k are permuted alike in that head."""
     layer = without_key_bias(layer_for(subject, case))
-    got = run(subject, layer.weighing(features_moved(layer, case, "qk", per_head=True))).out
+    got = run(subject, layer.with_weights(features_moved(layer, case, "qk", per_head=True))).out
     yield close(got, run(subject, layer).out, "out when the rows of q and k are permuted alike within each head")
 
 
@@ -238,9 +244,9 @@ def heads_come_out_where_they_went_in(subject: Subject, case: Case) -> Evidence:
     layer = without_key_bias(layer_for(subject, case))
     heads = torch.arange(case.embed).view(case.H, case.E)[case.permutation("heads", case.H)].flatten()
     want = run(subject, layer).out
-    features = run(subject, layer.weighing(features_moved(layer, case, "v", per_head=False))).out
+    features = run(subject, layer.with_weights(features_moved(layer, case, "v", per_head=False))).out
     yield close(features, want, "out when rows of v and columns of out are permuted alike within every head")
-    whole = run(subject, layer.weighing(rows_moved(layer, heads, "qkv"))).out
+    whole = run(subject, layer.with_weights(rows_moved(layer, heads, "qkv"))).out
     yield close(whole, want, "out when whole heads are permuted in q, k, v and the columns of out alike")
 
 
@@ -250,11 +256,11 @@ def one_key_hands_its_value_through_both_projections(subject: Subject, case: Cas
     key, value = layer.inputs["key"][:, :1], layer.inputs["value"][:, :1]
     w = layer.weights
     want = (value @ w["v.weight"].T + w.get("v.bias", 0)) @ w["out.weight"].T + w.get("out.bias", 0)
-    out = run(subject, layer.feeding({"key": key, "value": value})).out
+    out = run(subject, layer.with_inputs(key=key, value=value)).out
     yield close(out, want.expand_as(out), "out with one key, against W_o(W_v x + b_v) + b_o,")
 
 
-def alike(subject: Subject, case: Case, heads: int) -> Layer:
+def alike(subject: Subject, case: Case, heads: int) -> Call:
     """Return a layer in which all heads have the same scores, whatever their number: a few features, the rest zero."""
     layer, width = without_key_bias(layer_for(subject, case)), case.embed // heads
     n = min(case.E, 5, width)
@@ -267,7 +273,7 @@ def alike(subject: Subject, case: Case, heads: int) -> Layer:
             one = torch.zeros_like(whole[:width])
             one[:n] = whole[:n] * size
             rows[f"{name}.{part}"] = torch.cat([one] * heads)
-    return layer.weighing(rows).sized(num_heads=heads, head_dim=width)
+    return layer.with_weights(rows).with_config(num_heads=heads, head_dim=width)
 
 
 @requirement("MHA-ONE-1", stimuli.LAYER)
@@ -293,7 +299,7 @@ def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Ev
 
     def attend(x: Tensor) -> Tensor:
         copies = {"query": x, "key": x, "value": x} if subject.offers("cross") else {"query": x}
-        return run(subject, layer.feeding(copies)).out
+        return run(subject, layer.with_inputs(**copies)).out
 
     want = attend(x)
     yield close(attend(x[:, order]), want[:, order], "out of permuted tokens, against permuted out,")
@@ -305,7 +311,7 @@ def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Ev
 def one_object_is_as_good_as_three_copies(subject: Subject, case: Case) -> Evidence:
     layer = draw_self(case)
     x = layer.inputs["query"]
-    want = run(subject, layer.feeding({"key": x, "value": x})).out
+    want = run(subject, layer.with_inputs(key=x, value=x)).out
     yield close(run(subject, layer).out, want, "out of one tensor as query, key and value, against three copies,")
 
 
@@ -335,11 +341,11 @@ def every_path_gives_the_same(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32):
         c = case.but(dtype=dtype)
         real = real_tokens(c)
-        for layer in (draw_self(c), draw_self(c).feeding({"key_mask": real})):
+        for layer in (draw_self(c), draw_self(c).with_inputs(key_mask=real)):
             want = run(subject, layer).out[real]
             masked = " with key_mask" if "key_mask" in layer.inputs else ""
             for training, mode, need_weights in paths(subject):
-                out = run(subject, layer.sized(training=training), mode=mode, need_weights=need_weights).out[real]
+                out = run(subject, layer.with_config(training=training), mode=mode, need_weights=need_weights).out[real]
                 path = f"{dtype}, {path_name(training, mode, need_weights)}{masked}".removeprefix("torch.")
                 yield close(out, want, f"out of real tokens in {path}", bound=SINGLE, source=SINGLE_SOURCE)
 
@@ -347,12 +353,12 @@ def every_path_gives_the_same(subject: Subject, case: Case) -> Evidence:
 @requirement("MHA-PAD-1", stimuli.SELF)
 def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence:
     real = real_tokens(case)
-    layer = draw_self(case).feeding({"key_mask": real})
+    layer = draw_self(case).with_inputs(key_mask=real)
     x = layer.inputs["query"]
-    other = layer.feeding({"query": torch.where(real[..., None], x, 3 * case.draw("other padding", *x.shape))})
+    other = layer.with_inputs(query=torch.where(real[..., None], x, 3 * case.draw("other padding", *x.shape)))
     for training, mode, need_weights in paths(subject):
         want, got = (
-            run(subject, y.sized(training=training), mode=mode, need_weights=need_weights).out[real]
+            run(subject, y.with_config(training=training), mode=mode, need_weights=need_weights).out[real]
             for y in (layer, other)
         )
         what = f"out of real tokens with other padding in {path_name(training, mode, need_weights)}"
@@ -371,7 +377,7 @@ def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) ->
     weights = {name: torch.zeros_like(w) for name, w in layer.weights.items() if name[0] in "vo"}
     weights["v.weight"][:, : case.E] = row.T
     weights["out.weight"][: case.E] = row / case.H
-    reply = run(subject, layer.weighing(weights), need_weights=True)
+    reply = run(subject, layer.with_weights(weights), need_weights=True)
     assert reply.weights is not None
     mean = reply.weights.double() if reply.weights.ndim == 3 else reply.weights.double().mean(dim=1)
     got = mean @ layer.inputs.get("value", layer.inputs["query"])[..., : case.E]
@@ -388,7 +394,7 @@ def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Ca
     for name, step in steps.items():
 
         def along(t: float, name: str = name, step: Tensor = step) -> Tensor:
-            return (run(subject, layer.weighing({name: layer.weights[name] + t * step})).out * cotangent).sum()
+            return (run(subject, layer.with_weights({name: layer.weights[name] + t * step})).out * cotangent).sum()
 
         slope = (8 * (along(0.01) - along(-0.01)) - (along(0.02) - along(-0.02))) / 0.12
         yield close(
@@ -411,10 +417,10 @@ def the_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
 # -- everything at once
 
 
-Formula = Callable[[Layer], tuple[Tensor, Tensor]]  # to (output, weights)
+Formula = Callable[[Call], tuple[Tensor, Tensor]]  # to (output, weights)
 
 
-def compare_all(subject: Subject, case: Case, layer: Layer, formula: Formula) -> Evidence:
+def compare_all(subject: Subject, case: Case, layer: Call, formula: Formula) -> Evidence:
     """Yield the measures of output and gradients against those of ``formula``."""
     name = f"{formula.__name__} {layer.config} {sorted(layer.inputs)}"
     cotangent = case.draw("cotangent", *layer.inputs["query"].shape[:2], layer.config.out_dim)
@@ -426,20 +432,20 @@ def compare_all(subject: Subject, case: Case, layer: Layer, formula: Formula) ->
         yield close(reply.grads[name], grad, f"gradient of {name}", unit=unit, bound=SINGLE, source=SINGLE_SOURCE)
 
 
-def with_gradients(formula: Formula, layer: Layer, cotangent: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+def with_gradients(formula: Formula, layer: Call, cotangent: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the output, and its gradients with respect to all weights and inputs by name."""
 
     def leaf(x: Tensor) -> Tensor:
         return x.clone().requires_grad_() if x.is_floating_point() else x
 
     weights, inputs = ({name: leaf(x) for name, x in group.items()} for group in (layer.weights, layer.inputs))
-    out, _ = formula(Layer(layer.config, weights, inputs))
+    out, _ = formula(replace(layer, weights=weights, inputs=inputs))
     leaves = {name: x for name, x in {**weights, **inputs}.items() if x.requires_grad}
     grads = slopes([(out, cotangent)], list(leaves.values()))
     return out.detach(), dict(zip(leaves, grads, strict=True))
 
 
-def reference(layer: Layer) -> tuple[Tensor, Tensor]:
+def reference(layer: Call) -> tuple[Tensor, Tensor]:
     """Return (output, weights) of the reference."""
     query = layer.inputs["query"]
     key, value = layer.inputs.get("key", query), layer.inputs.get("value", query)
@@ -459,7 +465,7 @@ def outputs_weights_and_gradients_are_those_of_torch(subject: Subject, case: Cas
     mask = causal(case.L, case.S, offset=1).to(case.device)
     shorter = torch.arange(case.S, device=case.device) < torch.tensor([[case.S], [case.S - 6]], device=case.device)
     for masks in ({}, {"key_mask": shorter}, {"attn_mask": mask}):
-        masked = layer.feeding(masks)
+        masked = layer.with_inputs(**masks)
         yield from compare_all(subject, case, masked, run_in_torch)
     if subject.offers("weights"):
         got = run(subject, masked, need_weights=True).weights

@@ -1,8 +1,7 @@
 """A multi-head attention layer as data: configuration, weights and inputs, drawn from a case, changed, and run."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
-from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 
 # -- the cases
@@ -25,8 +24,8 @@ SHAPE = Shape(
 )
 
 
-# layers with projections: the model is as wide as its heads, as most implementations want it, and all widths equal, so
-# that an input or a weight in the wrong place is wrong instead of refused
+# layers with projections: the model is as wide as its heads, as most implementations want it, and all widths equal,
+# so that an input or a weight in the wrong place is wrong instead of refused
 LAYERS = (
     SHAPE.case("layer-1", B=2, H=3, L=4, E=7, S=5),
     SHAPE.case("layer-2", B=3, H=2, L=6, E=5, S=4),
@@ -46,33 +45,18 @@ REALISTIC = (
 BIAS = 0.5  # standard deviation of a bias, where that of a projected feature is 1
 
 
-@dataclass(frozen=True)
-class Layer:
-    """What one call is made of. Without "key" among the inputs, the query is query, key and value in one object."""
-
-    config: MultiHeadAttentionConfig
-    weights: Mapping[str, Tensor]
-    inputs: Mapping[str, Tensor]
-
-    def sized(self, **sizes: Any) -> "Layer":
-        """Return the layer with other entries in its configuration."""
-        return replace(self, config=replace(self.config, **sizes))
-
-    def weighing(self, weights: Mapping[str, Tensor]) -> "Layer":
-        """Return the layer with these weights in place of its own."""
-        return replace(self, weights={**self.weights, **weights})
-
-    def feeding(self, inputs: Mapping[str, Tensor]) -> "Layer":
-        """Return the layer with these inputs in place of its own."""
-        return replace(self, inputs={**self.inputs, **inputs})
-
-    def without_bias(self) -> "Layer":
-        """Return the layer built with bias=False."""
-        kept = {name: w for name, w in self.weights.items() if not name.endswith(".bias")}
-        return replace(self, weights=kept).sized(bias=False)
+def as_the_query(call: Call) -> tuple[int, ...]:
+    """Return the shape of the output, (B, L, O)."""
+    return (*call.inputs["query"].shape[:2], call.config.out_dim)
 
 
-def draw_layer(case: Case) -> Layer:
+def without_bias(layer: Call) -> Call:
+    """Return the layer built with bias=False."""
+    kept = {name: w for name, w in layer.weights.items() if not name.endswith(".bias")}
+    return replace(layer, weights=kept).with_config(bias=False)
+
+
+def draw_layer(case: Case) -> Call:
     """Return a layer whose projected features have variance about 1, so that the scores vary as the regime says."""
     width = case.H * case.E
     embed, key, value = case.embed, case.key_dim, case.value_dim
@@ -88,27 +72,27 @@ def draw_layer(case: Case) -> Layer:
         "key": case.draw("key", case.B, case.S, key),
         "value": case.draw("value", case.B, case.S, value),
     }
-    return Layer(config, weights, inputs)
+    return Call("multi_head_attention", config, weights, inputs, (), shape_of=as_the_query).shaped()
 
 
-def draw_self(case: Case) -> Layer:
+def draw_self(case: Case) -> Call:
     """Return a layer whose query is its key and value as well, the same object."""
     layer = draw_layer(case.but(key_dim=case.embed, value_dim=case.embed))
     return replace(layer, inputs={"query": layer.inputs["query"]})
 
 
-def layer_for(subject: Subject, case: Case) -> Layer:
+def layer_for(subject: Subject, case: Case) -> Call:
     """Return a layer for a check that needs no cross-attention: of one sequence, where the lens has no more."""
     layer = draw_layer(case) if subject.offers("cross") else draw_self(case)
     return as_declared(subject, layer)
 
 
-def as_declared(subject: Subject, layer: Layer) -> Layer:
+def as_declared(subject: Subject, layer: Call) -> Call:
     """Return the layer, causal where the subject is so always."""
-    return layer.sized(causal=True) if subject.declares.get("causality") == "always" else layer
+    return layer.with_config(causal=True) if subject.declares.get("causality") == "always" else layer
 
 
-def run(subject: Subject, layer: Layer, *, need_weights: bool = False, **options: Any) -> Reply:
+def run(subject: Subject, layer: Call, *, need_weights: bool = False, **options: Any) -> Reply:
     """Return the subject's reply. Options (mode, cotangent, wrt, before) as in Request.
 
     Raises Failure or Unsupported.
@@ -118,12 +102,10 @@ def run(subject: Subject, layer: Layer, *, need_weights: bool = False, **options
     S = layer.inputs.get("key", query).shape[1]
     averaged = (B, L, S) if subject.declares.get("returned-weights") == "averaged" else None
     rows = (B, layer.config.num_heads, L, S) if need_weights else None
-    shape, same = (B, L, layer.config.out_dim), "key" not in layer.inputs
-    component, config, weights, inputs = subject.component, layer.config, layer.weights, layer.inputs
-    return subject.call(Request(component, config, weights, inputs, shape, rows, averaged, same=same, **options))
+    return subject.call(layer.asked(weights_shape=rows, averaged_shape=averaged, **options))
 
 
-def in_torch(layer: Layer) -> tuple[nn.MultiheadAttention, dict[str, Tensor]]:
+def in_torch(layer: Call) -> tuple[nn.MultiheadAttention, dict[str, Tensor]]:
     """Return torch's own layer for this configuration, and its weights by its names."""
     c, w = layer.config, layer.weights
     options = {"bias": c.bias, "kdim": c.key_dim, "vdim": c.value_dim, "batch_first": True}
@@ -141,7 +123,7 @@ def in_torch(layer: Layer) -> tuple[nn.MultiheadAttention, dict[str, Tensor]]:
     return module, state
 
 
-def run_in_torch(layer: Layer) -> tuple[Tensor, Tensor]:
+def run_in_torch(layer: Call) -> tuple[Tensor, Tensor]:
     """Return (out, weights (B, H, L, S)) of torch's own layer, differentiable.
 
     torch's boolean masks are True where a key is hidden, ours where it may be seen.
@@ -149,7 +131,7 @@ def run_in_torch(layer: Layer) -> tuple[Tensor, Tensor]:
     module, state = in_torch(layer)
     query = layer.inputs["query"]
     key, value = layer.inputs.get("key", query), layer.inputs.get("value", query)
-    B, L, S = *query.shape[:2], key.shape[1]
+    (B, L), S = query.shape[:2], key.shape[1]
     seen = torch.ones(B, layer.config.num_heads, L, S, dtype=torch.bool, device=query.device)
     if "key_mask" in layer.inputs:  # not as key_padding_mask: torch imports 500 modules (0.35 s) to look at one
         seen = seen & layer.inputs["key_mask"][:, None, None, :]

@@ -5,7 +5,7 @@ In a case B is the batch, L the tokens (or targets), S the tokens of the memory.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -21,41 +21,34 @@ from attnconf.adapters.contract import (
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 
 BIAS = 0.5  # standard deviation of a bias and of a gain, where that of a feature is about 1
 Weights = dict[str, Tensor]
 
 
-@dataclass(frozen=True)
-class Block:
-    """What one call is made of."""
-
-    config: Any
-    weights: Mapping[str, Tensor]
-    inputs: Mapping[str, Any]
-
-    def sized(self, **changes: Any) -> "Block":
-        """Return the block with other entries in its configuration."""
-        return replace(self, config=replace(self.config, **changes))
-
-    def weighing(self, weights: Mapping[str, Tensor]) -> "Block":
-        """Return the block with these weights in place of its own."""
-        return replace(self, weights={**self.weights, **weights})
-
-    def feeding(self, **inputs: Any) -> "Block":
-        """Return the block with these inputs in place of its own."""
-        return replace(self, inputs={**self.inputs, **inputs})
+def as_the_tokens(call: Call) -> tuple[int, ...]:
+    """Return the shape of the output of layers: that of the target, or of x."""
+    return tuple(call.inputs["target" if "target" in call.inputs else "x"].shape)
 
 
-def run(subject: Subject, block: Block, **options: Any) -> Reply:
-    """Return the subject's reply: out is as long and as wide as the target, or x. Options as in Request.
+def as_the_target(call: Call) -> tuple[int, ...]:
+    """Return the shape of the output of a model: as long as the target, as wide as the model or its vocabulary."""
+    return (*call.inputs["target"].shape[:2], getattr(call.config, "vocab_size", call.config.embed_dim))
+
+
+def call_of(subject: Subject, config: Any, weights: Mapping[str, Tensor], inputs: Mapping[str, Tensor]) -> Call:
+    """Return the call of a layer or stack, which returns as many and as wide tokens as it is given."""
+    return Call(subject.component, config, weights, inputs, (), shape_of=as_the_tokens).shaped()
+
+
+def run(subject: Subject, block: Call, **options: Any) -> Reply:
+    """Return the subject's reply. Options (mode, cotangent, wrt, before, …) as in Request.
 
     Raises Failure or Unsupported.
     """
-    x = block.inputs["target" if "target" in block.inputs else "x"]
-    return subject.ask(block.config, block.inputs, tuple(x.shape), block.weights, **options)
+    return subject.call(block.asked(**options))
 
 
 def dtype_of_answer(ask: Callable[[], Reply], dtype: torch.dtype) -> torch.dtype:
@@ -68,23 +61,21 @@ def dtype_of_answer(ask: Callable[[], Reply], dtype: torch.dtype) -> torch.dtype
         return dtype
 
 
-def masked_if_taken(subject: Subject, block: Block, **masks: Tensor) -> Block:
+def masked_if_taken(subject: Subject, block: Call, **masks: Tensor) -> Call:
     """Return the block with masks, or without where the subject takes none: for what is asked of who takes none, too.
 
     Raises Failure.
     """
-    masked = block.feeding(**masks)
-    main = masked.inputs["target" if "target" in masked.inputs else "x"]
-    width = getattr(masked.config, "vocab_size", masked.config.embed_dim)
+    masked = block.with_inputs(**masks)
     try:
-        subject.ask(masked.config, masked.inputs, (*main.shape[:2], width), masked.weights)
+        run(subject, masked)
     except Unsupported:
         return block
     return masked
 
 
 def with_gradients(
-    compute: Callable[[Block], Tensor], block: Block, cotangent: Tensor
+    compute: Callable[[Call], Tensor], block: Call, cotangent: Tensor
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the output, and its gradients with respect to all weights and inputs by name."""
 
@@ -92,7 +83,7 @@ def with_gradients(
         return x.clone().requires_grad_() if x.is_floating_point() else x
 
     weights, inputs = ({name: leaf(x) for name, x in group.items()} for group in (block.weights, block.inputs))
-    out = compute(Block(block.config, weights, inputs))
+    out = compute(replace(block, weights=weights, inputs=inputs))
     leaves = {name: x for name, x in {**weights, **inputs}.items() if x.requires_grad}
     return out.detach(), dict(zip(leaves, slopes([(out, cotangent)], list(leaves.values())), strict=True))
 
@@ -202,42 +193,42 @@ def memory_of(case: Case) -> Tensor:
     return case.draw("memory", case.B, case.S, case.width)
 
 
-def encoder_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
+def encoder_layer(subject: Subject, case: Case, norm_first: bool) -> Call:
     """Return an encoder layer in the subject's manner."""
     width = case.width
     config = EncoderLayerConfig(
         width, case.heads, case.hidden, **manner(subject, norm_first), causal=causality(subject)
     )
-    return Block(config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
+    return call_of(subject, config, encoder_layer_weights(case, config), {"x": inputs_of(case)})
 
 
-def encoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Block:
+def encoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Call:
     """Return an encoder in the subject's manner."""
     width, style = case.width, manner(subject, norm_first)
     config = EncoderConfig(
         width, case.heads, case.hidden, **style, causal=causality(subject), num_layers=layers, final_norm=final_norm
     )
-    return Block(config, stack_weights(case, config, layers, encoder_layer_weights), {"x": inputs_of(case)})
+    return call_of(subject, config, stack_weights(case, config, layers, encoder_layer_weights), {"x": inputs_of(case)})
 
 
-def decoder_layer(subject: Subject, case: Case, norm_first: bool) -> Block:
+def decoder_layer(subject: Subject, case: Case, norm_first: bool) -> Call:
     """Return a decoder layer in the subject's manner."""
     config = DecoderLayerConfig(case.width, case.heads, case.hidden, **manner(subject, norm_first))
     inputs = {"x": inputs_of(case), "memory": memory_of(case)}
-    return Block(config, decoder_layer_weights(case, config), inputs)
+    return call_of(subject, config, decoder_layer_weights(case, config), inputs)
 
 
-def decoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Block:
+def decoder(subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: int = 2) -> Call:
     """Return a decoder in the subject's manner."""
     style = manner(subject, norm_first)
     config = DecoderConfig(case.width, case.heads, case.hidden, **style, num_layers=layers, final_norm=final_norm)
     inputs = {"x": inputs_of(case), "memory": memory_of(case)}
-    return Block(config, stack_weights(case, config, layers, decoder_layer_weights), inputs)
+    return call_of(subject, config, stack_weights(case, config, layers, decoder_layer_weights), inputs)
 
 
 def encoder_decoder(
     subject: Subject, case: Case, norm_first: bool, final_norm: bool, layers: tuple[int, int] = (2, 2)
-) -> Block:
+) -> Call:
     """Return an encoder and a decoder, of so many layers, in the subject's manner."""
     width, style = case.width, manner(subject, norm_first)
     config = EncoderDecoderConfig(
@@ -251,7 +242,8 @@ def encoder_decoder(
     )
     weights = stack_weights(case, config, layers[0], encoder_layer_weights, "encoder.")
     weights |= stack_weights(case, config, layers[1], decoder_layer_weights, "decoder.")
-    return Block(config, weights, {"source": memory_of(case), "target": inputs_of(case)})
+    inputs = {"source": memory_of(case), "target": inputs_of(case)}
+    return Call(subject.component, config, weights, inputs, (), shape_of=as_the_target).shaped()
 
 
 def padding(case: Case, length: int, kept: tuple[int, ...]) -> Tensor:

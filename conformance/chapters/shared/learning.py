@@ -6,16 +6,17 @@ token is two ids, whose rows are summed: a word, and, for recall, what goes with
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from attnconf.conformance.chapters.shared.layers import Block, run
+from attnconf.conformance.chapters.shared.layers import run
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.progress import watched
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.sinusoidal import encode
 
@@ -93,7 +94,7 @@ class Model:
     """An encoder between a table of ids and a head, with or without positions."""
 
     subject: Subject
-    block: Block
+    block: Call
     places: bool
 
     def enter(self, ids: Tensor, table: Tensor) -> Tensor:
@@ -118,8 +119,10 @@ class Model:
         (of_table,) = slopes([(x, reply.grads["x"])], [table])
         return {**{name: reply.grads[name] for name in names}, "table": of_table, "head": of_head}
 
-    def _block(self, x: Tensor, params: Params) -> Block:
-        return Block(self.block.config, {name: params[name] for name in self.block.weights}, {"x": x})
+    def _block(self, x: Tensor, params: Params) -> Call:
+        return replace(
+            self.block, weights={name: params[name] for name in self.block.weights}, inputs={"x": x}
+        ).shaped()
 
 
 def begin(weights: Mapping[str, Tensor]) -> Params:
@@ -136,7 +139,7 @@ def unseen(task: Task, case: Case) -> Batch:
     return _on(task(TESTED, torch.Generator().manual_seed(1_000_000 + case.seed)), case)
 
 
-def accuracy_of(subject: Subject, case: Case, block: Block, task: Task, places: bool = True) -> float:
+def accuracy_of(subject: Subject, case: Case, block: Call, task: Task, places: bool = True) -> float:
     """Return the share of right words on sequences that were not trained on, after training."""
     model = Model(subject, block, places)
     width = block.config.embed_dim
@@ -183,7 +186,7 @@ def _on(batch: Batch, case: Case) -> Batch:
 # -- a Transformer, from ids to logits
 
 
-def translated_accuracy(subject: Subject, case: Case, block: Block, task: Task) -> float:
+def translated_accuracy(subject: Subject, case: Case, block: Call, task: Task) -> float:
     """Return the share of right words, each said after the right ones before it, on sources not trained on.
 
     ``block``: a Transformer whose vocabulary has more ids than there are words; the first of these begins a target.
@@ -195,27 +198,20 @@ def translated_accuracy(subject: Subject, case: Case, block: Block, task: Task) 
         params, lambda batch, now: _translating(subject, block, batch, now), task, case, subject, TRANSLATING_STEPS
     )
     ids, targets = unseen(task, case)
-    return share(_translate(subject, _reading(block, ids, targets, params)).argmax(dim=-1), targets[:, LENGTH:])
+    return share(run(subject, _reading(block, ids, targets, params)).out.argmax(dim=-1), targets[:, LENGTH:])
 
 
-def _reading(block: Block, ids: Tensor, targets: Tensor, params: Params) -> Block:
+def _reading(block: Call, ids: Tensor, targets: Tensor, params: Params) -> Call:
     """Return the block with its inputs: words, and what is to be said, one place late."""
     said = targets[:, LENGTH:-1]
     begun = torch.cat([torch.full_like(said[:, :1], WORDS), said], dim=1)
-    return Block(block.config, params, {"source": ids[:, :LENGTH, 0], "target": begun})
+    return replace(block, weights=params, inputs={"source": ids[:, :LENGTH, 0], "target": begun}).shaped()
 
 
-def _translate(subject: Subject, block: Block) -> Tensor:
-    shape = (*block.inputs["target"].shape, block.config.vocab_size)
-    return subject.ask(block.config, block.inputs, shape, block.weights).out
-
-
-def _translating(subject: Subject, block: Block, batch: Batch, params: Params) -> Params:
+def _translating(subject: Subject, block: Call, batch: Batch, params: Params) -> Params:
     """Return the gradients of the loss with respect to all weights."""
     reading = _reading(block, *batch, params)
-    out = _translate(subject, reading).requires_grad_()
+    out = run(subject, reading).out.requires_grad_()
     loss = cross_entropy(out.flatten(0, 1), batch[1][:, LENGTH:].flatten())
     (cotangent,) = torch.autograd.grad(loss, [out])
-    shape = tuple(out.shape)
-    reply = subject.ask(block.config, reading.inputs, shape, params, cotangent=cotangent, wrt=tuple(params))
-    return dict(reply.grads)
+    return dict(run(subject, reading, cotangent=cotangent, wrt=tuple(params)).grads)

@@ -179,6 +179,6 @@ def axis_pairs(subject: Subject, features: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def edges(subject: Subject, case: Case, **changes: Any) -> tuple[Tensor, Tensor]:
-    """Return the columns' features (columns, dim/2) in row 0, and the rows' (rows, dim/2) in column 0."""
+    """Return the features (columns, dim/2) of the columns in the first row, and those of the rows, (rows, dim/2)."""
     columns, rows_ = by_axis(subject, cells(subject, case, **changes).out)
     return columns[0], rows_[:, 0]

@@ -5,7 +5,6 @@ layer is drawn from the same case in the names of its own chapter.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -32,6 +31,7 @@ from attnconf.conformance.chapters.shared.norms import eps_of, shifted
 from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.counter import Counts
 from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 
 # -- the cases
@@ -57,19 +57,12 @@ LONG = (SHAPE.case("throughput-long-1", B=1, H=2, L=59, E=16, F=11, S=67, dtype=
 BUCKETS = 32
 
 
-@dataclass(frozen=True)
-class Workload:
-    """One call. ``flops``: what its products of matrices come to, 2 for a multiplication and an addition."""
-
-    config: Any
-    weights: Mapping[str, Tensor]
-    inputs: Mapping[str, Any]  # without "key", the query is key and value as well
-    out_shape: tuple[int, ...]
-    flops: int = 0
+# A call, and the FLOPs of its products of matrices: 2 for a multiplication and an addition.
+Workload = tuple[Call, int]
 
 
 def workload(subject: Subject, case: Case) -> Workload:
-    """Return the call of a case as the subject is declared to take it."""
+    """Return the call of a case as the subject is declared to take it, and the FLOPs that it needs."""
     return _WORKLOADS[subject.component](subject, case)
 
 
@@ -79,17 +72,13 @@ def count(subject: Subject, case: Case, gradients: bool) -> Counts:
     With gradients, of everything that has one; else no graph is kept. Raises Failure, and Unsupported where the call
     raises an error: what such a call costs is not known, and that it fails is for other chapters to say.
     """
-    asked, short = workload(subject, case), workload(subject, case.but(L=2, S=3))
+    asked, short = (workload(subject, c)[0] for c in (case, case.but(L=2, S=3)))
     floats = [n for n, x in {**asked.weights, **asked.inputs}.items() if x.is_floating_point()]
     options: dict[str, Any] = {"mode": "no_grad"}
     if gradients:
         options = {"cotangent": case.draw("cotangent", *asked.out_shape), "wrt": tuple(floats)}
-    same = "query" in asked.inputs and "key" not in asked.inputs
     try:
-        reply = subject.ask(
-            asked.config, asked.inputs, asked.out_shape, asked.weights, before=(short.inputs,), same=same, counted=True,
-            **options,
-        )  # fmt: skip
+        reply = subject.call(asked.asked(before=(short.inputs,), counted=True, **options))
     except Failure as failure:
         if failure.reason == "raised":
             raise Unsupported(f"{case.L} tokens: {failure.message}") from None
@@ -111,8 +100,9 @@ def _attention(subject: Subject, case: Case) -> Workload:
     k = case.draw("k", case.B, case.H, case.S, case.E)
     v = case.draw("v", case.B, case.H, case.S, case.F)
     config = AttentionConfig(causal=blocks.causality(subject))
-    shape = (*q.shape[:-1], case.F)
-    return Workload(config, {}, {"query": q, "key": k, "value": v}, shape, _attention_flops(case, case.S, case.F))
+    inputs = {"query": q, "key": k, "value": v}
+    asked = Call(subject.component, config, {}, inputs, (*q.shape[:-1], case.F))
+    return asked, _attention_flops(case, case.S, case.F)
 
 
 def _multi_head(subject: Subject, case: Case) -> Workload:
@@ -122,37 +112,39 @@ def _multi_head(subject: Subject, case: Case) -> Workload:
     lengths = {"q": case.L, "k": keys, "v": keys, "out": case.L}
     projections = sum(2 * case.B * n * layer.weights[f"{name}.weight"].numel() for name, n in lengths.items())
     flops = projections + _attention_flops(case, keys, case.E)
-    return Workload(layer.config, layer.weights, layer.inputs, (case.B, case.L, layer.config.out_dim), flops)
+    return layer, flops
 
 
-def _with_positions(case: Case, config: Any, weights: Mapping[str, Tensor]) -> Workload:
+def _with_positions(subject: Subject, case: Case, config: Any, weights: Mapping[str, Tensor]) -> Workload:
     shape = (case.B, case.H, case.L, case.E)
     inputs = {name: case.draw(name, *shape) for name in ("query", "key", "value")}
-    return Workload(config, weights, inputs, shape, _attention_flops(case, case.L, case.E))
+    return Call(subject.component, config, weights, inputs, shape), _attention_flops(case, case.L, case.E)
 
 
 def _rotary_attention(subject: Subject, case: Case) -> Workload:
     config = RotaryAttentionConfig(case.H, case.E, max_len=case.L, dtype=case.dtype, device=case.device)
-    return _with_positions(case, config, {})
+    return _with_positions(subject, case, config, {})
 
 
 def _alibi_attention(subject: Subject, case: Case) -> Workload:
-    return _with_positions(case, AlibiAttentionConfig(case.H, case.E, dtype=case.dtype, device=case.device), {})
+    return _with_positions(
+        subject, case, AlibiAttentionConfig(case.H, case.E, dtype=case.dtype, device=case.device), {}
+    )
 
 
 def _relative_bias_attention(subject: Subject, case: Case) -> Workload:
     table = case.draw("table.weight", BUCKETS, case.H)
-    return _with_positions(case, RelativeBiasAttentionConfig(case.H, case.E, BUCKETS), {"table.weight": table})
+    return _with_positions(subject, case, RelativeBiasAttentionConfig(case.H, case.E, BUCKETS), {"table.weight": table})
 
 
 # -- layers
 
 
-def _block(case: Case, block: blocks.Block, layers: int) -> Workload:
+def _block(case: Case, block: Call, layers: int) -> Workload:
     """Return the call of a stack: in each layer every weight of two axes meets every token, and attention is added."""
     matrices = sum(w.numel() for w in block.weights.values() if w.ndim == 2)
     flops = 2 * case.B * case.L * matrices + layers * _attention_flops(case, case.L, case.E)
-    return Workload(block.config, block.weights, block.inputs, tuple(block.inputs["x"].shape), flops)
+    return block, flops
 
 
 def _layers(case: Case) -> Case:
@@ -177,40 +169,40 @@ def _feed_forward(subject: Subject, case: Case) -> Workload:
     weights = blocks.draw_feed_forward(network, "ff", gated, bias)
     own = {name.removeprefix("ff."): w for name, w in weights.items()}
     matrices = sum(w.numel() for w in own.values() if w.ndim == 2)
-    return _each_token(case, config, own, 2 * case.B * case.L * matrices)
+    return _each_token(subject, case, config, own, 2 * case.B * case.L * matrices)
 
 
 # -- token by token
 
 
-def _each_token(case: Case, config: Any, weights: Mapping[str, Tensor], flops: int = 0) -> Workload:
+def _each_token(subject: Subject, case: Case, config: Any, weights: Mapping[str, Tensor], flops: int = 0) -> Workload:
     x = case.draw("x", case.B, case.L, case.E)
-    return Workload(config, weights, {"x": x}, tuple(x.shape), flops)
+    return Call(subject.component, config, weights, {"x": x}, tuple(x.shape)), flops
 
 
 def _layer_norm(subject: Subject, case: Case) -> Workload:
     names = ("weight", "bias") if shifted(subject) else ("weight",)
     config = LayerNormConfig((case.E,), eps_of(subject), bias=shifted(subject))
-    return _each_token(case, config, {name: case.draw(name, case.E) for name in names})
+    return _each_token(subject, case, config, {name: case.draw(name, case.E) for name in names})
 
 
 def _rms_norm(subject: Subject, case: Case) -> Workload:
-    return _each_token(case, RmsNormConfig(case.E, eps_of(subject)), {"weight": case.draw("weight", case.E)})
+    return _each_token(subject, case, RmsNormConfig(case.E, eps_of(subject)), {"weight": case.draw("weight", case.E)})
 
 
 def _sinusoidal(subject: Subject, case: Case) -> Workload:
-    return _each_token(case, SinusoidalConfig(case.E, case.L, dtype=case.dtype, device=case.device), {})
+    return _each_token(subject, case, SinusoidalConfig(case.E, case.L, dtype=case.dtype, device=case.device), {})
 
 
 def _learned(subject: Subject, case: Case) -> Workload:
     rows = case.L + int(subject.choice("learned-offset"))
-    return _each_token(case, LearnedConfig(case.E, case.L), {"table.weight": case.draw("table", rows, case.E)})
+    return _each_token(subject, case, LearnedConfig(case.E, case.L), {"table.weight": case.draw("table", rows, case.E)})
 
 
 def _rotary(subject: Subject, case: Case) -> Workload:
     x = case.draw("x", case.B, case.H, case.L, case.E)
     config = RotaryConfig(case.E, case.E, max_len=case.L, dtype=case.dtype, device=case.device)
-    return Workload(config, {}, {"x": x}, tuple(x.shape))
+    return Call(subject.component, config, {}, {"x": x}, tuple(x.shape)), 0
 
 
 _WORKLOADS: dict[str, Callable[[Subject, Case], Workload]] = {

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.shared.layers import Block, dtype_of_answer, endings, masked_if_taken, orders
+from attnconf.conformance.chapters.shared.layers import dtype_of_answer, endings, masked_if_taken, orders, run
 from attnconf.conformance.chapters.shared.learning import LEARNED, TRANSLATING_STEPS, reverse, translated_accuracy
 from attnconf.conformance.chapters.transformer import stimuli
 from attnconf.conformance.chapters.transformer.stimuli import (
@@ -26,7 +26,6 @@ from attnconf.conformance.chapters.transformer.stimuli import (
     other,
     plain_norms,
     reads_ids,
-    run,
     run_in_torch,
     silent,
     ties,
@@ -38,6 +37,7 @@ from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, worst
 from attnconf.conformance.engine.evidence import SEMANTIC, SINGLE, SINGLE_SOURCE, Failure, Measure, close, holds
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
@@ -92,7 +92,7 @@ def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Ev
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     block, longer = model(subject, case), model(subject, case.but(S=case.S + 1, L=case.L + 2))
     everywhere = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
-    same = block.feeding(source=other(case, block.inputs["source"], everywhere))
+    same = block.with_inputs(source=other(case, block.inputs["source"], everywhere))
     got = run(subject, block, before=(same.inputs, longer.inputs)).out
     what = "out after calls with another source, and with longer source and target, against out without,"
     yield close(got, run(subject, block).out, what)
@@ -103,7 +103,7 @@ def every_mode_gives_the_same(subject: Subject, case: Case) -> Evidence:
     block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
     want = run(subject, block).out
     for training, mode in ((False, "inference_mode"), (True, "tracked"), (True, "no_grad")):
-        out = run(subject, block.sized(training=training), mode=mode).out
+        out = run(subject, block.with_config(training=training), mode=mode).out
         name = "training" if training else "evaluation"
         yield close(out, want, f"out in {name}, {mode}, against evaluation with gradients,")
 
@@ -114,7 +114,7 @@ def samples_do_not_meet(subject: Subject, case: Case) -> Evidence:
     want = run(subject, block).out
     last = {name: x[-1:] for name, x in block.inputs.items()}
     yield close(
-        run(subject, block.feeding(**last)).out, want[-1:], "out of the last sample alone, against in its batch,"
+        run(subject, block.with_inputs(**last)).out, want[-1:], "out of the last sample alone, against in its batch,"
     )
 
 
@@ -133,7 +133,7 @@ def targets_changed(subject: Subject, case: Case, mask: Tensor | None = None) ->
     inputs = {"source": alike(block.inputs["source"], len(target)), "target": target}
     if mask is not None:
         inputs["target_mask"] = alike(mask, len(target))
-    return moved(run(subject, block.feeding(**inputs)).out)
+    return moved(run(subject, block.with_inputs(**inputs)).out)
 
 
 def later(case: Case) -> Tensor:
@@ -166,7 +166,7 @@ def one_pass_is_as_good_as_many_steps(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     want = run(subject, block).out
     for length in sorted({1, max(1, case.L - 2)}):
-        got = run(subject, block.feeding(target=block.inputs["target"][:, :length])).out
+        got = run(subject, block.with_inputs(target=block.inputs["target"][:, :length])).out
         yield close(got, want[:, :length], f"out of the first {length} targets alone, against those of all,")
 
 
@@ -174,10 +174,11 @@ def one_pass_is_as_good_as_many_steps(subject: Subject, case: Case) -> Evidence:
 def every_output_depends_on_every_source_token(subject: Subject, case: Case) -> Evidence:
     """In an encoder that adds nothing: otherwise every token of the memory tells of all."""
     block = model(subject, case)
-    block = block.weighing(silent(block, "decoder."))
+    block = block.with_weights(silent(block, "decoder."))
     source = one_by_one(case, block.inputs["source"])
     target = alike(block.inputs["target"], len(source))
-    missing = (~(moved(run(subject, block.feeding(source=source, target=target)).out) > SEMANTIC)).nonzero().tolist()
+    out = run(subject, block.with_inputs(source=source, target=target)).out
+    missing = (~(moved(out) > SEMANTIC)).nonzero().tolist()
     words = "; ".join(f"output {at} does not depend on source token {token}" for token, at in missing[:3])
     yield holds(not missing, words)
 
@@ -186,21 +187,21 @@ def every_output_depends_on_every_source_token(subject: Subject, case: Case) -> 
 def the_order_of_source_vectors_does_not_matter(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("source", case.S), padded_source(case)
     block = masked_if_taken(subject, model(subject, case), source_mask=mask)
-    moved = block.feeding(source=block.inputs["source"][:, order])
+    moved = block.with_inputs(source=block.inputs["source"][:, order])
     if "source_mask" in block.inputs:
-        moved = moved.feeding(source_mask=mask[:, order])
+        moved = moved.with_inputs(source_mask=mask[:, order])
     yield close(run(subject, moved).out, run(subject, block).out, "out of permuted source tokens")
 
 
 # -- the memory
 
 
-def sources_that_differ(subject: Subject, case: Case, block: Block) -> Tensor:
+def sources_that_differ(subject: Subject, case: Case, block: Call) -> Tensor:
     """Return how far the outputs move with another source, over max|out|."""
     source = block.inputs["source"][:1]
     another = other(case, source, torch.ones(source.shape[:2], dtype=torch.bool, device=source.device))
     inputs = {"source": torch.cat([source, another]), "target": alike(block.inputs["target"], 2)}
-    return moved(run(subject, block.feeding(**inputs)).out)
+    return moved(run(subject, block.with_inputs(**inputs)).out)
 
 
 @requirement("TRF-MEMORY-1", stimuli.USUAL)
@@ -210,12 +211,14 @@ def the_decoder_reads_the_output_of_the_encoder(subject: Subject, case: Case) ->
         last = "encoder.norm" if block.config.final_norm else "encoder.layers.1.norm2"
         if block.config.final_norm or not block.config.norm_first:
             weight = block.weights[f"{last}.weight"]
-            reached = sources_that_differ(subject, case, block.weighing({f"{last}.weight": gain(subject, weight, 0.0)}))
+            reached = sources_that_differ(
+                subject, case, block.with_weights({f"{last}.weight": gain(subject, weight, 0.0)})
+            )
             what = f"move of an output with another source where {last}.weight is 0, over max|out|,"
             yield close(reached, torch.zeros_like(reached), what, unit=1.0)
         else:  # there is no last norm, but a last layer
             down = {n: 0 * w for n, w in block.weights.items() if n.startswith("encoder.layers.1.ff.down.")}
-            got, want = run(subject, block.weighing(down)).out, run(subject, block).out
+            got, want = run(subject, block.with_weights(down)).out, run(subject, block).out
             yield holds(most(got - want) > SEMANTIC * most(want), "the encoder's last layer has no effect")
 
 
@@ -224,7 +227,7 @@ def every_decoder_layer_reads_the_memory(subject: Subject, case: Case) -> Eviden
     block = model(subject, case, depths(subject, case, (1, 2)))
     for i in range(2):
         alone = {n: 0 * w for n, w in block.weights.items() if n.startswith(f"decoder.layers.{1 - i}.cross.out.")}
-        reached = sources_that_differ(subject, case, block.weighing(alone))
+        reached = sources_that_differ(subject, case, block.with_weights(alone))
         message = f"no output depends on the source where decoder layer {i} alone reads the memory"
         yield holds(most(reached) > SEMANTIC, message)
 
@@ -238,21 +241,21 @@ def every_decoder_layer_reads_the_same_memory(subject: Subject, case: Case) -> E
     yield close(got, want, f"out of {many} decoder layers, against {few}, where all but the last add nothing,")
 
 
-def with_silent_layers(subject: Subject, case: Case, norm_first: bool, layers: int) -> Block:
+def with_silent_layers(subject: Subject, case: Case, norm_first: bool, layers: int) -> Call:
     """Return a model whose decoder's last layer is preceded by layers that add nothing."""
-    block = model(subject, case, (1, layers), norm_first).sized(eps=1e-12)
+    block = model(subject, case, (1, layers), norm_first).with_config(eps=1e-12)
     last = f"decoder.layers.{layers - 1}."
     first = {name: block.weights[name.replace(last, "decoder.layers.0.")] for name in block.weights if last in name}
-    block = block.weighing(first)
+    block = block.with_weights(first)
     kept = ("encoder.", "decoder.norm", last)
     norms = {name: w for name, w in plain_norms(subject, block).items() if not name.startswith(kept)}
-    return block.weighing({**silent(block, *kept), **norms})
+    return block.with_weights({**silent(block, *kept), **norms})
 
 
 # -- layers and norms
 
 
-def parts(block: Block) -> list[str]:
+def parts(block: Call) -> list[str]:
     """Return a weight of every part of every layer, and of the last norms."""
     return [name for name in block.weights if name.endswith(("out.weight", "down.weight")) or "norm" in name]
 
@@ -263,13 +266,13 @@ def every_part_of_every_layer_has_an_effect(subject: Subject, case: Case) -> Evi
         block = model(subject, case, layers, final_norm=endings(subject)[-1])
         for name in without_slope(subject, case, block, parts(block)):
             want = run(subject, block).out
-            changed = block.weighing({name: block.weights[name] + case.draw(name, *block.weights[name].shape)})
+            changed = block.with_weights({name: block.weights[name] + case.draw(name, *block.weights[name].shape)})
             felt = most(run(subject, changed).out - want) > SEMANTIC * most(want)
             yield holds(felt, f"{name} has no effect in a model of {layers[0]} + {layers[1]} layers")
         yield Measure()
 
 
-def without_slope(subject: Subject, case: Case, block: Block, names: list[str]) -> list[str]:
+def without_slope(subject: Subject, case: Case, block: Call, names: list[str]) -> list[str]:
     """Return those of the weights to which no gradient flows."""
     try:
         grads = gradients(subject, case, block, tuple(names))
@@ -280,7 +283,7 @@ def without_slope(subject: Subject, case: Case, block: Block, names: list[str]) 
     return [name for name, grad in grads.items() if not most(grad) > 0]
 
 
-def gradients(subject: Subject, case: Case, block: Block, wrt: tuple[str, ...]) -> dict[str, Tensor]:
+def gradients(subject: Subject, case: Case, block: Call, wrt: tuple[str, ...]) -> dict[str, Tensor]:
     """Return the gradients of <cotangent, out>."""
     return dict(run(subject, block, cotangent=cotangent(subject, case), wrt=wrt).grads)
 
@@ -289,7 +292,7 @@ def cotangent(subject: Subject, case: Case) -> Tensor:
     return case.draw("cotangent", case.B, case.L, vocabulary(case) if reads_ids(subject) else case.width)
 
 
-def through_head(subject: Subject, block: Block, x: Tensor) -> Tensor:
+def through_head(subject: Subject, block: Call, x: Tensor) -> Tensor:
     """Return what the output is where the decoder's is x: x itself, or its logits."""
     if not reads_ids(subject):
         return x
@@ -303,7 +306,7 @@ def with_last_norms_the_output_is_normalized(subject: Subject, case: Case) -> Ev
         block = model(subject, case, norm_first=order, final_norm=True)
         weight = block.weights["decoder.norm.weight"]
         shift = block.weights.get("decoder.norm.bias", torch.zeros_like(weight))
-        out = run(subject, block.weighing({"decoder.norm.weight": gain(subject, weight, 0.0)})).out
+        out = run(subject, block.with_weights({"decoder.norm.weight": gain(subject, weight, 0.0)})).out
         want = through_head(subject, block, shift).expand_as(out)
         yield close(out, want, "out where the gain of the decoder's last norm is 0", unit=1.0)
 
@@ -315,7 +318,7 @@ def without_last_norms_it_is_not(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case, norm_first=order, final_norm=False)
     last = "decoder.layers.0." + ("ff.down." if order else "norm3.")
     own = {name: w for name, w in block.weights.items() if name.startswith(last)}
-    none, once, twice = (run(subject, block.weighing({n: k * w for n, w in own.items()})).out for k in (0, 1, 2))
+    none, once, twice = (run(subject, block.with_weights({n: k * w for n, w in own.items()})).out for k in (0, 1, 2))
     yield close(twice - once, once - none, f"the second step with {last}* once more, against the first,")
 
 
@@ -325,18 +328,18 @@ def without_last_norms_it_is_not(subject: Subject, case: Case) -> Evidence:
 @requirement("TRF-PAD-1", stimuli.USUAL)
 def padded_source_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     mask = padded_source(case)
-    block = model(subject, case, depths(subject, case, (2, 1))).feeding(source_mask=mask)
+    block = model(subject, case, depths(subject, case, (2, 1))).with_inputs(source_mask=mask)
     source = other(case, block.inputs["source"], ~mask, size=1e4)
     want = run(subject, block).out
-    yield close(run(subject, block.feeding(source=source)).out, want, "out with other padding of the source")
+    yield close(run(subject, block.with_inputs(source=source)).out, want, "out with other padding of the source")
 
 
 @requirement("TRF-PAD-2", stimuli.USUAL)
 def padding_is_as_good_as_its_absence(subject: Subject, case: Case) -> Evidence:
     block, length = model(subject, case), max(1, case.S - 2)
     mask = torch.arange(case.S, device=case.device).expand(case.B, case.S) < length
-    got = run(subject, block.feeding(source_mask=mask)).out
-    want = run(subject, block.feeding(source=block.inputs["source"][:, :length])).out
+    got = run(subject, block.with_inputs(source_mask=mask)).out
+    want = run(subject, block.with_inputs(source=block.inputs["source"][:, :length])).out
     yield close(got, want, f"out of {length} source tokens and padding, against those tokens alone,")
 
 
@@ -347,37 +350,37 @@ def padded_target_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence
     target = alike(block.inputs["target"], 2)
     target = torch.cat([target[:1], other(case, target[:1], ~mask[:1], size=1e4)])
     inputs = {"source": alike(block.inputs["source"], 2), "target": target, "target_mask": mask}
-    out = run(subject, block.feeding(**inputs)).out[:, mask[0]]
+    out = run(subject, block.with_inputs(**inputs)).out[:, mask[0]]
     yield close(out[1], out[0], "out of real targets with other padding among them")
     ended = torch.arange(case.L, device=case.device).expand(case.B, case.L) < case.L - 1
-    got, want = (run(subject, b).out[:, :-1] for b in (block.feeding(target_mask=ended), block))
+    got, want = (run(subject, b).out[:, :-1] for b in (block.with_inputs(target_mask=ended), block))
     yield close(got, want, "out before a target that is padding, against that with a token in its place,")
 
 
 # -- from ids to logits
 
 
-def placing(subject: Subject, case: Case, blank: bool) -> Block:
+def placing(subject: Subject, case: Case, blank: bool) -> Call:
     """Return a model that hands vectors on: layers add nothing, and norms are left out where they can be.
 
     The ids in it are 1, 2 and 3; with ``blank`` their rows are 0. The others, or unit vectors in a head of its own, are
     for reading.
     """
-    block = transparent(subject, model(subject, case, norm_first=orders(subject)[-1])).sized(max_len=512)
-    block = block.weighing({n: torch.eye(*w.shape).to(w) for n, w in block.weights.items() if n == "head.weight"})
+    block = transparent(subject, model(subject, case, norm_first=orders(subject)[-1])).with_config(max_len=512)
+    block = block.with_weights({n: torch.eye(*w.shape).to(w) for n, w in block.weights.items() if n == "head.weight"})
     ids = {name: x % 3 + 1 for name, x in block.inputs.items()}
     if blank:
         rows = (torch.arange(vocabulary(case), device=case.device) > 3)[:, None]
-        block = block.weighing({n: block.weights[n] * rows for n in TABLES[:2] if n in block.weights})
-    return block.feeding(**ids)
+        block = block.with_weights({n: block.weights[n] * rows for n in TABLES[:2] if n in block.weights})
+    return block.with_inputs(**ids)
 
 
 def handed_on(subject: Subject, case: Case, blank: bool) -> Evidence:
     """Yield what comes of targets to which the mean of the source is added, of one source token and of all."""
     block = placing(subject, case, blank)
-    block = block.weighing(averaging(block))
+    block = block.with_weights(averaging(block))
     for length in (1, case.S):
-        some = block.feeding(source=block.inputs["source"][:, :length])
+        some = block.with_inputs(source=block.inputs["source"][:, :length])
         want = case.once(key_of(subject, block, f"{length} {blank}"), partial(wanted, subject, some))
         yield close(run(subject, some).out, want, f"logits of the target plus the mean of {length} source tokens")
 
@@ -396,7 +399,7 @@ def rows_are_scaled_before_positions_are_added(subject: Subject, case: Case) -> 
 def a_row_matters_where_its_id_stands(subject: Subject, case: Case) -> Evidence:
     """Sources have the ids 1 to 3, targets 4 to 6; what is not looked up is only read by the head."""
     block = model(subject, case)
-    block = block.feeding(source=block.inputs["source"] % 3 + 1, target=block.inputs["target"] % 3 + 4)
+    block = block.with_inputs(source=block.inputs["source"] % 3 + 1, target=block.inputs["target"] % 3 + 4)
     want = run(subject, block).out
     sources, targets, neither = [1, 2, 3], [4, 5, 6], [7, 8, 9]
     own = {"source.weight": sources, "target.weight": targets}
@@ -410,12 +413,12 @@ def a_row_matters_where_its_id_stands(subject: Subject, case: Case) -> Evidence:
 
 
 def rows_matter(
-    subject: Subject, case: Case, block: Block, want: Tensor, name: str, rows: list[int], effect: bool
+    subject: Subject, case: Case, block: Call, want: Tensor, name: str, rows: list[int], effect: bool
 ) -> Measure:
     """Return the measure if other rows of a table have an effect, or none, on the logits of other ids."""
     table = block.weights[name].clone()
     table[rows] += case.draw(f"other rows of {name}", vocabulary(case), table.shape[1])[rows]
-    out = run(subject, block.weighing({name: table})).out
+    out = run(subject, block.with_weights({name: table})).out
     kept = torch.ones(vocabulary(case), dtype=torch.bool, device=case.device)
     if block.config.tying != "none":
         kept[rows] = False  # the logits of these ids are products with these rows
@@ -441,7 +444,7 @@ def refuses(subject: Subject, case: Case, wrong: int) -> Evidence:
         ids = block.inputs[name].clone()
         ids[-1, -1] = wrong
         try:
-            run(subject, block.feeding(**{name: ids}))
+            run(subject, block.with_inputs(**{name: ids}))
         except Failure as failure:
             if failure.reason != "raised":
                 raise
@@ -456,12 +459,14 @@ def an_id_means_what_its_row_says(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     source, target = (block.inputs[name].clone() for name in ("source", "target"))
     target[:, 0] = source[:, 0] = source[0, 0]
-    block, shift = block.feeding(source=source, target=target), vocabulary(case) - int(source[0, 0])
+    block, shift = block.with_inputs(source=source, target=target), vocabulary(case) - int(source[0, 0])
     renamed = {name: block.weights[name].roll(shift, dims=0) for name in TABLES if name in block.weights}
     ids = {name: (x + shift) % vocabulary(case) for name, x in block.inputs.items()}
     weight, tables = cotangent(subject, case), tuple(renamed)
     want = run(subject, block, cotangent=weight, wrt=tables)
-    got = run(subject, block.weighing(renamed).feeding(**ids), cotangent=weight.roll(shift, dims=-1), wrt=tables)
+    got = run(
+        subject, block.with_weights(renamed).with_inputs(**ids), cotangent=weight.roll(shift, dims=-1), wrt=tables
+    )
     yield close(got.out, want.out.roll(shift, dims=-1), "logits with ids renamed, and rows with them,")
     for name in tables:
         grad = want.grads[name].roll(shift, dims=0)
@@ -471,34 +476,34 @@ def an_id_means_what_its_row_says(subject: Subject, case: Case) -> Evidence:
 @requirement("TRF-MAXLEN-1", stimuli.USUAL)
 def the_longest_sequence_is_as_good_as_others(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
-    got = run(subject, block.sized(max_len=max(case.S, case.L))).out
+    got = run(subject, block.with_config(max_len=max(case.S, case.L))).out
     yield close(got, run(subject, block).out, "logits with max_len as long as the source, against a larger one,")
 
 
 @requirement("TRF-HEAD-1", stimuli.USUAL)
 def a_logit_is_a_product_with_the_row_of_its_id(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case, final_norm=endings(subject)[-1]).sized(eps=1e-9)
+    block = model(subject, case, final_norm=endings(subject)[-1]).with_config(eps=1e-9)
     name, weight = "head.weight", block.weights["head.weight"]
-    got, want = run(subject, block.weighing({name: -2 * weight})).out, -2 * run(subject, block).out
+    got, want = run(subject, block.with_weights({name: -2 * weight})).out, -2 * run(subject, block).out
     yield close(got, want, "logits with the head times -2, against logits times -2,")
     if block.config.norm_first and not block.config.final_norm:
         return
     reading = torch.eye(*weight.shape).to(weight)
-    token = run(subject, block.weighing({**plain_norms(subject, block), name: reading})).out
+    token = run(subject, block.with_weights({**plain_norms(subject, block), name: reading})).out
     size = token.square().sum(dim=2) / weight.shape[1]
     yield close(size, torch.ones_like(size), "the mean square of a normalized token, read off its logits,")
 
 
-def untied(block: Block) -> Block:
+def untied(block: Call) -> Call:
     """Return the block with three tables of the numbers that it has."""
     target = block.weights["target.weight"]
-    return block.sized(tying="none").weighing({name: block.weights.get(name, target) for name in TABLES})
+    return block.with_config(tying="none").with_weights({name: block.weights.get(name, target) for name in TABLES})
 
 
-def alike_tables(subject: Subject, case: Case, tying: str) -> Block:
+def alike_tables(subject: Subject, case: Case, tying: str) -> Call:
     """Return a model whose tables, as many as there are, all have the same numbers."""
     block = model(subject, case, tying=tying)
-    return block.weighing({name: block.weights["target.weight"] for name in TABLES if name in block.weights})
+    return block.with_weights({name: block.weights["target.weight"] for name in TABLES if name in block.weights})
 
 
 @requirement("TRF-TIE-1", stimuli.USUAL)
@@ -547,7 +552,9 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     want = run(subject, block).out
     yield close(
-        run(subject, block.sized(dropout=0.5), seed=1).out, want, "out in evaluation with dropout, against without,"
+        run(subject, block.with_config(dropout=0.5), seed=1).out,
+        want,
+        "out in evaluation with dropout, against without,",
     )
 
 
@@ -555,8 +562,8 @@ def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
 def what_is_dropped_adds_nothing(subject: Subject, case: Case) -> Evidence:
     """With probability 1, sublayers and the vectors of tokens."""
     block = model(subject, case)
-    out = run(subject, block.sized(dropout=1.0, training=True), seed=1).out
-    still = block.weighing(silent(block))
+    out = run(subject, block.with_config(dropout=1.0, training=True), seed=1).out
+    still = block.with_weights(silent(block))
     sizes = {"source": (case.B, case.S, case.width), "target": (case.B, case.L, case.width)}
     nothing = {name: torch.zeros(size, dtype=case.dtype, device=case.device) for name, size in sizes.items()}
     compute = partial(wanted, subject, still, nothing if reads_ids(subject) else None)
@@ -583,7 +590,7 @@ def precision_is_that_of_a_textbook(subject: Subject, case: Case) -> Evidence:
         yield error_budget(run(subject, block).out, want, allowed, dtype, sublayers=7)
 
 
-def textbook_error(subject: Subject, case: Case, block: Block) -> tuple[Tensor, tuple[float, float]]:
+def textbook_error(subject: Subject, case: Case, block: Call) -> tuple[Tensor, tuple[float, float]]:
     """Return what is wanted, and the errors (largest, root mean square) to compare with.
 
     They are those of the reference with its features in two orders.
@@ -597,18 +604,18 @@ def textbook_error(subject: Subject, case: Case, block: Block) -> tuple[Tensor, 
 # -- everything at once
 
 
-Formula = Callable[[Block], Tensor]
+Formula = Callable[[Call], Tensor]
 
 
-def key_of(subject: Subject, block: Block, what: str) -> str:
+def key_of(subject: Subject, block: Call, what: str) -> str:
     """Return what tells apart, within a case, what is wanted of different subjects."""
     return f"{what} {block.config} {sorted(subject.declares.items())}"
 
 
-def with_gradients(formula: Formula, block: Block, weight: Tensor, wrt: tuple[str, ...]) -> tuple[Tensor, list[Tensor]]:
+def with_gradients(formula: Formula, block: Call, weight: Tensor, wrt: tuple[str, ...]) -> tuple[Tensor, list[Tensor]]:
     """Return what a formula gives for a block, and the gradients of <weight, out>."""
     leaves = {name: w.clone().requires_grad_(name in wrt) for name, w in block.weights.items()}
-    out = formula(block.weighing(leaves))
+    out = formula(block.with_weights(leaves))
     return out.detach(), slopes([(out, weight)], [leaves[name] for name in wrt])
 
 

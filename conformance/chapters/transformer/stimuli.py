@@ -8,16 +8,15 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import TransformerConfig
-from attnconf.conformance.chapters.shared.layers import Block, encoder_decoder, endings, orders, shape
+from attnconf.conformance.chapters.shared.layers import encoder_decoder, endings, orders, run, shape
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Unsupported
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import layer_weights, model_weights, side_by_side
 from attnconf.reference.encoder import Style
@@ -82,7 +81,7 @@ def ties(subject: Subject) -> tuple[str, ...]:
 def model(
     subject: Subject, case: Case, layers: tuple[int, int] = (1, 1), norm_first: bool | None = None,
     final_norm: bool | None = None, tying: str = "",
-) -> Block:  # fmt: skip
+) -> Call:  # fmt: skip
     """Return a model in the subject's manner: unless told otherwise as in the paper, without last norms."""
     order = orders(subject)[0] if norm_first is None else norm_first
     block = encoder_decoder(subject, case, order, endings(subject)[0] if final_norm is None else final_norm, layers)
@@ -95,10 +94,10 @@ def model(
     if "head.weight" in drawn:
         drawn["head.weight"] = drawn["head.weight"] / math.sqrt(width)
     ids = {"source": ids_of(case, "source", case.S), "target": ids_of(case, "target", case.L)}
-    return Block(config, {**block.weights, **drawn}, ids)
+    return replace(block, config=config, weights={**block.weights, **drawn}, inputs=ids).shaped()
 
 
-def models(subject: Subject, case: Case, layers: tuple[int, int] = (1, 1)) -> list[Block]:
+def models(subject: Subject, case: Case, layers: tuple[int, int] = (1, 1)) -> list[Call]:
     """Return a model of each order of norms: post-norm without last norms, pre-norm with them, where there is both."""
     return [model(subject, case, layers, order, endings(subject)[-1 if order else 0]) for order in orders(subject)]
 
@@ -146,7 +145,7 @@ def gain(subject: Subject, weight: Tensor, value: float) -> Tensor:
     return torch.full_like(weight, value - one_plus)
 
 
-def silent(block: Block, *without: str) -> dict[str, Tensor]:
+def silent(block: Call, *without: str) -> dict[str, Tensor]:
     """Return weights with which no sublayer adds anything, but for those whose names begin with one of ``without``."""
     ends = ("out.weight", "out.bias", "down.weight", "down.bias")
     return {
@@ -156,18 +155,18 @@ def silent(block: Block, *without: str) -> dict[str, Tensor]:
     }
 
 
-def plain_norms(subject: Subject, block: Block) -> dict[str, Tensor]:
+def plain_norms(subject: Subject, block: Call) -> dict[str, Tensor]:
     """Return weights with which norms have gain 1 and shift 0."""
     norms = {name: w for name, w in block.weights.items() if name.split(".")[-2].startswith("norm")}
     return {n: gain(subject, w, 1.0) if n.endswith("weight") else torch.zeros_like(w) for n, w in norms.items()}
 
 
-def transparent(subject: Subject, block: Block) -> Block:
+def transparent(subject: Subject, block: Call) -> Call:
     """Return the block with layers that add nothing, and plain norms."""
-    return block.weighing({**silent(block), **plain_norms(subject, block)})
+    return block.with_weights({**silent(block), **plain_norms(subject, block)})
 
 
-def averaging(block: Block) -> dict[str, Tensor]:
+def averaging(block: Call) -> dict[str, Tensor]:
     """Return weights with which the first decoder layer adds the mean of the memory to each token."""
     name = "decoder.layers.0.cross"
     own = {n: torch.zeros_like(w) for n, w in block.weights.items() if n.startswith(f"{name}.")}
@@ -176,16 +175,6 @@ def averaging(block: Block) -> dict[str, Tensor]:
 
 
 # -- running, and what is wanted
-
-
-def run(subject: Subject, block: Block, **options: Any) -> Reply:
-    """Return the subject's reply. Options (mode, cotangent, wrt, before, …) as in Request.
-
-    Raises Failure or Unsupported.
-    """
-    width = block.config.vocab_size if reads_ids(subject) else block.config.embed_dim
-    shape = (*block.inputs["target"].shape[:2], width)
-    return subject.ask(block.config, block.inputs, shape, block.weights, **options)
 
 
 def encoded(subject: Subject, length: int, width: int) -> Tensor:
@@ -202,7 +191,7 @@ def placed(subject: Subject, ids: Tensor, table: Tensor) -> Tensor:
 
 
 def wanted(
-    subject: Subject, block: Block, vectors: dict[str, Tensor] | None = None, order: Tensor | None = None
+    subject: Subject, block: Call, vectors: dict[str, Tensor] | None = None, order: Tensor | None = None
 ) -> Tensor:
     """Return what the reference's encoder-decoder makes of the block in the declared conventions, differentiable.
 
@@ -221,30 +210,30 @@ def wanted(
     return out @ weights.get("head.weight", weights["target.weight"]).T
 
 
-def vectors_of(subject: Subject, block: Block) -> dict[str, Tensor]:
+def vectors_of(subject: Subject, block: Call) -> dict[str, Tensor]:
     """Return what the ids of source and target stand for: vectors at their positions."""
     target = block.weights["target.weight"]
     tables = {"source": block.weights.get("source.weight", target), "target": target}
     return {name: placed(subject, block.inputs[name], table) for name, table in tables.items()}
 
 
-def in_double(block: Block) -> Block:
+def in_double(block: Call) -> Call:
     """Return the block in float64, rounded as it is."""
     inputs = {name: x.double() if x.is_floating_point() else x for name, x in block.inputs.items()}
-    return Block(block.config, {name: w.double() for name, w in block.weights.items()}, inputs)
+    return replace(block, weights={name: w.double() for name, w in block.weights.items()}, inputs=inputs)
 
 
 # -- in torch
 
 
-def has_torch(subject: Subject, block: Block) -> bool:
+def has_torch(subject: Subject, block: Call) -> bool:
     """Return whether nn.Transformer computes this: with last norms, and in none but its own conventions."""
     c = block.config
     own = c.final_norm and c.norm == "layer" and not c.gated and c.activation in ("relu", "gelu")
     return not reads_ids(subject) and own and subject.choice("attention-scale") == "sqrt"
 
 
-def run_in_torch(block: Block) -> Tensor:
+def run_in_torch(block: Call) -> Tensor:
     """Return the output of nn.Transformer, differentiable. Its boolean masks are True where a key is hidden."""
     c, source, target = block.config, block.inputs["source"], block.inputs["target"]
     options = {"layer_norm_eps": c.eps, "norm_first": c.norm_first, "bias": c.bias, "batch_first": True}

@@ -431,6 +431,11 @@ class Component:
         """How many components stand on one another: 0 for what is made of nothing."""
         return max((COMPONENTS[part].height + 1 for part in self.made_of), default=0)
 
+    @property
+    def parts(self) -> frozenset[str]:
+        """All that it is made of, what these are made of, and so on."""
+        return frozenset(self.made_of).union(*(COMPONENTS[part].parts for part in self.made_of))
+
     def configures(self, entry: str) -> bool:
         """Return whether the configuration has an entry of this name."""
         return entry in (known.name for known in fields(self.config))

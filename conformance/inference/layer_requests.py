@@ -35,12 +35,13 @@ def request(
     masks: Mapping[str, Tensor] | None = None, causal: bool = False,
 ) -> Request:  # fmt: skip
     """Return one call of a component in declared conventions."""
+    known = COMPONENTS[component]
     block = _block(component, tuple(sorted(declares.items())), case, norm_first, layers)
     if causal and hasattr(block.config, "causal"):
         block = block.sized(causal=True)
     inputs = {**block.inputs, **(masks or {})}
     x = next(inputs[name] for name in ("target", "x", "ids") if name in inputs)
-    width = block.config.vocab_size if component == "transformer" else case.H * case.E
+    width = block.config.vocab_size if known.layered and known.reads_ids else case.H * case.E
     return Request(component, block.config, block.weights, inputs, (*x.shape[:2], width))
 
 
@@ -51,17 +52,15 @@ def _block(
     manner: Any = Manner(component, dict(declares))
     case = as_declared(case, manner)
     final = blocks.endings(manner)[0]
-    if component == "encoder_layer":
-        return blocks.encoder_layer(manner, case, norm_first)
-    if component == "encoder":
-        return blocks.encoder(manner, case, norm_first, final, layers[0])
-    if component == "decoder_layer":
-        return blocks.decoder_layer(manner, case, norm_first)
-    if component == "decoder":
-        return blocks.decoder(manner, case, norm_first, final, layers[1])
-    if component == "token_attention":
+    known = COMPONENTS[component]
+    if not known.layered:
         return _token_attention(manner, case)
-    return model(manner, case, layers, norm_first)
+    if "source" in known.attends:
+        return model(manner, case, layers, norm_first)
+    if known.stacked:
+        stack = blocks.decoder if known.decodes else blocks.encoder
+        return stack(manner, case, norm_first, final, layers[known.decodes])
+    return (blocks.decoder_layer if known.decodes else blocks.encoder_layer)(manner, case, norm_first)
 
 
 def _token_attention(manner: Manner, case: Case) -> blocks.Block:

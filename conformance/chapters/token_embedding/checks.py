@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import TokenAttentionConfig, TokenEmbeddingConfig
+from attnconf.adapters.contract import COMPONENTS, TokenAttentionConfig, TokenEmbeddingConfig
 from attnconf.conformance.chapters.shared.layers import causality, draw_attention
 from attnconf.conformance.chapters.sinusoidal.stimuli import DRIFT_SOURCE, angles, drift
 from attnconf.conformance.engine.boundary import slopes
@@ -36,7 +36,7 @@ SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
 
 
 def attends(subject: Subject) -> bool:
-    return subject.component == "token_attention"
+    return bool(COMPONENTS[subject.component].attends)
 
 
 def width(subject: Subject, case: Case) -> int:

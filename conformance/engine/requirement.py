@@ -20,6 +20,7 @@ class Checked:
     requirement: registry.Requirement
     check: Check
     families: tuple[str, ...]
+    any_weights: bool = False  # whether it holds of every right implementation whatever its weights are
 
     def cases(self, subject: Subject, seed: int, device: str) -> list[Case]:
         """Return the scored cases for a subject, with values as wide as its lens can make them."""
@@ -49,8 +50,12 @@ def as_declared(case: Case, subject: Subject) -> Case:
     return case.but(biases=_BIASES[subject.choice("biases")] + others, **sizes)
 
 
-def requirement(name: str, *families: str) -> Callable[[Check], Check]:
-    """Mark a check with its requirement's id and the families of its cases (default: "distinct")."""
+def requirement(name: str, *families: str, any_weights: bool = False) -> Callable[[Check], Check]:
+    """Mark a check with its requirement's id and the families of its cases (default: "distinct").
+
+    ``any_weights``: it compares an implementation with itself, and can be asked of one whose own weights are kept, as
+    nobody knows which of them is what.
+    """
     unknown = [f for f in families if f not in FAMILIES]
     if unknown:
         raise registry.SpecError(f"unknown family of cases {unknown[0]!r}: there are {', '.join(FAMILIES)}")
@@ -58,7 +63,7 @@ def requirement(name: str, *families: str) -> Callable[[Check], Check]:
     def mark(check: Check) -> Check:
         marked: Any = check
         try:
-            marked.checked = Checked(registry.get(name), check, families or ("distinct",))
+            marked.checked = Checked(registry.get(name), check, families or ("distinct",), any_weights)
         except registry.SpecError as error:
             raise registry.SpecError(f"{check.__module__}.{check.__name__}: {error}") from None
         return check

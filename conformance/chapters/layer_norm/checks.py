@@ -34,37 +34,37 @@ OFFSET_SOURCE = "offset of 1e4 in float32: 4·eps·1e4"
 # -- the call
 
 
-@requirement("LN-SHAPE-1", "layer-norm-one", "layer-norm-edges", "layer-norm-narrow")
+@requirement("LN-SHAPE-1", "layer-norm-one", "layer-norm-edges", "layer-norm-narrow", any_weights=True)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_shape(subject, case)
 
 
-@requirement("LN-DTYPE-1", "layer-norm-one")
+@requirement("LN-DTYPE-1", "layer-norm-one", any_weights=True)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_dtype(subject, case)
 
 
-@requirement("LN-IMMUT-1", "layer-norm-one")
+@requirement("LN-IMMUT-1", "layer-norm-one", any_weights=True)
 def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     return norms.changes_nothing(subject, case)
 
 
-@requirement("LN-REPEAT-1", "layer-norm-one")
+@requirement("LN-REPEAT-1", "layer-norm-one", any_weights=True)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     return norms.forgets_earlier_calls(subject, case)
 
 
-@requirement("LN-MODE-1", "layer-norm-one")
+@requirement("LN-MODE-1", "layer-norm-one", any_weights=True)
 def the_output_is_the_same_with_and_without_gradients(subject: Subject, case: Case) -> Evidence:
     return norms.is_the_same_in_every_mode(subject, case)
 
 
-@requirement("LN-STRIDE-1", "layer-norm-one")
+@requirement("LN-STRIDE-1", "layer-norm-one", any_weights=True)
 def memory_layout_does_not_matter(subject: Subject, case: Case) -> Evidence:
     return norms.reads_any_layout(subject, case)
 
 
-@requirement("LN-LEAD-1", "layer-norm")
+@requirement("LN-LEAD-1", "layer-norm", any_weights=True)
 def any_leading_axes_are_taken(subject: Subject, case: Case) -> Evidence:
     return norms.takes_any_leading_axes(subject, case)
 
@@ -82,7 +82,7 @@ def a_width_of_one_is_not_broadcast(subject: Subject, case: Case) -> Evidence:
 # -- what is normalized
 
 
-@requirement("LN-TOKEN-1", "layer-norm", "layer-norm-batches")
+@requirement("LN-TOKEN-1", "layer-norm", "layer-norm-batches", any_weights=True)
 def a_token_depends_on_no_other(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_tokens_apart(subject, case)
 
@@ -106,7 +106,7 @@ def deviations_keep_their_proportions(subject: Subject, case: Case) -> Evidence:
     return norms.stays_in_line(subject, case)
 
 
-@requirement("LN-SHIFT-1", "layer-norm")
+@requirement("LN-SHIFT-1", "layer-norm", any_weights=True)
 def a_number_added_to_all_features_changes_nothing(subject: Subject, case: Case) -> Evidence:
     x = tokens(case)
     want = bare(subject, x).out

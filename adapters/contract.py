@@ -431,6 +431,31 @@ class Component:
         """How many components stand on one another: 0 for what is made of nothing."""
         return max((COMPONENTS[part].height + 1 for part in self.made_of), default=0)
 
+    @property
+    def parts(self) -> frozenset[str]:
+        """All that it is made of, what these are made of, and so on."""
+        return frozenset(self.made_of).union(*(COMPONENTS[part].parts for part in self.made_of))
+
+    @property
+    def layered(self) -> bool:
+        """Whether it is one layer, or layers, of attention and a network with norms beside them."""
+        return self.configures("norm_first")
+
+    @property
+    def stacked(self) -> bool:
+        """Whether it is configured how many layers there are."""
+        return any(entry.name.endswith("_layers") for entry in fields(self.config))
+
+    @property
+    def decodes(self) -> bool:
+        """Whether its tokens attend to those of another sequence, too, and to no later ones of their own."""
+        return "memory" in self.attends
+
+    @property
+    def reads_ids(self) -> bool:
+        """Whether tokens come as ids."""
+        return self.configures("vocab_size")
+
     def configures(self, entry: str) -> bool:
         """Return whether the configuration has an entry of this name."""
         return entry in (known.name for known in fields(self.config))

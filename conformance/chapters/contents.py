@@ -1,15 +1,18 @@
-"""What the chapters have, found by their names: every check, every mutant, what each component looks like."""
+"""What the chapters have, found by their names: checks, mutants, and of each component looks and costs."""
 
 import importlib
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from attnconf.conformance.chapters.shared.appearance import Appearance
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.spec import registry
 
-WITHOUT_COMPONENT = ("masks", "throughput")  # chapters that are judged on components of others
+if TYPE_CHECKING:  # which draw blocks, and are read where something is counted or timed
+    from attnconf.conformance.chapters.shared.cost import Cost, Timed
 
 
 @cache
@@ -51,13 +54,32 @@ def all_mutants() -> dict[str, Mutant]:
     return found
 
 
+def _collected(room: str, table: str) -> dict[str, Any]:
+    """Return what the tables of all chapters that have such a room list by component, in the order of the chapters."""
+    found: dict[str, Any] = {}
+    for chapter in registry.CHAPTERS.values():
+        if (Path(__file__).parent / chapter / f"{room}.py").exists():
+            found |= getattr(importlib.import_module(f"attnconf.conformance.chapters.{chapter}.{room}"), table)
+    return found
+
+
 @cache
 def appearances() -> dict[str, Appearance]:
-    """Return by component what it looks like in somebody's file, in the order of the chapters."""
-    found: dict[str, Appearance] = {}
-    for chapter in registry.CHAPTERS.values():
-        if chapter not in WITHOUT_COMPONENT:
-            found |= importlib.import_module(f"attnconf.conformance.chapters.{chapter}.binding").APPEARANCES
+    """Return by component what it looks like in somebody's file."""
+    return _collected("binding", "APPEARANCES")
+
+
+@cache
+def costs() -> "dict[str, Cost]":
+    """Return by component what a call costs, of those of which it is counted."""
+    return _collected("cost", "COSTS")
+
+
+def timed(component: str) -> "Timed":
+    """Return how a component is timed. Raises KeyError for one that is not."""
+    found = costs()[component].timed
+    if found is None:
+        raise KeyError(component)
     return found
 
 

@@ -10,7 +10,6 @@ from attnconf.conformance.engine.evidence import Failure, Observed, Unsupported
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.unbound import needs_others
 from attnconf.spec import registry
 
 # A check's outcome is that of its worst case.
@@ -64,7 +63,7 @@ def judge_requirement(
         judged.outcome = "not-applicable"
         judged.message = f"the lens {subject.lens!r} on {subject.component} offers no {', '.join(lacking)}"
         return judged
-    if needs_others(subject.component, checked.requirement.id, subject.choice("parameters")):
+    if subject.choice("parameters") == "own" and not checked.any_weights:
         judged.outcome = "not-applicable"
         judged.message = "it needs weights that are known, and the implementation keeps its own"
         return judged

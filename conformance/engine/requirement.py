@@ -19,6 +19,7 @@ class Checked:
     requirement: registry.Requirement
     check: Check
     families: tuple[tuple[Case, ...], ...]
+    any_weights: bool = False  # whether it holds of every right implementation whatever its weights are
 
     def cases(self, subject: Subject, seed: int, device: str) -> list[Case]:
         """Return the scored cases for a subject, with values as wide as its lens can make them."""
@@ -50,13 +51,17 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
     return sizes
 
 
-def requirement(name: str, *families: tuple[Case, ...]) -> Callable[[Check], Check]:
-    """Mark a check with its requirement's id and the families of its cases."""
+def requirement(name: str, *families: tuple[Case, ...], any_weights: bool = False) -> Callable[[Check], Check]:
+    """Mark a check with its requirement's id and the families of its cases.
+
+    ``any_weights``: it compares an implementation with itself, and can be asked of one whose own weights are kept, as
+    nobody knows which of them is what.
+    """
 
     def mark(check: Check) -> Check:
         marked: Any = check
         try:
-            marked.checked = Checked(registry.get(name), check, families)
+            marked.checked = Checked(registry.get(name), check, families, any_weights)
         except registry.SpecError as error:
             raise registry.SpecError(f"{check.__module__}.{check.__name__}: {error}") from None
         return check

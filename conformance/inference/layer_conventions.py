@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
+from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
+from attnconf.conformance.engine.translate import translated
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.layer_state import State
 from attnconf.conformance.inference.layer_text import LayerText
@@ -20,9 +22,11 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
     fixed = dict(state.declares)
     if (text.causal_always and not text.decodes) or _says_causal(place, text):
         fixed["causality"] = "always"
-    if place.component == "token_attention":
-        for scale, layout in product(("none", "sqrt"), ("interleaved", "halves", "halves-cos-first")):
-            yield {**fixed, "embedding-scale": scale, "sinusoidal-layout": layout}, False
+    known = COMPONENTS[place.component]
+    if not known.layered:
+        names = translated(place.component)
+        for choices in product(*(CONVENTIONS[name] for name in names)):
+            yield {**fixed, **dict(zip(names, choices, strict=True))}, False
         return
     order = [state.norm_first, not state.norm_first]
     layered = fixed.get("norm-biases") != "no" and fixed["layer-bias"] == "yes"
@@ -35,9 +39,9 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
     ]
     if not layered:
         axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
-    if place.component == "transformer":
-        axes.append([{"transformer-scale": s} for s in ("sqrt", "none")])
-        axes.append([{"sinusoidal-layout": s} for s in ("interleaved", "halves", "halves-cos-first")])
+    for name in ("transformer-scale", "sinusoidal-layout"):
+        if name in known.conventions:
+            axes.append([{name: choice} for choice in CONVENTIONS[name]])
     ranked = sorted(
         product(*(range(len(axis)) for axis in axes)), key=lambda picked: (sum(map(bool, picked)), sum(picked))
     )

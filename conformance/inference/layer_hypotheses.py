@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
@@ -52,10 +53,10 @@ _SIZES: Mapping[str, tuple[str, ...]] = {
 
 def table_of(component: str, thing: Any = None) -> Meanings:
     """Return what parameters of a constructor may get, by their meanings; an embedding inside has some rows."""
-    counts = appearances()[component].sizes
-    if component == "token_attention":
+    known, counts = COMPONENTS[component], appearances()[component].sizes
+    if not known.layered:
         return counts
-    if component not in ("encoder", "decoder", "encoder_decoder"):
+    if not known.stacked or known.reads_ids:
         first = {name: counts[name] for name in ("vocab",) if name in counts}  # n_tokens is rather that than a length
         return {**first, **_SIZES, **counts}
     rows = {"vocab": ROWS} if names_read(thing) & TABLES else {}
@@ -115,11 +116,11 @@ def _called(
     if sized is None:
         attempts.say(f"{made.text}: its hidden width is not found")
         return
-    widths, ratio = sized
+    (widths, ratio), known = sized, COMPONENTS[place.component]
     text = LayerText(
         place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
         longest=0 if "max_len" in made.given else probe.longest(),
-        causal_always=called.causal if place.component not in ("encoder_layer", "encoder") else called.ordered,
+        causal_always=called.ordered if known.layered and not known.decodes else called.causal,
         whole=_tables_are_ours(module),
     )  # fmt: skip
     if called.fill != "none":
@@ -177,11 +178,12 @@ def woken(module: nn.Module, form: Any) -> None:
 def _sized(component: str, module: nn.Module, config: Any, made: Construction) -> tuple[Widths, dict[str, str]] | None:
     """Return the widths of a module, and how its hidden width depends on the model's where that cannot be chosen."""
     embed = FIRST.width
-    if component == "token_attention":
+    known = COMPONENTS[component]
+    if not known.layered:
         return Widths(embed, FIRST.head_width, 0, vocabulary(FIRST)), {}
     shapes = {n: tuple(p.shape) for n, p in module.named_parameters()}
     hidden = hidden_width(shapes, embed, config.hidden_dim)
-    vocab = vocabulary(FIRST) if component == "transformer" else 0
+    vocab = vocabulary(FIRST) if known.reads_ids else 0
     if hidden == config.hidden_dim or {"hidden", "ratio"} & made.given:
         return Widths(embed, FIRST.head_width, config.hidden_dim, vocab), {}
     if hidden % embed:
@@ -192,15 +194,15 @@ def _sized(component: str, module: nn.Module, config: Any, made: Construction) -
 def _refusing(text: LayerText, state: State) -> LayerText:
     """Return the text with what the class cannot be asked for."""
     given, found = text.made.given, list[tuple[str, str]]()
-    if "dropout" not in given and text.component != "token_attention":
+    if "dropout" not in given and text.known.configures("dropout"):
         found.append(("config.dropout and config.training", "dropout"))
     ratio = state.declares.get("hidden-ratio")
     if ratio:
         found.append(
             (f"config.hidden_dim != {ratio} * config.embed_dim", f"a hidden width other than {ratio} times the model's")
         )
-    if text.component in ("encoder_decoder", "transformer") and not {"layers", "decoder_layers"} <= given:
+    if "source" in text.known.attends and not {"layers", "decoder_layers"} <= given:
         found.append(("config.num_encoder_layers != config.num_decoder_layers", "different numbers of layers"))
-    if text.component in ("encoder", "encoder_layer", "token_attention") and text.causal_always:
+    if not text.decodes and text.causal_always:
         found.append(("not config.causal", "attention that is not causal"))
     return text.but(refusals=tuple(found))

@@ -225,7 +225,7 @@ def _decoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
     if more > ROUNDING:
         text, used = _first_fit(search, text, [n for n in _sorted(left, "self") if _may_be(n, "self")], "self")
         left = [n for n in left if n not in used]
-    models = text.component in ("encoder_decoder", "transformer")
+    models = "source" in text.known.attends
     about = [n for n in left if _may_be(n, "memory")]
     if models:
         return _of_models(search, text, about)

@@ -116,6 +116,7 @@ class Probe:
 
     def __init__(self, module: nn.Module, form: Form, component: str, case: Case):
         self.module, self.form, self.component, self.case = module.double().eval(), form, component, case
+        self.known = COMPONENTS[component]
         self.width = case.width
         self.parameters = numbers(self.module)
         self.fill: Any = FILLS[0][1]
@@ -123,11 +124,11 @@ class Probe:
 
     def inputs(self, L: int, S: int) -> dict[str, Tensor]:
         case = self.case.but(L=L, S=S)
-        if self.component in ("transformer", "token_attention"):
-            made = {"source": ids_of(case, "source", S), "target": ids_of(case, "target", L)}
-            return made if self.component == "transformer" else {"ids": made["target"]}
-        lengths = {"x": L, "memory": S, "source": S, "target": L}
-        return {name: drawn(name, case.B, lengths[name], self.width) for name in COMPONENTS[self.component].inputs}
+        lengths = {"x": L, "memory": S, "source": S, "target": L, "ids": L}
+        if self.known.reads_ids:  # those of one sequence are drawn as a target's are
+            streams = {name: "source" if name == "source" else "target" for name in self.known.inputs}
+            return {name: ids_of(case, stream, lengths[name]) for name, stream in streams.items()}
+        return {name: drawn(name, case.B, lengths[name], self.width) for name in self.known.inputs}
 
     def run(self, inputs: Mapping[str, Tensor], own: Mapping[str, Tensor] | None = None) -> Any:
         """Return what the module gives for inputs (B, …). Raises Failed."""
@@ -204,7 +205,8 @@ class Probe:
 
     def _output(self) -> str:
         inputs = self.inputs(3, 5)
-        rows = self.width if self.component != "transformer" else vocabulary(self.case)
+        logits = self.known.layered and self.known.reads_ids
+        rows = vocabulary(self.case) if logits else self.width
         shape = (3, self.case.B, rows) if self.sequence_first else (self.case.B, 3, rows)
         result = self.run(inputs)
         where = found_output(result, shape)

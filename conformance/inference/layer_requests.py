@@ -48,17 +48,15 @@ def _block(
     manner: Any = Manner(component, dict(declares))
     case = as_declared(case, manner)
     final = blocks.endings(manner)[0]
-    if component == "encoder_layer":
-        return blocks.encoder_layer(manner, case, norm_first)
-    if component == "encoder":
-        return blocks.encoder(manner, case, norm_first, final, layers[0])
-    if component == "decoder_layer":
-        return blocks.decoder_layer(manner, case, norm_first)
-    if component == "decoder":
-        return blocks.decoder(manner, case, norm_first, final, layers[1])
-    if component == "token_attention":
+    known = COMPONENTS[component]
+    if not known.layered:
         return _token_attention(manner, case)
-    return model(manner, case, layers, norm_first)
+    if "source" in known.attends:
+        return model(manner, case, layers, norm_first)
+    if known.stacked:
+        stack = blocks.decoder if known.decodes else blocks.encoder
+        return stack(manner, case, norm_first, final, layers[known.decodes])
+    return (blocks.decoder_layer if known.decodes else blocks.encoder_layer)(manner, case, norm_first)
 
 
 def _token_attention(manner: Manner, case: Case) -> Call:

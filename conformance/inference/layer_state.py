@@ -7,6 +7,7 @@ from itertools import islice, product
 
 from torch import Tensor, nn
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.inference.layer_reading import attention_weighings, caller
 from attnconf.conformance.inference.layer_text import Stack, after_the_first, template
 from attnconf.conformance.inference.layer_trace import Trace
@@ -41,13 +42,14 @@ class Side:
 
 def sides_of(component: str, layers: tuple[int, int]) -> list[Side]:
     """Return the sides of a component with so many layers."""
-    if component == "token_attention":
+    known = COMPONENTS[component]
+    parts = DECODER if known.decodes else ENCODER
+    if not known.layered:
         return [Side("", "", (("attn",), ()), 1, "")]
-    if component.endswith("_layer"):
-        return [Side("", "", ENCODER if component == "encoder_layer" else DECODER, 1, "")]
-    if component in ("encoder", "decoder"):
-        decodes = component == "decoder"
-        return [Side("layers", "config.num_layers", DECODER if decodes else ENCODER, layers[decodes], "norm")]
+    if not known.stacked:
+        return [Side("", "", parts, 1, "")]
+    if "source" not in known.attends:
+        return [Side("layers", "config.num_layers", parts, layers[known.decodes], "norm")]
     return [
         Side("encoder.layers", "config.num_encoder_layers", ENCODER, layers[0], "encoder.norm"),
         Side("decoder.layers", "config.num_decoder_layers", DECODER, layers[1], "decoder.norm"),
@@ -230,10 +232,11 @@ def _stack(side: Side, layers: list[list[str]]) -> Stack | None:
 
 def _tables(units: Units, real: Mapping[str, Tensor], component: str) -> list[str]:
     names = [unit.names[0] for unit in units.tables]
-    if component == "token_attention":
-        return [f'"{name}": weights["table.weight"]' for name in names[:1]]
-    if component != "transformer":
+    known = COMPONENTS[component]
+    if not known.reads_ids:
         return []
+    if not known.layered:
+        return [f'"{name}": weights["table.weight"]' for name in names[:1]]
     ours = {1: ("target",), 2: ("source", "target"), 3: ("source", "target", "head")}.get(len(names), ())
     return [f'"{name}": weights["{our}.weight"]' for name, our in zip(names, ours, strict=False)] + [
         f'"{name}": weights["target.weight"].new_zeros(config.vocab_size)'
@@ -251,7 +254,7 @@ def _declared(
     biases = {(True, True): "all", (True, False): "inputs", (False, True): "output", (False, False): "none"}[
         inputs, output
     ]
-    if component == "token_attention":
+    if not COMPONENTS[component].layered:
         return {} if biases == "all" else {"biases": biases}
     network = any(len(names) and names[0].endswith("bias") for n in networks for _, names in n.values())
     norm = any(len(unit.names) > 1 for unit in norms)
@@ -266,6 +269,6 @@ def _declared(
         found |= {} if norm else {"norm-biases": "no"}
     if stacks:
         found["final-norm"] = "always" if ended else "never"
-    if component == "transformer":
+    if "tying" in COMPONENTS[component].conventions:
         found["tying"] = {1: "all", 2: "head"}.get(len(units.tables), "none")
     return found

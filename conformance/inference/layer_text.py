@@ -82,7 +82,7 @@ class LayerText:
 
     @property
     def decodes(self) -> bool:
-        return len(self.known.inputs) == 2
+        return self.known.decodes
 
     def body(self) -> str:
         """Return the text of the component's function."""

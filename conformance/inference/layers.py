@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
@@ -81,7 +82,8 @@ class Unlike:
     @property
     def whole(self) -> bool:
         """Whether its embeddings are those that the component has, so that equality was to be expected."""
-        return self.place.component == "transformer" and self.tried[0].text.whole
+        known = COMPONENTS[self.place.component]
+        return known.layered and known.reads_ids and self.tried[0].text.whole
 
     def end(self) -> Bound:
         """Return the binding of what equals a known mistake, else of what was nearest."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from attnconf.adapters.contract import AlibiAttentionConfig, RelativeBiasAttentionConfig, RotaryAttentionConfig
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
@@ -55,30 +55,27 @@ def readers(raw: Any, request: Request) -> list[str]:
 
 
 def requests(component: str, fixed: Choice, way: str) -> list[Request]:
-    found = []
+    found, known = [], COMPONENTS[component]
+    more = {name: x for name, x in {"max_len": 11, "dtype": torch.float64}.items() if known.configures(name)}
     for size in SIZES_:
         for causal in WAYS[way]:
             B, H, L, E = size
-            config: Any = RelativeBiasAttentionConfig(H, E, causal=causal)
-            if component == "rotary_attention":
-                config = RotaryAttentionConfig(H, E, causal=causal, max_len=11, dtype=torch.float64)
-            elif component == "alibi_attention":
-                config = AlibiAttentionConfig(H, E, causal, torch.float64)
-            weights = {"table.weight": drawn(f"table {H}", 32, H)} if component == "relative_bias_attention" else {}
+            config = known.config(num_heads=H, head_dim=E, causal=causal, **more)
+            weights = {"table.weight": drawn(f"table {H}", 32, H)} if known.configures("num_buckets") else {}
             inputs = {name: drawn(f"{name} {size}", B, H, L, E) for name in THREE}
             found.append(Request(component, config, weights, inputs, size))
     return found
 
 
 def refusals(given: frozenset[str], component: str, way: str) -> list[str]:
-    lines: list[str] = []
+    lines, known = list[str](), COMPONENTS[component]
     if way != "free":
         always = way == "always causal"
         words = "attention that is not causal" if always else "causal attention"
         lines += refuse("not config.causal" if always else "config.causal", words)
-    if component == "rotary_attention" and "base" not in given:
+    if known.configures("base") and "base" not in given:
         lines += refuse("config.base != 10000.0", "an argument for the base")
-    if component == "relative_bias_attention":
+    if known.configures("num_buckets"):
         lines += refuse("config.cross", "attention to another sequence")
         lines += [] if "buckets" in given else refuse("config.num_buckets != 32", "another number of buckets")
         lines += [] if "distance" in given else refuse("config.max_distance != 128", "another largest distance")
@@ -87,16 +84,16 @@ def refusals(given: frozenset[str], component: str, way: str) -> list[str]:
 
 def chapters(place: Place) -> Iterator[Chapter]:
     """Yield the ways in which attention with positions may take its inputs, and be causal or not."""
-    component, sizes = place.component, appearances()[place.component].sizes
+    component, known, sizes = place.component, COMPONENTS[place.component], appearances()[place.component].sizes
     asked = partial(requests, component)
     for inputs in inputs_for(component, place):
         for way in WAYS:
             plain = Chapter(
                 component, sizes, inputs, readers, asked, partial(refusals, component=component, way=way),
-                states=table_states if component == "relative_bias_attention" else None, layouts=LAYOUTS, ways=(way,),
+                states=table_states if known.configures("num_buckets") else None, layouts=LAYOUTS, ways=(way,),
                 unless=frozenset(() if way == "free" else ("causal", "bidirectional")),
             )  # fmt: skip
-            if component == "rotary_attention":
+            if "positions" in known.keywords:
                 after = partial(with_options, request=asked({}, way)[0], axis=2, like="query")
                 plain = replace(plain, limits=unplaced, after=after)
             yield plain

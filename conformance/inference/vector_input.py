@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.adapters.generated.vector_input import ID, Handed
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
@@ -39,7 +40,8 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     Raises Failed.
     """
     embeds = any(isinstance(m, nn.Embedding) for m in module.modules())
-    if component not in ("encoder", "decoder", "encoder_decoder") or not embeds:
+    known = COMPONENTS[component]
+    if not known.stacked or known.reads_ids or not embeds:
         return made, module
     ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]
     seen, result = _watched(module, form, ids)

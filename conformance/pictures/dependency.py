@@ -88,8 +88,8 @@ def _length(request: Request, groups: list[tuple[str, ...]]) -> int:
 def hidden_by(request: Request) -> str:
     """Return what hides positions in this call, in words; nothing where nothing does."""
     given = [f"{n} {tuple(x.shape)}" for n, x in request.inputs.items() if n.endswith("mask") or n == "attn_bias"]
-    decodes = request.component.startswith("decoder") or request.component in ("transformer", "encoder_decoder")
-    return ", ".join([*(["causal"] if decodes or getattr(request.config, "causal", False) else []), *given])
+    causal = COMPONENTS[request.component].decodes or getattr(request.config, "causal", False)
+    return ", ".join([*(["causal"] if causal else []), *given])
 
 
 def _map(subject: Subject, reference: Subject, request: Request) -> Json | None:
@@ -127,7 +127,7 @@ def _judged(request: Request, like: Tensor) -> Tensor:
     samples, L = request.out_shape[0], like.shape[1]
     rows = torch.ones(samples, L, dtype=torch.bool)
     for name, x in request.inputs.items():
-        if request.component in ("attention", "multi_head_attention") or not name.endswith("_mask") or x.ndim != 2:
+        if not COMPONENTS[request.component].attends or not name.endswith("_mask") or x.ndim != 2:
             continue
         if name in ("key_mask", "target_mask"):
             rows &= x.cpu()

@@ -22,7 +22,6 @@ from attnconf.conformance.timing.problem import Numbers, Problem
 SLACK = {torch.float32: 8.0, torch.bfloat16: 2.0, torch.float16: 2.0}
 SCORES = {"cpu": 2**22, "cuda": 2**28}  # how many of them the reference may have at once
 LITTLE = 1e8  # operations that the reference does again each time that results are looked at
-SUBLAYERS = {"multi_head_attention": 3, "encoder_layer": 5}  # that errors pass through
 Part = tuple[slice, ...]
 
 
@@ -115,7 +114,7 @@ class Tier:
         if got.shape != want.shape:
             raise Failure("shape", f"{name} has shape {tuple(got.shape)}, want {tuple(want.shape)}")
         try:
-            return error_budget(got, want, baseline, case.torch_dtype, SUBLAYERS.get(case.component, 0))
+            return error_budget(got, want, baseline, case.torch_dtype, self.problem.timed.sublayers)
         except Failure as failure:
             raise Failure(failure.reason, f"{name} {failure.message}", **failure.details) from None
 

@@ -12,16 +12,16 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attnconf.adapters.contract import Forward, Weights
+from attnconf.conformance.chapters.contents import timed
 from attnconf.conformance.engine.request import Implementation
 
 CUDA_BACKENDS = ("CUDNN_ATTENTION", "FLASH_ATTENTION", "EFFICIENT_ATTENTION")
-COPIED = ("rotary", "layer_norm", "rms_norm")  # what only reads and writes
 
 
 def anchors(device: str, component: str) -> list[Implementation]:
     """Return what may be the anchor; on CUDA the quickest in a case is, on the CPU torch's own choice."""
-    if component in COPIED:
-        return [Implementation("copy", dict.fromkeys(COPIED, copying))]
+    if timed(component).copies:
+        return [Implementation("copy", {component: copying})]
     if device == "cpu":
         return [_anchor("sdpa", None)]
     backends = [getattr(SDPBackend, name) for name in CUDA_BACKENDS if hasattr(SDPBackend, name)]

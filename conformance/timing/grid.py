@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from attnconf.conformance.timing import work
-from attnconf.conformance.timing.work import Work
+from attnconf.conformance.chapters.contents import timed
+from attnconf.conformance.chapters.shared.work import Work
 
 PASSES = ("forward", "backward", "both")
 
@@ -47,7 +47,7 @@ class Case:
     @property
     def work(self) -> Work:
         """Return what one call of this case must do at least."""
-        return _WORK[self.component](self)
+        return timed(self.component).work(self)
 
     def __str__(self) -> str:
         length = f"L={self.L}" if self.keys == self.L else f"L={self.L} S={self.keys}"
@@ -55,58 +55,6 @@ class Case:
         mask = " causal" * self.causal + " padded" * self.padded
         return f"{self.component} {self.passes}: B={self.B} {heads} {length} E={self.E} {self.dtype}{mask}"
 
-
-def _attention(case: Case) -> Work:
-    count = work.pairs(case.L, case.keys, case.causal)
-    published = work.pairs_published(case.L, case.keys, case.causal)
-    times = work.factor(case.passes, work.BACKWARD_OF_ATTENTION)
-    flops, flops_published = (
-        times * work.attention_flops(case.B, case.H, n, case.E, case.E) for n in (count, published)
-    )
-    return Work(flops, flops_published, _attention_bytes(case), case.B * case.L)
-
-
-def _attention_bytes(case: Case) -> float:
-    """Return the bytes of q, k, v and out; backward reads these and dO, and writes dQ, dK and dV."""
-    size, kv_heads = case.torch_dtype.itemsize, case.kv_heads or case.H
-    queries, keys = case.B * case.H * case.L * case.E * size, case.B * kv_heads * case.keys * case.E * size
-    forward, backward = 2 * queries + 2 * keys, 4 * queries + 4 * keys
-    return {"forward": forward, "backward": backward, "both": forward + backward}[case.passes]
-
-
-def _linears(case: Case) -> float:
-    """Return the operations of the linear layers beside attention, in this pass."""
-    flops = work.projection_flops(case.B, case.L, case.width, case.H, case.H, case.E)
-    if case.hidden:
-        flops += work.feed_forward_flops(case.B, case.L, case.width, case.hidden)
-    return flops * work.factor(case.passes, work.BACKWARD_OF_LINEAR)
-
-
-def _module(case: Case) -> Work:
-    """Return the work of multi-head self-attention, or of an encoder layer, on (B, L, width)."""
-    inside, linears, size = _attention(case), _linears(case), case.torch_dtype.itemsize
-    weights = (4 * case.width**2 + 2 * case.width * case.hidden) * size
-    x = case.B * case.L * case.width * size
-    forward, backward = 2 * x + weights, 2 * x + 2 * weights
-    traffic = {"forward": forward, "backward": backward, "both": forward + backward}[case.passes]
-    return Work(inside.flops + linears, inside.flops_published + linears, traffic, inside.tokens)
-
-
-def _elementwise(case: Case) -> Work:
-    """Return the work of what reads every element and writes it again, as rotary positions and norms do."""
-    x = case.B * case.L * case.width * case.torch_dtype.itemsize
-    times = {"forward": 2, "backward": 2, "both": 4}[case.passes]
-    return Work(0.0, 0.0, times * x, case.B * case.L)
-
-
-_WORK = {
-    "attention": _attention,
-    "multi_head_attention": _module,
-    "encoder_layer": _module,
-    "rotary": _elementwise,
-    "layer_norm": _elementwise,
-    "rms_norm": _elementwise,
-}
 
 # -- CPU: float32, one thread
 

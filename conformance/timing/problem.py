@@ -13,16 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import (
-    COMPONENTS,
-    AttentionConfig,
-    EncoderLayerConfig,
-    Forward,
-    LayerNormConfig,
-    MultiHeadAttentionConfig,
-    RmsNormConfig,
-    RotaryConfig,
-)
+from attnconf.adapters.contract import COMPONENTS, Forward
+from attnconf.conformance.chapters.contents import timed
 from attnconf.conformance.engine.boundary import build
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Implementation
@@ -77,7 +69,8 @@ class Problem:
 
     def __init__(self, case: Case, seed: int, sets: int = 1):
         self.case = case
-        self.config = config(case)
+        self.timed = timed(case.component)
+        self.config = self.timed.config(case)
         self.generator = torch.Generator(case.device).manual_seed(seed)
         self.mask = key_mask(case)
         self.weights = self._weights()
@@ -88,7 +81,7 @@ class Problem:
     def grow(self, sets: int) -> None:
         """Have so many sets, if there are fewer."""
         while len(self.sets) < sets:
-            inputs = {name: self._leaf(self.normal(*shape)) for name, shape in shapes(self.case).items()}
+            inputs = {name: self._leaf(self.normal(*shape)) for name, shape in self.timed.inputs(self.case).items()}
             cotangent = self.normal(*next(iter(inputs.values())).shape)
             self.sets.append(Numbers(self.case, inputs, self.weights, cotangent, self.mask))
 
@@ -138,7 +131,7 @@ class Problem:
 
     def _weights(self) -> dict[str, Tensor]:
         drawn = {}
-        for name, shape in weight_shapes(self.case).items():
+        for name, shape in self.timed.weights(self.case).items():
             matrix = len(shape) == 2
             w = self.normal(*shape, size=1 / math.sqrt(shape[1]) if matrix else 0.1)
             drawn[name] = self._leaf(w if matrix or name.endswith("bias") else w + 1)  # a norm's gain is about 1
@@ -158,49 +151,6 @@ def differentiable(out: Any) -> Tensor:
     if not out.requires_grad:
         raise Failure("property", "out carries no gradient: the graph to inputs and weights is cut")
     return out
-
-
-def config(case: Case) -> Any:
-    """Return the configuration of the component."""
-    if case.component == "attention":
-        return AttentionConfig(causal=case.causal)
-    if case.component == "multi_head_attention":
-        width = case.width
-        return MultiHeadAttentionConfig(width, case.H, case.E, width, width, width, causal=case.causal)
-    if case.component == "encoder_layer":
-        return EncoderLayerConfig(case.width, case.H, case.hidden, causal=case.causal)
-    if case.component == "rotary":
-        return RotaryConfig(case.E, case.E, max_len=case.L, dtype=case.torch_dtype, device=case.device)
-    return LayerNormConfig((case.width,)) if case.component == "layer_norm" else RmsNormConfig(case.width)
-
-
-def shapes(case: Case) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the inputs; where there is a query alone, it is key and value too."""
-    if case.component == "attention":
-        keys = (case.B, case.kv_heads or case.H, case.keys, case.E)
-        return {"query": (case.B, case.H, case.L, case.E), "key": keys, "value": keys}
-    if case.component == "rotary":
-        return {"x": (case.B, case.H, case.L, case.E)}
-    return {"query" if case.component == "multi_head_attention" else "x": (case.B, case.L, case.width)}
-
-
-def weight_shapes(case: Case) -> Mapping[str, tuple[int, ...]]:
-    """Return the shapes of the weights by the contract's names."""
-    width, hidden = case.width, case.hidden
-    attention = {
-        f"{name}.{kind}": (width,) * n for name in ("q", "k", "v", "out") for kind, n in (("weight", 2), ("bias", 1))
-    }
-    norm = {"weight": (width,), "bias": (width,)}
-    if case.component == "multi_head_attention":
-        return attention
-    if case.component == "encoder_layer":
-        return {
-            **{f"attn.{name}": shape for name, shape in attention.items()},
-            "ff.up.weight": (hidden, width), "ff.up.bias": (hidden,),
-            "ff.down.weight": (width, hidden), "ff.down.bias": (width,),
-            **{f"norm{i}.{name}": shape for i in (1, 2) for name, shape in norm.items()},
-        }  # fmt: skip
-    return {"layer_norm": norm, "rms_norm": {"weight": (width,)}}.get(case.component, {})
 
 
 def key_mask(case: Case) -> Tensor | None:

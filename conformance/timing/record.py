@@ -21,12 +21,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from attnconf.conformance.chapters.shared.work import roof
 from attnconf.conformance.timing import intervals
 from attnconf.conformance.timing.clock import Sample
 from attnconf.conformance.timing.grid import Case
 from attnconf.conformance.timing.integrity import Flag
 from attnconf.conformance.timing.intervals import Interval
-from attnconf.conformance.timing.work import roof
 
 # Times the operations of the datasheet, or measured: what was measured while neighbours computed is too little.
 IMPOSSIBLE = {"flops": 1.1, "gemm": 3.0}

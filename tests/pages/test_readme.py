@@ -65,7 +65,7 @@ def test_the_failure_that_is_shown_is_what_is_printed(folder):
 def test_the_first_of_two_commands_judges_the_homework_that_is_shown():
     commands = re.search(r"<!-- commands -->(.*?)<!-- end -->", README, flags=re.DOTALL).group(1)
     first, second = re.findall(r"^    (\S.*)$", commands, flags=re.MULTILINE)
-    assert second.endswith("/pytest")
+    assert second.endswith("/pytest -n 2 --dist worksteal")
     arguments = first.rpartition("/attnconf run ")[2].split()
     shown, test = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert (ROOT / arguments[-1]).read_text(encoding="utf-8").endswith(shown)

@@ -5,7 +5,8 @@ import json
 import pytest
 import torch
 
-from attnconf.conformance.timing import grid, record, work
+from attnconf.conformance.chapters.shared import work
+from attnconf.conformance.timing import grid, record
 from attnconf.conformance.timing.grid import Case
 
 

@@ -73,7 +73,7 @@ def read_bias(
     subject: Subject, case: Case, length: int, causal: bool = True, width: int = 0, before: tuple[int, ...] = ()
 ) -> Tensor:
     """Return the bias of so many tokens against that of each query's own key: (H, length, length), float64."""
-    if subject.component == "alibi":
+    if not subject.offers("scores"):
         bias = ask_for_bias(subject, case, length, length, causal, before).out.double()
     else:
         bias = log_weights(subject, case, length, causal, width=width, blind=True, before=before)[0]
@@ -96,7 +96,7 @@ def distances(length: int, like: Tensor) -> Tensor:
 
 @requirement("ALIBI-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
 def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case) -> Evidence:
-    if subject.component == "alibi":
+    if not subject.offers("scores"):
         out = ask_for_bias(subject, case, case.S, case.S).out
     else:
         out = attend(subject, *tokens(case, case.S, case.B)).out

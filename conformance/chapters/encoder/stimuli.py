@@ -55,7 +55,7 @@ _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final
 
 
 def is_stack(subject: Subject) -> bool:
-    return subject.component == "encoder"
+    return subject.offers("stack")
 
 
 def declared(subject: Subject) -> str:

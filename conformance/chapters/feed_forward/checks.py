@@ -94,14 +94,14 @@ def first_layers(weights: Weights) -> list[str]:
 # -- the call
 
 
-@requirement("FF-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
+@requirement("FF-SHAPE-1", stimuli.USUAL, stimuli.EDGES, any_weights=True)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     x = tokens(case)
     out = ask(subject, case, x).out
     yield holds(out.shape == x.shape, f"out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
 
 
-@requirement("FF-DTYPE-1", stimuli.ONE)
+@requirement("FF-DTYPE-1", stimuli.ONE, any_weights=True)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
@@ -109,14 +109,14 @@ def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evide
         yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
 
 
-@requirement("FF-IMMUT-1", stimuli.ONE)
+@requirement("FF-IMMUT-1", stimuli.ONE, any_weights=True)
 def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
         changed = ask(subject, case, tokens(case), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("FF-REPEAT-1", stimuli.ONE)
+@requirement("FF-REPEAT-1", stimuli.ONE, any_weights=True)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, tokens(case)).out
     for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 3))):
@@ -125,7 +125,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
         yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
 
-@requirement("FF-STRIDE-1", stimuli.ONE)
+@requirement("FF-STRIDE-1", stimuli.ONE, any_weights=True)
 def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, tokens(case)).out
     for layout in ("transposed", "offset"):
@@ -136,7 +136,7 @@ def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Eviden
 # -- position-wise
 
 
-@requirement("FF-TOKEN-1", stimuli.BATCHES)
+@requirement("FF-TOKEN-1", stimuli.BATCHES, any_weights=True)
 def other_tokens_have_no_influence(subject: Subject, case: Case) -> Evidence:
     x, whole = tokens(case), ask(subject, case, tokens(case)).out
     for t in (0, case.L // 2, case.L - 1):
@@ -145,7 +145,7 @@ def other_tokens_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(ask(subject, case, among).out[:, t], whole[:, t], f"out of token {t} among others than before")
 
 
-@requirement("FF-BATCH-1", stimuli.BATCHES)
+@requirement("FF-BATCH-1", stimuli.BATCHES, any_weights=True)
 def other_samples_have_no_influence(subject: Subject, case: Case) -> Evidence:
     x, whole = tokens(case), ask(subject, case, tokens(case)).out
     for b in (0, case.B - 1):
@@ -154,7 +154,7 @@ def other_samples_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(ask(subject, case, among).out[b], whole[b], f"out of sample {b} among others than before")
 
 
-@requirement("FF-PLACE-1", stimuli.USUAL)
+@requirement("FF-PLACE-1", stimuli.USUAL, any_weights=True)
 def equal_tokens_get_equal_outputs(subject: Subject, case: Case) -> Evidence:
     token = tokens(case)[:1, :1]
     alone = ask(subject, case, token.clone()).out
@@ -351,7 +351,7 @@ def the_gate_adds_its_own_bias(subject: Subject, case: Case) -> Evidence:
 # -- dropout
 
 
-@requirement("FF-DROP-1", stimuli.ONE)
+@requirement("FF-DROP-1", stimuli.ONE, any_weights=True)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     config, x = manner(subject, case), tokens(case)
     want = run(subject, config, draw(case, config), x, seed=2).out

@@ -35,37 +35,37 @@ OFFSET_SOURCE = "offset of 1e4 in float32: 4·eps·1e4"
 # -- the call
 
 
-@requirement("LN-SHAPE-1", stimuli.ONE, stimuli.EDGES, stimuli.NARROW)
+@requirement("LN-SHAPE-1", stimuli.ONE, stimuli.EDGES, stimuli.NARROW, any_weights=True)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_shape(subject, case)
 
 
-@requirement("LN-DTYPE-1", stimuli.ONE)
+@requirement("LN-DTYPE-1", stimuli.ONE, any_weights=True)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_dtype(subject, case)
 
 
-@requirement("LN-IMMUT-1", stimuli.ONE)
+@requirement("LN-IMMUT-1", stimuli.ONE, any_weights=True)
 def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     return norms.changes_nothing(subject, case)
 
 
-@requirement("LN-REPEAT-1", stimuli.ONE)
+@requirement("LN-REPEAT-1", stimuli.ONE, any_weights=True)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     return norms.forgets_earlier_calls(subject, case)
 
 
-@requirement("LN-MODE-1", stimuli.ONE)
+@requirement("LN-MODE-1", stimuli.ONE, any_weights=True)
 def the_output_is_the_same_with_and_without_gradients(subject: Subject, case: Case) -> Evidence:
     return norms.is_the_same_in_every_mode(subject, case)
 
 
-@requirement("LN-STRIDE-1", stimuli.ONE)
+@requirement("LN-STRIDE-1", stimuli.ONE, any_weights=True)
 def memory_layout_does_not_matter(subject: Subject, case: Case) -> Evidence:
     return norms.reads_any_layout(subject, case)
 
 
-@requirement("LN-LEAD-1", stimuli.USUAL)
+@requirement("LN-LEAD-1", stimuli.USUAL, any_weights=True)
 def any_leading_axes_are_taken(subject: Subject, case: Case) -> Evidence:
     return norms.takes_any_leading_axes(subject, case)
 
@@ -83,7 +83,7 @@ def a_width_of_one_is_not_broadcast(subject: Subject, case: Case) -> Evidence:
 # -- what is normalized
 
 
-@requirement("LN-TOKEN-1", stimuli.USUAL, stimuli.BATCHES)
+@requirement("LN-TOKEN-1", stimuli.USUAL, stimuli.BATCHES, any_weights=True)
 def a_token_depends_on_no_other(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_tokens_apart(subject, case)
 
@@ -107,7 +107,7 @@ def deviations_keep_their_proportions(subject: Subject, case: Case) -> Evidence:
     return norms.stays_in_line(subject, case)
 
 
-@requirement("LN-SHIFT-1", stimuli.USUAL)
+@requirement("LN-SHIFT-1", stimuli.USUAL, any_weights=True)
 def a_number_added_to_all_features_changes_nothing(subject: Subject, case: Case) -> Evidence:
     x = tokens(case)
     want = bare(subject, x).out

@@ -75,14 +75,14 @@ def slope(subject: Subject, case: Case, positions: Tensor | None = None, table: 
 # -- the call
 
 
-@requirement("LRN-SHAPE-1", stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)
+@requirement("LRN-SHAPE-1", stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES, any_weights=True)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, random(case)).out
     want = (case.B, case.L, case.features)
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("LRN-DTYPE-1", stimuli.ONE)
+@requirement("LRN-DTYPE-1", stimuli.ONE, any_weights=True)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
@@ -100,14 +100,14 @@ def the_row_is_as_precise_as_its_dtype(subject: Subject, case: Case) -> Evidence
         yield close(ask(subject, c, x).out, want, what, bound=eps, source="two roundings of the dtype, of the sum")
 
 
-@requirement("LRN-IMMUT-1", stimuli.ONE)
+@requirement("LRN-IMMUT-1", stimuli.ONE, any_weights=True)
 def input_and_table_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
         changed = ask(subject, case, random(case), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("LRN-REPEAT-1", stimuli.ONE)
+@requirement("LRN-REPEAT-1", stimuli.ONE, any_weights=True)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, zeros(case)).out
     for what, length in (("as long", case.L), ("longer", case.L + 2), ("shorter", max(1, case.L - 4))):
@@ -132,13 +132,13 @@ def a_token_gets_the_row_of_its_position(subject: Subject, case: Case) -> Eviden
     yield close(got, table_of(subject, case)[offset(subject) :][: case.L], "out of zeros, against the first rows,")
 
 
-@requirement("LRN-BATCH-1", stimuli.USUAL, stimuli.BATCHES)
+@requirement("LRN-BATCH-1", stimuli.USUAL, stimuli.BATCHES, any_weights=True)
 def every_sample_gets_the_same_rows(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, zeros(case)).out
     yield close(out, out[:1].expand_as(out), "out of a sample of zeros, against that of the first,")
 
 
-@requirement("LRN-ADD-1", stimuli.USUAL, stimuli.EDGES)
+@requirement("LRN-ADD-1", stimuli.USUAL, stimuli.EDGES, any_weights=True)
 def the_input_is_added_once(subject: Subject, case: Case) -> Evidence:
     x = random(case)
     alone = ask(subject, case, zeros(case)).out
@@ -158,7 +158,7 @@ def the_longest_sequence_uses_every_row(subject: Subject, case: Case) -> Evidenc
     yield close(got[0], rows, f"out of {case.L} zeros, against all {case.L} rows,")
 
 
-@requirement("LRN-BEYOND-1", stimuli.USUAL)
+@requirement("LRN-BEYOND-1", stimuli.USUAL, any_weights=True)
 def a_longer_sequence_is_refused(subject: Subject, case: Case) -> Evidence:
     most = positions_of(case)
     for length in (most + 1, 2 * most + 3):
@@ -203,7 +203,7 @@ def a_row_used_twice_gets_both_gradients(subject: Subject, case: Case) -> Eviden
     yield close(got, want, f"gradient of the rows that were used, at positions {positions.tolist()},")
 
 
-@requirement("LRN-GRAD-4", stimuli.USUAL)
+@requirement("LRN-GRAD-4", stimuli.USUAL, any_weights=True)
 def the_gradient_reaches_the_input(subject: Subject, case: Case) -> Evidence:
     if not added(subject):
         yield Measure()  # the output does not depend on x
@@ -286,14 +286,14 @@ def positions_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evide
 # -- training
 
 
-@requirement("LRN-DROP-1", stimuli.ONE)
+@requirement("LRN-DROP-1", stimuli.ONE, any_weights=True)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, random(case)).out
     got = ask(subject, case, random(case), changes={"dropout": P}, seed=1).out
     yield close(got, want, "out in evaluation with dropout, against out without,")
 
 
-@requirement("LRN-DROP-2", stimuli.WIDE)
+@requirement("LRN-DROP-2", stimuli.WIDE, any_weights=True)
 def training_drops_elements_of_the_output_at_the_given_rate(subject: Subject, case: Case) -> Evidence:
     case = case.but(B=max(2, case.B), L=max(101, case.L), features=max(66, case.features))  # a rate needs numbers
     evaluated = ask(subject, case, random(case)).out

@@ -98,17 +98,17 @@ def read_buckets(
     Keys that causality hides count as bucket 0, which is that of later keys in one direction.
     """
     table = one_column(case, SIZES[0]) if table is None else table
-    if subject.component == "relative_bias":
+    if not subject.offers("scores"):
         bias = ask_for_bias(subject, table, length, length, both, max_distance).out.double()
     else:
         q, k, v = tokens(case, length)
         bias = log_weights(subject, 0 * q, k, v, table, not both, max_distance)[0]
     seen = torch.ones(length, length, dtype=torch.bool, device=bias.device)
-    if subject.component != "relative_bias" and not both:
+    if subject.offers("scores") and not both:
         seen = seen.tril()
     if rows is not None:
         bias, seen = bias[:, list(rows)], seen[list(rows)]
-    free = subject.component != "relative_bias"
+    free = subject.offers("scores")
     if bool((table == table[:, :1]).all()):  # all heads at once
         found = rows_of(bias.flatten(0, 1), table[:, 0].double(), seen.repeat(case.H, 1), free).view_as(bias)
     else:
@@ -165,7 +165,7 @@ def are(got: Tensor, want: Tensor, where: Tensor, offset: Tensor, what: str) -> 
 @requirement("REL-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
 def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case) -> Evidence:
     table = case.draw("table", SIZES[0], case.H)
-    if subject.component == "relative_bias":
+    if not subject.offers("scores"):
         out = ask_for_bias(subject, table, case.S, case.S).out
     else:
         out = attend(subject, *tokens(case, case.S, case.B), table).out
@@ -176,7 +176,7 @@ def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case)
 def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
         table = case.draw("table", SIZES[0], case.H).to(dtype)
-        if subject.component == "relative_bias":
+        if not subject.offers("scores"):
             out = ask_for_bias(subject, table, case.S, case.S).out
         else:
             q, k, v = (x.to(dtype) for x in tokens(case, case.S))
@@ -187,7 +187,7 @@ def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case)
 def out_after(subject: Subject, case: Case, before: tuple[int, ...]) -> Tensor:
     """Return what either component gives for S tokens after calls with so many."""
     table = one_column(case, SIZES[0])
-    if subject.component == "relative_bias":
+    if not subject.offers("scores"):
         lengths = tuple({"query_length": n, "key_length": n} for n in before)
         return ask_for_bias(subject, table, case.S, case.S, before=lengths).out
     earlier = tuple(dict(zip(("query", "key", "value"), tokens(case, n), strict=True)) for n in before)
@@ -220,7 +220,7 @@ def every_head_has_its_own_column(subject: Subject, case: Case) -> Evidence:
 @requirement("REL-GRAD-1", stimuli.ONE)
 def the_table_is_trained_through_its_bias(subject: Subject, case: Case) -> Evidence:
     """Of 12 buckets the last one is used, too, by keys 10 tokens away."""
-    compare = counted if subject.component == "relative_bias" else differed
+    compare = differed if subject.offers("scores") else counted
     for buckets, max_distance in (SIZES, (12, 10)):
         yield compare(subject, case, one_column(case, buckets), max_distance)
 

@@ -24,37 +24,37 @@ ALIKE = 0.99
 # -- the call
 
 
-@requirement("RMS-SHAPE-1", stimuli.ONE, stimuli.EDGES, stimuli.NARROW)
+@requirement("RMS-SHAPE-1", stimuli.ONE, stimuli.EDGES, stimuli.NARROW, any_weights=True)
 def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_shape(subject, case)
 
 
-@requirement("RMS-DTYPE-1", stimuli.ONE)
+@requirement("RMS-DTYPE-1", stimuli.ONE, any_weights=True)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_dtype(subject, case)
 
 
-@requirement("RMS-IMMUT-1", stimuli.ONE)
+@requirement("RMS-IMMUT-1", stimuli.ONE, any_weights=True)
 def input_and_weight_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     return norms.changes_nothing(subject, case)
 
 
-@requirement("RMS-REPEAT-1", stimuli.ONE)
+@requirement("RMS-REPEAT-1", stimuli.ONE, any_weights=True)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     return norms.forgets_earlier_calls(subject, case)
 
 
-@requirement("RMS-MODE-1", stimuli.ONE)
+@requirement("RMS-MODE-1", stimuli.ONE, any_weights=True)
 def the_output_is_the_same_with_and_without_gradients(subject: Subject, case: Case) -> Evidence:
     return norms.is_the_same_in_every_mode(subject, case)
 
 
-@requirement("RMS-STRIDE-1", stimuli.ONE)
+@requirement("RMS-STRIDE-1", stimuli.ONE, any_weights=True)
 def memory_layout_does_not_matter(subject: Subject, case: Case) -> Evidence:
     return norms.reads_any_layout(subject, case)
 
 
-@requirement("RMS-LEAD-1", stimuli.USUAL)
+@requirement("RMS-LEAD-1", stimuli.USUAL, any_weights=True)
 def any_leading_axes_are_taken(subject: Subject, case: Case) -> Evidence:
     return norms.takes_any_leading_axes(subject, case)
 
@@ -72,7 +72,7 @@ def a_width_of_one_is_not_broadcast(subject: Subject, case: Case) -> Evidence:
 # -- what is normalized
 
 
-@requirement("RMS-TOKEN-1", stimuli.USUAL, stimuli.BATCHES)
+@requirement("RMS-TOKEN-1", stimuli.USUAL, stimuli.BATCHES, any_weights=True)
 def a_token_depends_on_no_other(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_tokens_apart(subject, case)
 
@@ -88,7 +88,7 @@ def the_mean_square_becomes_one(subject: Subject, case: Case) -> Evidence:
     yield close(square, torch.ones_like(square), "mean square of out over the features")
 
 
-@requirement("RMS-SCALE-1", stimuli.USUAL)
+@requirement("RMS-SCALE-1", stimuli.USUAL, any_weights=True)
 def the_scale_of_large_rows_does_not_matter(subject: Subject, case: Case) -> Evidence:
     return norms.ignores_large_scales(subject, case)
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, einsum
 
-from attnconf.adapters.contract import RotaryAttentionConfig, RotaryConfig
+from attnconf.adapters.contract import COMPONENTS, RotaryAttentionConfig, RotaryConfig
 from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Measure, holds
 from attnconf.conformance.engine.request import Reply
@@ -79,26 +79,26 @@ def ask_either(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply
     """Return the reply of either component to x, as query, key and value where there are three."""
     names = inputs_of(subject)
     dtype = options.pop("dtype", case.dtype)
-    if subject.component == "rotary":
-        config: Any = config_for(case, head_dim=x.shape[-1], dtype=dtype)
+    if subject.offers("scores"):
+        config: Any = attention_config(case, num_heads=x.shape[1], head_dim=x.shape[-1], dtype=dtype)
     else:
-        config = attention_config(case, num_heads=x.shape[1], head_dim=x.shape[-1], dtype=dtype)
+        config = config_for(case, head_dim=x.shape[-1], dtype=dtype)
     # different tensors, or a mistake that changes one of them would be hidden in the others
     inputs = {name: x.roll(at, dims=0).to(dtype) for at, name in enumerate(names)}
     return subject.ask(config, inputs, tuple(x.shape), **options)
 
 
 def inputs_of(subject: Subject) -> tuple[str, ...]:
-    return ("x",) if subject.component == "rotary" else ("query", "key", "value")
+    return COMPONENTS[subject.component].inputs
 
 
 def refused(subject: Subject, case: Case, what: str, x: Tensor, **changes: Any) -> Measure:
     """Return a measure if the subject raises an exception for x in this configuration."""
     try:
-        if subject.component == "rotary":
-            rotated(subject, case, x, **changes)
-        else:
+        if subject.offers("scores"):
             ask_either(subject, case, x)
+        else:
+            rotated(subject, case, x, **changes)
     except Failure as failure:
         if failure.reason == "raised":
             return Measure()

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator, Mapping
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.throughput import stimuli
-from attnconf.conformance.chapters.throughput.stimuli import ATTENDING, count, workload
+from attnconf.conformance.chapters.throughput.stimuli import count, workload
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.counter import Counts, Work
 from attnconf.conformance.engine.evidence import Failure, Measure
@@ -114,14 +115,19 @@ def forward_keeps_few_numbers_for_each_score(subject: Subject, case: Case) -> Ev
     yield Measure(got, bound)
 
 
+def attends(subject: Subject) -> bool:
+    """Return whether the component looks at every pair of tokens: it is attention, or made of it."""
+    return "attention" in (subject.component, *COMPONENTS[subject.component].parts)
+
+
 def power(subject: Subject) -> int:
     """Return with which power of the length memory may grow, by what the component is and declares."""
-    return 2 if subject.component in ATTENDING and subject.choice("memory") == "quadratic" else 1
+    return 2 if attends(subject) and subject.choice("memory") == "quadratic" else 1
 
 
 def lengths(subject: Subject, case: Case) -> Iterator[Case]:
     """Yield the case and one of twice the length; both longer where linear memory is claimed for attention."""
-    factor = CLAIMED if subject.component in ATTENDING and power(subject) == 1 else 1
+    factor = CLAIMED if attends(subject) and power(subject) == 1 else 1
     for n in (factor, 2 * factor):
         yield case.but(L=n * case.L, S=n * case.S)
 

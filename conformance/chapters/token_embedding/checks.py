@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import TokenAttentionConfig, TokenEmbeddingConfig
+from attnconf.adapters.contract import COMPONENTS, TokenAttentionConfig, TokenEmbeddingConfig
 from attnconf.conformance.chapters.shared.layers import causality, draw_attention
 from attnconf.conformance.chapters.sinusoidal.stimuli import DRIFT_SOURCE, angles, drift
 from attnconf.conformance.chapters.token_embedding import stimuli
@@ -37,7 +37,7 @@ SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
 
 
 def attends(subject: Subject) -> bool:
-    return subject.component == "token_attention"
+    return bool(COMPONENTS[subject.component].attends)
 
 
 def width(subject: Subject, case: Case) -> int:
@@ -132,35 +132,35 @@ def weighing(subject: Subject, case: Case) -> Tensor:
 # -- the call
 
 
-@requirement("EMB-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
+@requirement("EMB-SHAPE-1", stimuli.USUAL, stimuli.EDGES, any_weights=True)
 def every_token_gets_a_vector(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, numbers(case)).out
     want = (case.B, case.L, width(subject, case))
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("EMB-EMPTY-1", stimuli.ONE)
+@requirement("EMB-EMPTY-1", stimuli.ONE, any_weights=True)
 def no_tokens_get_no_vectors(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, numbers(case)[:, :0]).out
     want = (case.B, 0, width(subject, case))
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("EMB-DTYPE-1", stimuli.ONE)
+@requirement("EMB-DTYPE-1", stimuli.ONE, any_weights=True)
 def the_output_has_the_dtype_of_the_table(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         got = ask(subject, case.but(dtype=dtype), numbers(case)).out.dtype
         yield holds(got == dtype, f"out is {got} where the table is {dtype}", "dtype")
 
 
-@requirement("EMB-IMMUT-1", stimuli.ONE)
+@requirement("EMB-IMMUT-1", stimuli.ONE, any_weights=True)
 def ids_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for mode in ("plain", "no_grad"):
         changed = ask(subject, case, numbers(case), mode=mode).changed
         yield holds(not changed, f"modified in place: {', '.join(changed)}")
 
 
-@requirement("EMB-REPEAT-1", stimuli.ONE)
+@requirement("EMB-REPEAT-1", stimuli.ONE, any_weights=True)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, numbers(case)).out
     for what, length in (("as many", case.L), ("more", case.L + 4), ("fewer", max(1, case.L - 3))):
@@ -172,7 +172,7 @@ def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evid
 # -- which row
 
 
-@requirement("EMB-SAMPLE-1", stimuli.BATCHES)
+@requirement("EMB-SAMPLE-1", stimuli.BATCHES, any_weights=True)
 def a_sample_is_on_its_own(subject: Subject, case: Case) -> Evidence:
     ids = numbers(case)
     out = ask(subject, case, ids).out
@@ -196,7 +196,7 @@ def rows_are_scaled_as_declared(subject: Subject, case: Case) -> Evidence:
     yield close(torch.tensor(seen), torch.tensor(factor(subject, case)), "the factor of the rows")
 
 
-@requirement("EMB-SAME-1", stimuli.ONE)
+@requirement("EMB-SAME-1", stimuli.ONE, any_weights=True)
 def an_id_gets_one_vector_everywhere(subject: Subject, case: Case) -> Evidence:
     for number in (1, case.vocabulary - 2):
         got = looked_up(subject, case, torch.full((case.B, case.L), number, device=case.device))
@@ -259,13 +259,13 @@ def with_one(case: Case, number: int) -> Tensor:
     return ids
 
 
-@requirement("EMB-BEYOND-1", stimuli.USUAL)
+@requirement("EMB-BEYOND-1", stimuli.USUAL, any_weights=True)
 def ids_beyond_the_vocabulary_are_refused(subject: Subject, case: Case) -> Evidence:
     for number in (case.vocabulary + 2, case.vocabulary, 2**40):  # the first one is in no row that others are sent to
         yield refuses(subject, case, f"id {number} of {case.vocabulary}", with_one(case, number))
 
 
-@requirement("EMB-NEG-1", stimuli.USUAL)
+@requirement("EMB-NEG-1", stimuli.USUAL, any_weights=True)
 def negative_ids_are_refused(subject: Subject, case: Case) -> Evidence:
     for number in (-1, -case.vocabulary - 1):
         yield refuses(subject, case, f"id {number}", with_one(case, number))
@@ -282,7 +282,7 @@ def truth_values_are_refused(subject: Subject, case: Case) -> Evidence:
     yield refuses(subject, case, "ids as torch.bool", numbers(case) % 2 == 0)
 
 
-@requirement("EMB-INT-1", stimuli.USUAL)
+@requirement("EMB-INT-1", stimuli.USUAL, any_weights=True)
 def ids_of_32_bits_are_ids(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, numbers(case)).out
     yield close(ask(subject, case, numbers(case).int()).out, want, "out of ids in 32 bits, against those in 64,")

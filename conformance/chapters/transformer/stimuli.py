@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import TransformerConfig
+from attnconf.adapters.contract import COMPONENTS, TransformerConfig
 from attnconf.conformance.chapters.shared.layers import encoder_decoder, endings, orders, run, shape
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Unsupported
@@ -66,7 +66,7 @@ def vocabulary(case: Case) -> int:
 
 def reads_ids(subject: Subject) -> bool:
     """Return whether tokens are ids, and outputs logits."""
-    return subject.component == "transformer"
+    return COMPONENTS[subject.component].reads_ids
 
 
 def ties(subject: Subject) -> tuple[str, ...]:

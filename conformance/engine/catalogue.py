@@ -205,6 +205,8 @@ class ComponentText:
     returns: str  # tensor, ids, text or merges
     docstring: str
     fields: tuple[str, ...]  # the lines of the configuration, those of its bases first
+    made_of: tuple[str, ...]
+    conventions: tuple[str, ...]  # open to it
 
 
 @cache
@@ -227,22 +229,31 @@ def component_texts() -> dict[str, ComponentText]:
     """Return the components of the contract by name."""
     body = _contract()[1].body
     classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
-    plain = {
-        ast.unparse(node.targets[0]): ast.literal_eval(node.value)
-        for node in body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-    }
     found = {}
     for name, record in _table("COMPONENTS"):
         assert isinstance(record, ast.Call)
         config, signature, *returns = record.args  # Component(config, forward, returns, …)
-        forward = plain[signature.id] if isinstance(signature, ast.Name) else ast.literal_eval(signature)
+        rest = {keyword.arg: keyword.value for keyword in record.keywords}
+        made_of, conventions = (_words(rest[of]) if of in rest else () for of in ("made_of", "conventions"))
         node = classes[ast.unparse(config)]
         found[name] = ComponentText(
-            name, node.name, forward, ast.literal_eval(returns[0]) if returns else "tensor",
-            ast.get_docstring(node) or "", tuple(_config_lines(classes, node.name)),
+            name, node.name, _words(signature)[0], ast.literal_eval(returns[0]) if returns else "tensor",
+            ast.get_docstring(node) or "", tuple(_config_lines(classes, node.name)), made_of, conventions,
         )  # fmt: skip
     return found
+
+
+def _words(expression: ast.expr) -> tuple[str, ...]:
+    """Return what an expression of the contract lists: constants, and what its names stand for."""
+    if isinstance(expression, ast.Starred):
+        return _words(expression.value)
+    if isinstance(expression, ast.Name):
+        values = (node.value for node in _contract()[1].body if isinstance(node, ast.Assign)
+                  and ast.unparse(node.targets[0]) == expression.id)  # fmt: skip
+        return _words(next(values))
+    if isinstance(expression, ast.Tuple):
+        return tuple(word for one in expression.elts for word in _words(one))
+    return (ast.literal_eval(expression),)
 
 
 def _config_lines(classes: dict[str, ast.ClassDef], name: str) -> list[str]:

@@ -6,7 +6,7 @@ Read off the files, without torch.
 import shutil
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import zip_longest
 
@@ -112,7 +112,7 @@ def _profile_for(r: registry.Requirement) -> str:
 
 
 def _component(name: str) -> list[str]:
-    component = catalogue.component_texts()[name]
+    component, conventions = catalogue.component_texts()[name], catalogue.convention_texts()
     chapters = _judged_by(name)
     first, *rest = component.docstring.split("\n\n")
     return [
@@ -123,7 +123,8 @@ def _component(name: str) -> list[str]:
         *_field("gives", [component.returns] if component.returns != "tensor" else []),
         *_field("config", [component.config, *(f"  {line}" for line in component.fields)]),
         *[line for text in rest for line in _field(*_named(text))],
-        *_field("can declare", [f"{c.name}: {', '.join(c.choices)}" for c in _declared_by(name)]),
+        *_field("made of", [", ".join(component.made_of)] if component.made_of else []),
+        *_field("can declare", [f"{c}: {', '.join(conventions[c].choices)}" for c in component.conventions]),
         *_field("judged by", _counted_profiles(name)),
         *_field("run", [f"attnconf run --impl NAME -k {name}"]),
     ]
@@ -144,16 +145,6 @@ def _judged_by(component: str) -> list[str]:
     own = Counter(registry.get(e.requirement).chapter for e in entries if e.lens.startswith("direct"))
     every = Counter(registry.get(e.requirement).chapter for e in entries)
     return [chapter for chapter, _ in (own + Counter(dict.fromkeys(every, 1))).most_common()]
-
-
-def _declared_by(component: str) -> Iterator[catalogue.ConventionText]:
-    """Yield the conventions that the pages speak of by which a component is judged."""
-    chapters = _judged_by(component)
-    links = [f"({chapter}.md)" for chapter in chapters]
-    links += ["(README.md#profiles)"] if "self-attention-1" in " ".join(_counted_profiles(component)) else []
-    for convention in catalogue.convention_texts().values():
-        if any(page in chapters or any(link in row for link in links) for page, row in convention.rows):
-            yield convention
 
 
 def _counted_profiles(component: str) -> list[str]:
@@ -189,7 +180,7 @@ def _chapter(name: str) -> list[str]:
 def _convention(name: str) -> list[str]:
     convention = catalogue.convention_texts()[name]
     first, *others = convention.choices
-    having = [component for component in catalogue.component_texts() if convention in _declared_by(component)]
+    having = [known.name for known in catalogue.component_texts().values() if name in known.conventions]
     return [
         f"{name}  (convention)",
         *_wrapped(

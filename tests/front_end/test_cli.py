@@ -166,6 +166,7 @@ def test_what_is_told_of_the_contract_is_what_it_says():
         known = contract.COMPONENTS[name]
         assert (component.config, component.signature) == (known.config.__name__, known.forward)
         assert component.returns == known.returns
+        assert (component.made_of, component.conventions) == (known.made_of, known.conventions)
         assert [line.partition(":")[0] for line in component.fields] == [field.name for field in fields(known.config)]
     assert {name: c.choices for name, c in catalogue.convention_texts().items()} == contract.CONVENTIONS
 

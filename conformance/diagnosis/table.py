@@ -49,7 +49,8 @@ def size(reply: Reply | Failure) -> int:
 
 def content(request: Request) -> bytes | None:
     """Return what stands for all that a call hands over and asks for; None where the replies are left to chance."""
-    if request.seed is None and getattr(request.config, "dropout", 0.0):
+    dropout = getattr(request.config, "dropout", None)
+    if request.seed is None and dropout:
         return None
     found = blake2b(digest_size=16)
     for one in fields(request):

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.contents import named
 from attnconf.conformance.diagnosis.fixed_settings import fixing
+from attnconf.conformance.diagnosis.table import Table, content
 from attnconf.conformance.engine.boundary import CUT, call
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.mutant import apply, size
@@ -24,14 +25,22 @@ LIMIT = 80_000  # functions called: 3 to 6 s where nothing fits, on a slow machi
 FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
 
 
+KNOWN = Table()
+
+
 class Shared:
-    """Replies that all diagnoses of one component of one implementation share, as each takes milliseconds."""
+    """What all diagnoses of one component of one implementation share: replies, and how many they may ask for.
+
+    What a reply would take is counted where it is known already, too: what is found does not depend on what was
+    diagnosed before.
+    """
 
     def __init__(self, component: str, declares: Mapping[str, str] | None = None) -> None:
         self.spent = 0
         self._size = 10 + size(component)  # what every call takes, and what its functions take
         self.spoken: Spoken = frozenset((declares or {}).items())
         self._replies: dict[tuple[str, Spoken, int], tuple[Request, Reply | Failure]] = {}
+        self._contents: dict[int, bytes | None] = {}
 
     @property
     def affordable(self) -> bool:
@@ -46,8 +55,16 @@ class Shared:
         key = (name, spoken, id(request))  # the request is kept, so that no other gets its id
         if key not in self._replies:
             self.spent += self._size * (1 if request.cotangent is None else 2)
-            self._replies[key] = (request, _reply(name, spoken, request))
+            self._replies[key] = (request, self._known(name, spoken, request))
         return self._replies[key][1]
+
+    def _known(self, name: str, spoken: Spoken, request: Request) -> Reply | Failure:
+        if id(request) not in self._contents:
+            self._contents[id(request)] = content(request)
+        said = self._contents[id(request)]
+        if said is None:
+            return _reply(name, spoken, request)
+        return KNOWN.reply((name, spoken, said), lambda: _reply(name, spoken, request))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,76 @@
+"""What known mistakes reply to calls, remembered for as long as the process lasts.
+
+The scored calls are the same for all implementations of a component in the same conventions, so that the second file
+that is diagnosed finds most replies there. A call is known by its content: everything that is handed over, and how.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from hashlib import blake2b
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Reply, Request
+
+Key = tuple[Any, ...]
+BYTES = 2**27  # of replies, at most: 128 MB
+_BESIDES = 2000  # bytes that a reply takes besides its numbers
+
+
+class Table:
+    """Replies by mistake, conventions and call; those that were not asked for longest are forgotten first."""
+
+    def __init__(self, limit: int = BYTES) -> None:
+        self.limit, self.bytes = limit, 0
+        self._replies: OrderedDict[Key, Reply | Failure] = OrderedDict()
+
+    def reply(self, key: Key, compute: Callable[[], Reply | Failure]) -> Reply | Failure:
+        """Return the reply that is known by this key, computed where it is not."""
+        if key in self._replies:
+            self._replies.move_to_end(key)
+            return self._replies[key]
+        found = self._replies[key] = compute()
+        self.bytes += size(found)
+        while self.bytes > self.limit:
+            self.bytes -= size(self._replies.popitem(last=False)[1])
+        return found
+
+
+def size(reply: Reply | Failure) -> int:
+    """Return how many bytes a reply takes, about."""
+    if isinstance(reply, Failure):
+        return _BESIDES
+    return _BESIDES + sum(x.nbytes for x in (reply.out, reply.weights, *reply.grads.values()) if x is not None)
+
+
+def content(request: Request) -> bytes | None:
+    """Return what stands for all that a call hands over and asks for; None where the replies are left to chance."""
+    dropout = getattr(request.config, "dropout", None)
+    if request.seed is None and dropout:
+        return None
+    found = blake2b(digest_size=16)
+    for one in fields(request):
+        _add(found.update, getattr(request, one.name))
+    return found.digest()
+
+
+def _add(add: Callable[[bytes], None], value: Any) -> None:
+    """Add a value of a call, so that no two that differ add the same."""
+    if isinstance(value, Tensor):
+        add(f"tensor {value.dtype} {tuple(value.shape)} {value.device}:".encode())
+        add(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    elif isinstance(value, Mapping):
+        add(f"mapping {len(value)}:".encode())
+        for name, inner in value.items():
+            _add(add, name)
+            _add(add, inner)
+    elif isinstance(value, tuple | list):
+        add(f"{type(value).__name__} {len(value)}:".encode())
+        for inner in value:
+            _add(add, inner)
+    else:
+        add(f"{type(value).__name__} {value!r};".encode())

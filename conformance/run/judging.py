@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 from attnconf.conformance.engine import coverage
-from attnconf.conformance.engine.coverage import Watch
+from attnconf.conformance.engine.coverage import Recording
 from attnconf.conformance.engine.judge import Judged, judge_requirement
 from attnconf.conformance.pictures.thorough import explore
 from attnconf.conformance.run.plan import Plan, Planned, Run
@@ -39,8 +39,8 @@ def _watch(run: Run) -> None:
     if wanted and not coverage.available():
         run.remarks.append(coverage.MISSING)
     elif wanted:
-        run.watch = watch = Watch([i.source for i in wanted])
-        unseen = [i.name for i in wanted if watch.coverage(i.source) is None and asked]
+        run.recording = Recording([i.source for i in wanted])
+        unseen = [i.name for i in wanted if run.recording.coverage(i.source) is None and asked]
         run.remarks += [f"no blind spots of {name}: it is no .py file of your own" for name in unseen]
 
 
@@ -48,7 +48,7 @@ def judge_one(run: Run, planned: Planned) -> Judged:
     """Judge one planned check, and keep its outcome in the run."""
     settings, subject = run.settings, planned.subject
     keep: Callable[[str], bool] | None = None if planned.kept is None else planned.kept.__contains__
-    with run.watch or nullcontext():
+    with run.recording or nullcontext():
         judged = judge_requirement(subject, planned.checked, settings.seed, settings.device, keep)
         if judged.outcome not in ("fail", "pass"):
             judged.log = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.coverage import Watch
+from attnconf.conformance.engine.coverage import Recording
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.engine.requirement import Checked
@@ -79,7 +79,7 @@ class Run:
     diagnoses: "dict[str, Diagnosis]" = field(default_factory=dict)
     explained: bool = False  # the mistakes behind failures have been looked for
     pictures: "dict[str, Pictures]" = field(default_factory=dict)
-    watch: Watch | None = None  # which lines of the implementations' files were executed
+    recording: Recording | None = None  # the executed lines of the implementations' files
     races: "Races | None" = None  # what is timed
     remarks: list[str] = field(default_factory=list)  # what was asked for and is not done
 

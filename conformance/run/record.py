@@ -102,7 +102,7 @@ def _implementation(run: Run, i: Implementation | Unjudgeable) -> dict[str, Any]
         "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
         "components": list(i.components), "conventions": _conventions(run, i),
         "profile": run.plan.profiles[i.name].name, "isolation": [], "bound": list(i.told),
-        "blind_spots": run.watch.spots(i.source) if run.watch and run.complete else None,
+        "blind_spots": run.recording.spots(i.source) if run.recording and run.complete else None,
     }  # fmt: skip
 
 

@@ -92,7 +92,7 @@ def _told(r: Result) -> list[Row]:
 def in_words(result: Result) -> str:
     """Return what is wrong: the known mistake that was found, else which check does not hold."""
     found = result["diagnosis"][0]["story"] if result["diagnosis"] else ""
-    return found or f"it is not so that {result['check'].replace('_', ' ')}"
+    return found or f"does not hold: {result['check'].replace('_', ' ')}"
 
 
 def _next(record: Record, roots: list[Result]) -> str:

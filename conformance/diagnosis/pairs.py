@@ -60,7 +60,7 @@ def reproducing(
 ) -> list[Pair]:  # fmt: skip
     """Return the pairs that give all replies; arguments as in ``candidates``."""
     telling = compare.telling(log)
-    if not telling or not compare.shared.affordable:
+    if not telling or not compare.replies.affordable:
         return []
     singles = known if beside else [m.id for m in (*near, *far)]
     screen = next((c for c in telling[:2] if not any(compare.same(name, *c) for name in singles)), telling[0])
@@ -68,7 +68,7 @@ def reproducing(
     known = known if beside else {*known, *(name for name in singles if compare.same(name, *screen))}
     tried = candidates(known, shown, near, far, roots, beside)
     for first in range(0, len(tried), AT_ONCE):
-        some = tried[first : first + AT_ONCE] if compare.shared.affordable else []
+        some = tried[first : first + AT_ONCE] if compare.replies.affordable else []
         found = [pair for pair in some if compare.fits(joined(pair), [screen, *telling, *log])]
         if found:
             return found

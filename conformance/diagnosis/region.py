@@ -63,7 +63,7 @@ def _functions(parts: Iterable[ast.stmt], inside: str) -> Functions:
     return found
 
 
-def _words(name: str, function: Function, source: source_text.Text) -> str:
+def _words(name: str, function: Function, source: source_text.SourceText) -> str:
     """Return a function and its lines in words: "forward(), homework.py:14–26"."""
     first, last = (source.place(line) for line in (function.lineno, function.end_lineno or function.lineno))
     return f"{name}(), {first}" + (f"–{re.split(r'[: ]', last)[-1]}" if last != first else "")

@@ -28,7 +28,7 @@ FLOAT32 = 1e-3  # ROUNDING for angles of thousands of radians in float32
 KNOWN = Table()
 
 
-class Shared:
+class Replies:
     """Mutants' replies for all diagnoses of one component of one implementation, and the work spent on them.
 
     A reply that is remembered counts as much work as a new one, so that a diagnosis does not depend on earlier ones.
@@ -71,23 +71,23 @@ class Comparison:
 
     spoken: Spoken
     rounding: float
-    shared: Shared
+    replies: Replies
     words: bool = True  # exceptions must have the same words
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant gives this reply to the request."""
-        wanted = self.shared.reply(name, self.spoken, request)
+        wanted = self.replies.reply(name, self.spoken, request)
         if not self.words and isinstance(reply, Failure) and isinstance(wanted, Failure):
             return reply.reason == wanted.reason == "raised"
         return alike(reply, wanted, max(self.rounding, coarseness(name)))
 
     def raises_alike(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant raises if and only if the reply is a failure."""
-        return isinstance(reply, Failure) == isinstance(self.shared.reply(name, self.spoken, request), Failure)
+        return isinstance(reply, Failure) == isinstance(self.replies.reply(name, self.spoken, request), Failure)
 
     def silent(self, name: str, request: Request) -> bool:
         """Return whether the mutant's reply to a request is the reference's."""
-        return self.same(name, request, self.shared.reply("", self.spoken, request))
+        return self.same(name, request, self.replies.reply("", self.spoken, request))
 
     def fits(self, name: str, log: Log) -> bool:
         """Return whether the mutant gives all replies."""
@@ -96,7 +96,7 @@ class Comparison:
     def agrees(self, name: str, log: Log) -> bool:
         """Return whether the mutant gives all replies of a passed check; an exception matches any other."""
         return all(
-            isinstance(self.shared.reply(name, self.spoken, request), Failure)
+            isinstance(self.replies.reply(name, self.spoken, request), Failure)
             if isinstance(reply, Failure)
             else self.same(name, request, reply)
             for request, reply in log

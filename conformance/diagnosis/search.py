@@ -15,7 +15,7 @@ from itertools import product
 from attnconf.conformance.chapters.contents import all_mutants, plain, with_variants
 from attnconf.conformance.diagnosis.fixed_settings import fixed, said
 from attnconf.conformance.diagnosis.pairs import Pair, alternatives, joined, reproducing
-from attnconf.conformance.diagnosis.replay import FLOAT32, LIMIT, ROUNDING, Comparison, Log, Shared, cost
+from attnconf.conformance.diagnosis.replay import FLOAT32, LIMIT, ROUNDING, Comparison, Log, Replies, cost
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant, reaches
@@ -57,7 +57,7 @@ def explain(
         return [None for _ in (*roots, *consequences)]
     component = asked[0].log[0][0].component
     musts = [judged for judged in consequences if judged.requirement.strength == "MUST"]
-    search = _Search(component, asked, musts, list(passed), Shared(component, declares))
+    search = _MistakeSearch(component, asked, musts, list(passed), Replies(component, declares))
     search.known += [variant for m in beneath if reaches(component, m) for variant in with_variants(m.id)]
     found: dict[int, Diagnosis] = {}
     unexplained = []
@@ -65,7 +65,7 @@ def explain(
         fitting = search.again(root) or search.singles(root) or search.of(supposed, root)
         diagnosis = search.named(root, fitting) if fitting else search.fixed(root)
         if not fitting and not diagnosis:
-            diagnosis = _undeclared(root, declares or {}, search.shared)
+            diagnosis = _undeclared(root, declares or {}, search.replies)
         if diagnosis:
             found[id(root)] = diagnosis
         elif not fitting and root.requirement.strength == "MUST" and search.answers(root):  # pairs take seconds
@@ -104,14 +104,14 @@ def _adds(mutant: Mutant) -> bool:
 
 
 @dataclass
-class _Search:
+class _MistakeSearch:
     """The search for the mistakes in one component of one implementation."""
 
     component: str
     roots: list[Judged]
     consequences: list[Judged]
     passed: list[Judged]
-    shared: Shared
+    replies: Replies
     near: list[Mutant] = field(default_factory=list)  # mutants known to break a requirement that failed here
     far: list[Mutant] = field(default_factory=list)  # mutants of other chapters: no passed check excludes them
     known: list[Mutant] = field(default_factory=list)  # mutants named for other failures
@@ -146,7 +146,7 @@ class _Search:
 
     def singles(self, failed: Judged) -> list[Mutant]:
         """Return, of the mutants that reproduce a failure, those that reproduce most of the other failures."""
-        far = self.far if self.shared.spent < LIMIT // 3 else self.partly
+        far = self.far if self.replies.spent < LIMIT // 3 else self.partly
         for compare in (self.comparison(ROUNDING), self.comparison(FLOAT32)):
             fitting = [m for m in self._fitting(self.near, failed, compare) if self._breaks_nothing(m, compare)]
             if not fitting:
@@ -162,7 +162,7 @@ class _Search:
 
     def _raising(self, failed: Judged) -> list[Mutant]:
         """Return the mutants that raise on exactly the calls on which the implementation raises, in any words."""
-        compare = Comparison(self.shared.spoken, ROUNDING, self.shared, words=False)
+        compare = Comparison(self.replies.spoken, ROUNDING, self.replies, words=False)
         raising = [m for m in self.near if failed.requirement.id in m.raises]
         fitting = self._fitting(raising, failed, compare)
         held = [call for judged in self.passed for call in judged.log]
@@ -186,7 +186,7 @@ class _Search:
         if not all(isinstance(reply, Failure) and reply.reason == "raised" for _, reply in telling):
             return True
         answered = [call for judged in self.passed for call in judged.log if not isinstance(call[1], Failure)]
-        replies = (self.shared.reply(mutant.id, self.shared.spoken, request) for request, _ in answered[:20])
+        replies = (self.replies.reply(mutant.id, self.replies.spoken, request) for request, _ in answered[:20])
         return bool(answered) and not any(isinstance(reply, Failure) for reply in replies)
 
     def _breaks_nothing(self, mutant: Mutant, compare: Comparison) -> bool:
@@ -197,7 +197,7 @@ class _Search:
         return all(compare.agrees(mutant.id, j.log) for j in self.passed if j.requirement.id in mutant.breaks)
 
     def comparison(self, rounding: float) -> Comparison:
-        return Comparison(self.shared.spoken, rounding, self.shared)
+        return Comparison(self.replies.spoken, rounding, self.replies)
 
     @cached_property
     def rough(self) -> Comparison:
@@ -327,7 +327,7 @@ class _Search:
         return None
 
 
-def _undeclared(failed: Judged, declares: Mapping[str, str], shared: Shared) -> Diagnosis | None:
+def _undeclared(failed: Judged, declares: Mapping[str, str], replies: Replies) -> Diagnosis | None:
     """Return a diagnosis "right in other conventions than declared", if one combination of them gives these replies.
 
     It is the smallest one: a convention without effect on these replies is not named.
@@ -336,7 +336,7 @@ def _undeclared(failed: Judged, declares: Mapping[str, str], shared: Shared) -> 
     for choices in others_than(failed.log[0][0].component, declares):
         if any(known.items() <= choices.items() for known in found):
             continue
-        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32, shared)
+        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32, replies)
         if compare.fits("", failed.log):
             found.append(choices)
     if len(found) != 1:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, Forward
 from attnconf.conformance.engine import coverage, text_codec
-from attnconf.conformance.engine.counter import Counting, Counts, Work
+from attnconf.conformance.engine.counter import Counting, Counts, PassCost
 from attnconf.conformance.engine.evidence import Failure, Unsupported, kind_of, same_values
 from attnconf.conformance.engine.request import Implementation, Reply, Request
 from attnconf.conformance.source.exception_words import deed, first_line
@@ -79,7 +79,7 @@ def _handed(*given: Mapping[str, Any]) -> list[Tensor]:
     return [x for group in given for x in group.values() if isinstance(x, Tensor)]
 
 
-def _counted(counting: Counting | None, out: Tensor) -> Work | None:
+def _counted(counting: Counting | None, out: Tensor) -> PassCost | None:
     """Return the cost of forward. Raises Unsupported if another library computed the output: its work is not seen."""
     if counting is None:
         return None

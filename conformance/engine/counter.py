@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 
 @dataclass(frozen=True)
-class Work:
+class PassCost:
     """The cost of one pass.
 
     peak_bytes   the most bytes alive at one time in tensors that the call made
@@ -36,8 +36,8 @@ class Work:
 class Counts:
     """The cost of a call; ``backward`` where gradients were asked for, its memory including what forward kept."""
 
-    forward: Work
-    backward: Work | None = None
+    forward: PassCost
+    backward: PassCost | None = None
 
 
 class Counting(TorchDispatchMode):
@@ -80,9 +80,9 @@ class Counting(TorchDispatchMode):
             self._flops += count(*args, **kwargs, out_val=returned) if count else 0
         return returned
 
-    def take(self) -> Work:
+    def take(self) -> PassCost:
         """Return the cost since the last ``take``. Memory that is still alive stays counted."""
-        work = Work(self._peak, self._flops, dict(self._operations))
+        work = PassCost(self._peak, self._flops, dict(self._operations))
         self._peak, self._flops = self._live, 0
         self._operations.clear()
         return work

@@ -37,7 +37,7 @@ class CheckError(ValueError):
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedRequirement:
     """A requirement that does not hold and follows from no other that fails."""
 
     implementation: str
@@ -82,15 +82,15 @@ class Report:
         return dict(sorted(Counter(r["outcome"] for r in self.record["results"]).items()))
 
     @property
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[FailedRequirement]:
         """What fails at the root, MUST first."""
         return [self._failure(result) for result in failures.roots(self.record)]
 
-    def _failure(self, r: dict[str, Any]) -> Failure:
+    def _failure(self, r: dict[str, Any]) -> FailedRequirement:
         found = (
             r["diagnosis"][0] if r["diagnosis"] else {"story": None, **(r["advice"] or {"hint": None, "where": None})}
         )
-        return Failure(
+        return FailedRequirement(
             r["implementation"], r["component"], r["requirement"], r["strength"], r["sentence"], r["message"],
             found["story"], found["hint"], found["where"], tuple(failures.consequences(self.record, r)), r["spec"],
         )  # fmt: skip

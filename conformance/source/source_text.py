@@ -13,7 +13,7 @@ from attnconf.conformance.source import reader
 
 
 @dataclass(frozen=True)
-class Text:
+class SourceText:
     """Python text, with the files or cells that its lines come from."""
 
     text: str
@@ -30,19 +30,19 @@ class Text:
         return {node.name: self.place(node.lineno) for node in ast.parse(self.text).body if isinstance(node, kinds)}
 
 
-_kept: dict[str, Text] = {}  # of classes and functions without a file, by key
+_kept: dict[str, SourceText] = {}  # of classes and functions without a file, by key
 
 
-def text_of(source: str) -> Text | None:
+def text_of(source: str) -> SourceText | None:
     """Return the text of a file, or the text that ``keep`` stored under this key; None if there is neither."""
     if source in _kept:
         return _kept[source]
     path = Path(source or "-")
     if reader.was_read(source):
-        return Text(reader.text(source), ((1, source),))
+        return SourceText(reader.text(source), ((1, source),))
     if path.suffix != ".py" or not path.is_file():
         return None
-    return Text(path.read_text(encoding="utf-8", errors="replace"), ((1, source),))
+    return SourceText(path.read_text(encoding="utf-8", errors="replace"), ((1, source),))
 
 
 def keep(called: str, things: Iterable[Any]) -> str | None:
@@ -62,7 +62,7 @@ def keep(called: str, things: Iterable[Any]) -> str | None:
         parts.append((whole.count("\n") + 1, name))
         whole += text
         reader.adopt(name)
-    _kept[called] = Text(whole, tuple(parts))
+    _kept[called] = SourceText(whole, tuple(parts))
     return called
 
 

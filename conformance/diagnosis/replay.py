@@ -41,6 +41,8 @@ class Shared:
         self.spoken: Spoken = frozenset((declares or {}).items())
         self._replies: dict[tuple[str, Spoken, int], tuple[Request, Reply | Failure]] = {}
         self._contents: dict[int, bytes | None] = {}
+        # (mistake, conventions, call, reply, rounding, words) -> same?; the reply is kept, so that no other gets its id
+        self.same: dict[tuple[str, Spoken, int, int, float, bool], tuple[bool, Reply | Failure]] = {}
 
     @property
     def affordable(self) -> bool:
@@ -77,7 +79,13 @@ class Comparison:
     words: bool = True  # what was raised has to be raised in the same words; else in any
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
-        """Return whether the mutant, or the reference where the name is empty, gives this reply."""
+        """Return whether the mutant, or the reference where the name is empty, gives this reply: computed once."""
+        key = (name, self.spoken, id(request), id(reply), self.rounding, self.words)
+        if key not in self.shared.same:
+            self.shared.same[key] = self._same(name, request, reply), reply
+        return self.shared.same[key][0]
+
+    def _same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         wanted = self.shared.reply(name, self.spoken, request)
         if not self.words and isinstance(reply, Failure) and isinstance(wanted, Failure):
             return reply.reason == wanted.reason == "raised"

@@ -9,6 +9,7 @@ from together import Together
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread on small work, before torch is imported
     os.environ.setdefault(variable, "1")
+os.environ.pop("PYTEST_ADDOPTS", None)  # meant for this run of pytest, not for those that tests start
 
 
 def pytest_addoption(parser):

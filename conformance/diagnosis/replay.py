@@ -40,6 +40,8 @@ class Replies:
         self.spoken: Spoken = frozenset((declares or {}).items())
         self._replies: dict[tuple[str, Spoken, int], tuple[Request, Reply | Failure]] = {}
         self._contents: dict[int, bytes | None] = {}
+        # (mutant, conventions, call, reply, rounding, words) -> (same?, reply); the reply is kept, so its id stays its own
+        self.same: dict[tuple[str, Spoken, int, int, float, bool], tuple[bool, Reply | Failure]] = {}
 
     @property
     def affordable(self) -> bool:
@@ -47,8 +49,9 @@ class Replies:
         return self.spent < LIMIT
 
     def reply(self, name: str, spoken: Spoken, request: Request) -> Reply | Failure:
-        """Return the reply of a mutant ("ATT-unscaled"), of several ("A+B"), of a fixed setting ("eps=1e-06"), or of
-        the reference ("").
+        """Return the reply of a mutant.
+
+        ``name``: "ATT-unscaled"; several mutants "A+B"; a fixed setting "eps=1e-06"; "" for the reference.
         """
         key = (name, spoken, id(request))  # the request is kept, so its id stays its own
         if key not in self._replies:
@@ -75,7 +78,13 @@ class Comparison:
     words: bool = True  # exceptions must have the same words
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
-        """Return whether the mutant gives this reply to the request."""
+        """Return whether the mutant gives this reply to the request; computed once for each reply."""
+        key = (name, self.spoken, id(request), id(reply), self.rounding, self.words)
+        if key not in self.replies.same:
+            self.replies.same[key] = self._same(name, request, reply), reply
+        return self.replies.same[key][0]
+
+    def _same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         wanted = self.replies.reply(name, self.spoken, request)
         if not self.words and isinstance(reply, Failure) and isinstance(wanted, Failure):
             return reply.reason == wanted.reason == "raised"

@@ -40,7 +40,7 @@ class Replies:
         self.spoken: Spoken = frozenset((declares or {}).items())
         self._replies: dict[tuple[str, Spoken, int], tuple[Request, Reply | Failure]] = {}
         self._contents: dict[int, bytes | None] = {}
-        # (mutant, conventions, call, reply, rounding, words) -> (same?, reply); the reply is kept, so its id stays its own
+        # (mutant, conventions, call, reply, rounding, words) -> (same?, reply); the reply is kept, so its id stays
         self.same: dict[tuple[str, Spoken, int, int, float, bool], tuple[bool, Reply | Failure]] = {}
 
     @property

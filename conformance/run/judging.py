@@ -12,7 +12,7 @@ from attnconf.conformance.run.relate import standing
 
 
 def judge_all(plan: Plan) -> Run:
-    """Return the run of a plan, judged, and not explained yet. Raises ValueError as ``begin`` does."""
+    """Return the run of a plan, judged but not explained. Raises ValueError as ``begin`` does."""
     run = begin(plan)
     for planned in plan.planned:
         judge_one(run, planned)
@@ -20,7 +20,7 @@ def judge_all(plan: Plan) -> Run:
 
 
 def begin(plan: Plan) -> Run:
-    """Return a run in which nothing is judged yet. Raises ValueError where there is nothing to time on the device."""
+    """Return a run without outcomes yet. Raises ValueError if throughput is asked for and the device has no cases."""
     run = Run(plan)
     _watch(run)
     if plan.settings.throughput:
@@ -33,7 +33,7 @@ def begin(plan: Plan) -> Run:
 
 
 def _watch(run: Run) -> None:
-    """Watch the files of those whose blind spots are asked for, or that are judged by a full profile."""
+    """Record the executed lines of implementations that are judged by a full profile, or of all if asked for."""
     asked = run.settings.blind_spots
     wanted = [i for i in run.plan.judgeable if asked or run.plan.profiles[i.name].name.startswith("full-")]
     if wanted and not coverage.available():

@@ -1,24 +1,26 @@
 """The contract between the suite and an adapter: configurations, weights, and the call.
 
-An adapter is a Python module. For each component that it implements it defines one function of that
-name, ``attention(config, weights)``, ``rotary(config, weights)``, …, which returns a callable ``forward``. It needs to
-import nothing from here: the configurations are handed to it. ``COMPONENTS`` has a record of each component.
+An adapter is a Python module with one function for each component that it implements, of the component's name:
+``attention(config, weights)``, ``rotary(config, weights)``, …. The function returns a callable ``forward``. An adapter
+needs to import nothing from here, as configurations are handed to it. ``COMPONENTS`` has a record of each component.
 
-Attention gives ``out``, or ``(out, weights)`` if and only if ``need_weights`` is true. Masks are boolean, True = may
+Attention returns ``out``, or ``(out, weights)`` if and only if ``need_weights`` is true. Masks are boolean, True = may
 attend:
 
     key_mask   (B, S)
     attn_mask  broadcastable to (B, H, L, S)
     attn_bias  float, broadcastable to (B, H, L, S), added to the scaled scores
 
-``positions``, (L,) or (B, L), int64, are those of the tokens, in tokens; without them they are 0, 1, …, L - 1.
+``positions``, (L,) or (B, L), int64, are the positions of the tokens, in tokens; by default 0, 1, …, L - 1.
 
-A keyword is only passed when a check needs it. What is not supported raises ``NotImplementedError("in words")``, when
-built or when called. Components that read or write text give what ``returns`` says instead of a tensor.
+A keyword is only passed when a check needs it. For an option that is not supported, the function or ``forward`` raises
+``NotImplementedError("in words")``. Components that write text return ids, text or merges instead of a tensor.
 
-Dtype and device are those of the weights and inputs, or ``config.dtype`` and ``config.device``
-where a configuration has them: a module is then built, and moved there with ``module.to``. Nothing that is handed over
-may be changed in place.
+Dtype and device are those of the weights and inputs, or ``config.dtype`` and ``config.device`` if a configuration has
+them: the module is then built, and moved with ``module.to``. Weights and inputs must not be changed in place.
+
+This file is long because it is read as one page, and because ``conformance.engine.catalogue`` reads it without torch:
+first the configurations, then the record of each component, then the conventions.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +32,7 @@ from torch import Tensor
 
 Weights = Mapping[str, Tensor]
 Forward = Callable[..., Any]
-Build = Callable[[Any, Weights], Forward]  # what an adapter defines under the name of a component
+Build = Callable[[Any, Weights], Forward]  # the function of an adapter: (config, weights) -> forward
 
 
 @dataclass(frozen=True)
@@ -109,12 +111,12 @@ class RotaryConfig:
     """Rotary positions: x (B, H, L, head_dim), out of the same shape.
 
     ``scaling``: None, or pairs of a name and its value: ("kind", "linear" | "ntk" | "yarn" | "llama3") first, then
-    ("factor", …) and the other numbers of that kind, all of them, in the order of spec/rotary.md. What an adapter lacks
-    raises NotImplementedError.
+    ("factor", …) and all other numbers of that kind, in the order of spec/rotary.md. For a kind that it lacks, an
+    adapter raises NotImplementedError.
     """
 
     head_dim: int
-    rotary_dim: int  # the first so many features turn, the others pass; even
+    rotary_dim: int  # features that are turned, an even number; the others pass
     base: float = 10000.0
     scaling: tuple[tuple[str, float | str], ...] | None = None
     max_len: int = 64  # the longest sequence that must work, in tokens
@@ -139,7 +141,7 @@ class RotaryAttentionConfig:
 class AlibiConfig:
     """ALiBi: the bias (num_heads, L, S) that is added to the scaled scores.
 
-    With ``causal`` only the entries of keys that are not later than their query have a meaning.
+    With ``causal``, entries of keys later than their query are not compared.
     """
 
     num_heads: int
@@ -165,7 +167,7 @@ class RelativeBiasConfig:
 
     num_heads: int
     num_buckets: int = 32
-    max_distance: int = 128  # tokens; all that is further away shares a bucket
+    max_distance: int = 128  # in tokens; larger distances share a bucket
     bidirectional: bool = True
 
 
@@ -180,7 +182,7 @@ class RelativeBiasAttentionConfig:
     head_dim: int
     num_buckets: int = 32
     max_distance: int = 128
-    causal: bool = False  # then the buckets are those of one direction
+    causal: bool = False  # if causal, all buckets are for earlier keys
     cross: bool = False
 
 
@@ -281,7 +283,7 @@ class EncoderLayerConfig:
     gated: bool = False
     bias: bool = True
     causal: bool = False
-    dropout: float = 0.0  # on attention weights, hidden features and what is added to the residual, in training only
+    dropout: float = 0.0  # on attention weights, hidden features and sublayer outputs, in training only
     training: bool = False
 
 
@@ -342,8 +344,8 @@ class TransformerConfig(EncoderDecoderConfig):
     """The Transformer: source ids (B, S), target ids (B, L), int64; out: logits (B, L, vocab_size).
 
     Weights: ``encoder.`` and ``decoder.`` as above, ``source.weight``, ``target.weight`` and ``head.weight``, all
-    (vocab_size, embed_dim). ``tying`` says which are one: with "head" the head is the target's table and there is no
-    ``head.weight``; with "all" there is ``target.weight`` alone. Positions are sinusoidal.
+    (vocab_size, embed_dim). ``tying`` "head": the head is the target's table, without ``head.weight``; "all": there is
+    ``target.weight`` alone. Positions are sinusoidal.
     """
 
     vocab_size: int = 16
@@ -380,41 +382,41 @@ class TokenAttentionConfig:
 class TokenizerConfig:
     """Tokens: text (str) to ids (list of ints), or ids to text. ``weights`` is empty.
 
-    No token occurs twice, and ``unknown``, ``specials`` and what merges make are in the vocabulary. What a merge joins
-    is a symbol of a word, or was made by a merge before it. The last symbol of a word ends in ``</w>``; where
-    ``word-end`` declares "separate", it is followed by a symbol ``</w>``.
+    No token occurs twice; ``unknown``, ``specials`` and the results of merges are in the vocabulary. Each part of a
+    merge is a symbol of a word or the result of an earlier merge. The last symbol of a word ends in ``</w>``; if
+    ``word-end`` is declared as "separate", a symbol ``</w>`` follows it instead.
     """
 
     kind: str  # word, character or byte-pair
     vocabulary: tuple[str, ...]  # the id of a token is its place, from 0
-    merges: tuple[tuple[str, str], ...] = ()  # of byte-pair, in the order in which they were learnt
-    unknown: str | None = None  # the token that stands for what is not in the vocabulary
+    merges: tuple[tuple[str, str], ...] = ()  # of kind byte-pair, in the order of learning
+    unknown: str | None = None  # the token for words or characters outside the vocabulary
     specials: tuple[str, ...] = ()  # tokens that are one id wherever they stand in a text
 
 
 @dataclass(frozen=True)
 class BpeTrainerConfig:
-    """Byte-pair encoding learnt: words (list of str, each as often as it occurs) to merges (list of pairs of str)."""
+    """Learning of byte-pair encoding: words (list of str, with repetitions) to merges (list of pairs of str)."""
 
-    num_merges: int  # at most; fewer where no pair is left
+    num_merges: int  # at most; fewer if no pair is left
 
 
 @dataclass(frozen=True)
 class Component:
-    """What adapters and suite know of one component; an adapter needs the first three.
+    """The record of one component; an adapter's author needs the first three fields.
 
-    ``forward`` is the signature of the callable: inputs that are always passed, by position, before the star, then
-    keywords. A mask names which attention it belongs to, as (whose rows attend, to whose, the keyword).
+    ``forward`` is the signature of the callable: before the star the inputs that are always passed, by position; behind
+    it the keywords. ``attends`` has, for each attention in a layer, (sequence of the queries, of the keys, mask).
     """
 
     config: type
     forward: str
     returns: str = "tensor"  # or ids, text, merges
-    made_of: tuple[str, ...] = ()  # components whose mistakes are its mistakes, too
-    conventions: tuple[str, ...] = ()  # choices that the spec leaves open to it
-    offers: frozenset[str] = frozenset()  # what can be asked of it, as requirements say they need it
-    attends: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)  # of layers: which attention -> its mask
-    by_hand: bool = False  # whether a call can be small enough to be followed by hand
+    made_of: tuple[str, ...] = ()  # components inside it, whose mistakes are its mistakes, too
+    conventions: tuple[str, ...] = ()  # names of CONVENTIONS that apply to it
+    offers: frozenset[str] = frozenset()  # words of requirements' ``needs:`` lines that it meets
+    attends: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)  # of layers, by attention
+    by_hand: bool = False  # a call can be small enough to follow by hand
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -423,37 +425,37 @@ class Component:
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """The names of what is passed by keyword, where a check needs it."""
+        """The names of the keywords, passed only where a check needs them."""
         return tuple(part.partition("=")[0] for part in self.forward.partition("*, ")[2].split(", ") if part)
 
     @property
     def height(self) -> int:
-        """How many components stand on one another: 0 for what is made of nothing."""
+        """The number of levels of components inside it: 0 for a component without parts."""
         return max((COMPONENTS[part].height + 1 for part in self.made_of), default=0)
 
     @property
     def parts(self) -> frozenset[str]:
-        """All that it is made of, what these are made of, and so on."""
+        """The components inside it, directly or not."""
         return frozenset(self.made_of).union(*(COMPONENTS[part].parts for part in self.made_of))
 
     @property
     def layered(self) -> bool:
-        """Whether it is one layer, or layers, of attention and a network with norms beside them."""
+        """Whether it consists of layers: attention and a feed-forward network with norms."""
         return self.configures("norm_first")
 
     @property
     def stacked(self) -> bool:
-        """Whether it is configured how many layers there are."""
+        """Whether its configuration has a number of layers."""
         return any(entry.name.endswith("_layers") for entry in fields(self.config))
 
     @property
     def decodes(self) -> bool:
-        """Whether its tokens attend to those of another sequence, too, and to no later ones of their own."""
+        """Whether its tokens attend to a memory, and to no later tokens of their own sequence."""
         return "memory" in self.attends
 
     @property
     def reads_ids(self) -> bool:
-        """Whether tokens come as ids."""
+        """Whether its tokens are given as ids."""
         return self.configures("vocab_size")
 
     def configures(self, entry: str) -> bool:
@@ -591,8 +593,8 @@ COMPONENTS: dict[str, Component] = {
     "bpe_trainer": Component(BpeTrainerConfig, "words", "merges", conventions=("word-end",)),
 }  # fmt: skip
 
-# The choices that the spec leaves open, and what an adapter may declare for each. What a component does not declare is
-# observed by the check that says so, else taken to be the first.
+# The conventions (what the spec leaves open), each with the choices that an adapter may declare. An undeclared choice
+# is observed by the convention's check, else taken to be the first.
 CONVENTIONS: dict[str, tuple[str, ...]] = {
     "fully-masked-row": ("zeros", "nan", "mean"),
     "causal-alignment": ("top-left", "bottom-right"),
@@ -601,8 +603,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
-    "parameters": ("given", "own"),  # own: a module keeps those that it begins with, as nobody knows which is which
-    # what an argument of somebody's own class takes; an adapter of ours is always handed booleans, True = may attend
+    "parameters": ("given", "own"),  # own: a module keeps its own initial weights, as nobody knows which is which
+    # mask values of a user's own class; an adapter is always handed booleans, True = may attend
     "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
     "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
@@ -623,8 +625,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features
     "fourier-order": ("coordinate", "frequency", "function"),
     "random-fourier-order": ("cos-first", "sin-first"),
-    # -- layers: what an implementation has, where it does not have all; a layer that declares its kind of norm, its
-    # activation, its gate or its biases is asked for no other, one that does not has to take all or say so
+    # -- layers: the choice of an implementation that lacks the others. A layer that declares its norm, activation,
+    # gate or biases is asked for no other; without the declaration it takes all, or raises NotImplementedError
     "norm-order": ("both", "post", "pre"),  # norm(x + f(x)), x + f(norm(x))
     "norm-kind": ("layer", "rms"),
     "final-norm": ("either", "always", "never"),  # of a stack
@@ -644,7 +646,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "transformer-scale": ("sqrt", "none"),  # likewise in the Transformer
     "tying": ("any", "none", "head", "all"),  # which tables are one
     # -- tokens
-    "token-kind": ("any", "word", "character", "byte-pair"),  # what an implementation has, where it does not have all
+    "token-kind": ("any", "word", "character", "byte-pair"),  # the kind of an implementation that lacks the others
     "word-end": ("attached", "separate"),  # l o w</w>, or l o w </w>
     # -- throughput
     "memory": ("quadratic", "linear"),  # how that of attention grows with the length

@@ -1,7 +1,7 @@
-"""The plugin of a run for throughput: an item for each contender in each case, kept as one of pytest-benchmark's.
+"""The pytest plugin of ``--throughput``: an item for each contender in each case, stored by pytest-benchmark.
 
-pytest-benchmark stores, groups and compares; it does not measure: its timer is handed what was measured already. A run
-that is compared with is first brought to this run's anchor, so that ratios are compared and no milliseconds.
+pytest-benchmark stores, groups and compares; it does not measure: its timer replays samples that were taken before. The
+times of an earlier run are scaled by the ratio of both runs' anchors, so that ratios are compared and no milliseconds.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,11 +13,11 @@ from attnconf.conformance.plugin import FRONT
 
 EARLIER: pytest.StashKey["Earlier"] = pytest.StashKey()
 SECONDS = ("min", "max", "mean", "stddev", "median", "iqr", "q1", "q3", "ld15iqr", "hd15iqr", "total")
-KEPT_APART = ("samples_s", "name", "status", "reason")  # pytest-benchmark has them in its own way
+KEPT_APART = ("samples_s", "name", "status", "reason")  # pytest-benchmark stores them in its own way
 
 
 class Replay:
-    """A timer that tells again what was measured: one sample passes between two calls."""
+    """A timer that replays samples: between two calls, the time of one sample passes."""
 
     def __init__(self) -> None:
         self.samples: Iterator[float] = iter(())
@@ -29,16 +29,16 @@ class Replay:
 
 
 class Earlier:
-    """The runs that this one is compared with, brought to this run's anchor case by case."""
+    """The earlier runs to compare with, scaled to this run's anchor case by case."""
 
     def __init__(self) -> None:
         self.runs: list[dict[str, Any]] = []
         self.session: Any = None  # pytest-benchmark's
 
     def bring_to(self, case: dict[str, Any]) -> None:
-        """Scale what was taken in this case by how long the anchor takes now and took then.
+        """Scale the earlier times of a case by the anchor's time now, divided by its time then.
 
-        What was held against another anchor cannot be compared, and is taken out.
+        Earlier times with another anchor cannot be compared, and are removed.
         """
         for bench in (b for run in self.runs for b in run["benchmarks"]):
             extra, stats = bench["extra_info"], bench["stats"]
@@ -75,7 +75,7 @@ def pytest_benchmark_compare_machine_info(
 
 @pytest.fixture
 def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str], None]:
-    """Return the function that times one contender in one case, or says why it is not timed."""
+    """Return the function that times one contender in one case; it skips with the reason if there is no time."""
     front = request.config.stash[FRONT]
     races: Any = front.run.races
 
@@ -93,7 +93,7 @@ def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str],
             words = entry["reason"] or f"{entry['verdict']}, {entry['ratio']:.3g} times {case['anchor']['name']}"
             front.too_slow.append(f"--strict-perf: {contender} in {name}: {words}")
             pytest.fail(words, pytrace=False)
-        if entry["status"] != "timed" or suspect:  # a time that means nothing is to win no comparison
+        if entry["status"] != "timed" or suspect:  # a suspect time must win no comparison
             pytest.skip(entry["reason"] or f"SUSPECT: {', '.join(flag['code'] for flag in entry['flags'])}")
 
     def keep(case: dict[str, Any], entry: dict[str, Any]) -> None:
@@ -107,18 +107,18 @@ def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str],
 
 
 def decides_against(entry: dict[str, Any]) -> bool:
-    """Return whether a time, or that there is none of what was wrong, is a failure where time is asked to decide."""
+    """Return whether an entry fails under --strict-perf: it is slower than the anchor, or wrong and so not timed."""
     if entry["status"] == "timed":
         return entry["verdict"] not in ("FASTER", "SAME")
     return entry["status"] == "not-timed"
 
 
 def _nothing() -> None:
-    """What pytest-benchmark believes to time."""
+    """Do nothing; pytest-benchmark calls this function and reads the replayed times."""
 
 
 def _extra(case: dict[str, Any], entry: dict[str, Any], races: Any) -> dict[str, Any]:
-    """Return our statistics, what they are held against, and the machine."""
+    """Return our statistics with the anchor and the machine, for pytest-benchmark's file."""
     own = {key: value for key, value in entry.items() if key not in KEPT_APART}
     told = {key: case[key] for key in ("case", "text", "aa", "clock", "rounds", "stopped", "seed")}
     anchor = {"name": case["anchor"]["name"], "median_s": case["anchor"]["median_s"]}

@@ -1,4 +1,4 @@
-"""The pytest front end: ``pytest conformance --impl NAME``. Options, items, and what is printed at the end."""
+"""The pytest front end, ``pytest conformance --impl NAME``: options, items, header and final page."""
 
 import os
 import time
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from attnconf.conformance.run.plan import Planned, Run
 
 FRONT: pytest.StashKey["Front"] = pytest.StashKey()
-SILENT = -2  # the verbosity at which pytest prints no header of its own, and no counts
+SILENT = -2  # with this verbosity pytest prints neither a header nor counts
 TIMING = Path(__file__).with_name("test_throughput.py")
 
 
@@ -63,10 +63,10 @@ class Front:
         self.run = run
         self.results = results
         self.written = 0.0
-        self.patience = 0.5  # seconds between two writings; more where writing takes long
+        self.patience = 0.5  # seconds between two writings; more if writing is slow
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
-        self.too_slow: list[str] = []  # where time is asked to decide
+        self.too_slow: list[str] = []  # failures under --strict-perf
         self.verbosity = 0  # of pytest: 1 is -v, -1 is -q
         self.count: Callable[[], object] = lambda: None  # called after each judgement
 
@@ -98,7 +98,7 @@ class Front:
         try:
             write(self.results, record(self.run))
             self.unwritten = None
-        except OSError as error:  # a full disk is said at the end, and does not end the run
+        except OSError as error:  # reported at the end: a full disk does not end the run
             self.unwritten = f"--results {self.results}: {error.strerror or error}"
         self.written = time.monotonic()
         self.patience = max(0.5, 20 * (self.written - start))
@@ -214,7 +214,7 @@ def _check_device(device: str) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Print what is judged with what, in place of pytest's own header."""
+    """Print the implementations, versions and settings, in place of pytest's own header."""
     front = session.config.stash.get(FRONT, None)
     if front is not None and front.verbosity >= 0:
         printing.show_header(_reporter(session.config), front.run, front.verbosity)
@@ -222,7 +222,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
-    """Print no dot for a check: what failed is told at the end."""
+    """Print no dot for a check: failures are printed at the end."""
     return ("", "", "") if config.stash.get(FRONT, None) is not None and report.when == "call" else None
 
 
@@ -277,7 +277,7 @@ def _select(front: Front, config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """Show how far a long run has come, on a terminal, in place of pytest's dots."""
+    """Show the progress of a long run on a terminal, in place of pytest's dots."""
     front = session.config.stash.get(FRONT, None)
     if front is None:
         return (yield)
@@ -287,7 +287,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest) -> Any:
-    """Return the function that judges one planned check, or says why an implementation cannot be judged."""
+    """Return the function that judges one planned check; it fails for an implementation that cannot be judged."""
     front = request.config.stash[FRONT]
 
     def judge_one(planned: Any) -> None:

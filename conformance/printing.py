@@ -1,6 +1,6 @@
-"""What a run prints by way of pytest's terminal: in colour where pytest would print in colour.
+"""Print a run's header and final page through pytest's terminal reporter, in colour where pytest uses colour.
 
-That is on a terminal, unless NO_COLOR is set or --color=no is given.
+pytest uses colour on a terminal, unless NO_COLOR is set or --color=no is given.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def show_header(reporter: Any, run: "Run", verbosity: int) -> None:
-    """Print what is judged with what. ``verbosity``: of pytest, 1 for -v, -1 for -q."""
+    """Print the implementations, versions and settings. ``verbosity``: pytest's, 1 for -v, -1 for -q."""
     from attnconf.conformance.run.record import record
     from attnconf.reports.terminal import header, width
 
@@ -18,7 +18,7 @@ def show_header(reporter: Any, run: "Run", verbosity: int) -> None:
 
 
 def show_page(reporter: Any, run: "Run", verbosity: int, findings: list[str]) -> None:
-    """Print what came of a run, and behind it what was found besides."""
+    """Print the page of a run (failures, verdicts, cures), and the findings behind it."""
     from attnconf.conformance.run.record import record
     from attnconf.reports.terminal import page, width
 

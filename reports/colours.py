@@ -7,7 +7,7 @@ ROWS = (
     "likely|and|besides|fix|try|where|rule|case|worst at|found|error|smallest|example|leaks|"
     "known|also|breaks|spec|rerun"
 )  # of a block
-# Each is tried on every line; the name of a group is that of its style.
+# Each pattern is tried on every line; a group has the name of its style.
 PATTERNS = (
     r"^(?P<failed>\S+ violated by .+)$",
     r"^(?P<optional>\S+ not followed by .+)$",

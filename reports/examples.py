@@ -16,7 +16,7 @@ COLOURS = {".": "#ffffff", "o": "#9ecae1", "X": "#d62728", "!": "#ff9f1c"}
 
 
 def example(result: Result, width: int = WIDTH) -> list[str]:
-    """Return the lines of the smallest example, of at most ``width`` characters where numbers allow; or none."""
+    """Return the lines of the smallest example, of at most ``width`` characters if possible; [] without one."""
     found = result.get("example")
     if not found:
         return []
@@ -68,7 +68,7 @@ def _text(x: Any) -> str:
 
 
 def leaks(result: Result) -> list[str]:
-    """Return the lines of the map of dependences, or none."""
+    """Return the lines of the map of dependences; [] without one."""
     found = result.get("leaks")
     if not found:
         return []
@@ -83,7 +83,7 @@ def leaks(result: Result) -> list[str]:
 
 
 def _at_once(found: dict[str, Any]) -> bool:
-    """Return whether a token is query and key at once: of one sequence there are as many tokens as outputs."""
+    """Return whether each token is both query and key: there are as many tokens as outputs."""
     words = Counter(map(_word, found["columns"]))
     return any(words[word] == len(found["rows"]) for word in ("token", "target"))
 

@@ -1,4 +1,4 @@
-"""What a run prints of failures: a block for each cause, with its place and its mending before the evidence.
+"""Blocks of failures for the terminal: one for each cause, with its place and its fix before the evidence.
 
 Made from the record alone.
 """
@@ -16,23 +16,23 @@ Row = tuple[str, Any]
 
 WIDTH = 120  # characters in a line, where there is no terminal
 INDENT = 12  # characters: two, the name of a line, a space
-MOST_NAMES = 6  # of what follows from a failure; all of it with -v
+MOST_NAMES = 6  # ids of consequences; all of them with -v
 UNBROKEN = ("rerun", "example", "leaks")  # lines that are copied, and drawings
 
 
 def roots(record: Record) -> list[Result]:
-    """Return the failures that follow from no other, MUST first."""
+    """Return the failures at the root (they follow from no other), MUST first."""
     found = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
     return sorted(found, key=lambda r: r["strength"] != "MUST")
 
 
 def counting(record: Record, result: Result) -> bool:
-    """Return whether a failure is part of the verdict: of a MUST, or of anything where the run is strict."""
+    """Return whether a failure counts for the verdict: a MUST's, or any in a strict run."""
     return bool(result["strength"] == "MUST" or record["suite"]["strict"])
 
 
 def consequences(record: Record, root: Result) -> list[str]:
-    """Return the failures that follow from one at the root."""
+    """Return the ids of a root's consequences."""
     return [r["requirement"] for r in _following(record, root)]
 
 
@@ -46,7 +46,7 @@ def _following(record: Record, root: Result) -> list[Result]:
 
 
 def causes(record: Record) -> list[list[Result]]:
-    """Return the failures at the root, those of a component together that one known mistake explains."""
+    """Return the failures at the root, grouped by the known mistake that explains several of one component."""
     found: dict[tuple[Any, ...], list[Result]] = {}
     for r in roots(record):
         named = tuple((*mistake["mutants"], mistake["hint"]) for mistake in r["diagnosis"])
@@ -56,14 +56,14 @@ def causes(record: Record) -> list[list[Result]]:
 
 
 def failures(record: Record, width: int = WIDTH, verbose: bool = False) -> list[str]:
-    """Return a block for every failure that is part of a verdict and follows from no other."""
+    """Return the lines of all blocks whose failures count for a verdict."""
     return [line for lines in blocks(record, width, verbose) for line in ["", *lines]]
 
 
 def blocks(record: Record, width: int = WIDTH, verbose: bool = False, optional: bool = False) -> list[list[str]]:
-    """Return the lines of every fault of the suite, and of every failure at the root or every cause of several.
+    """Return a block for every fault of the suite, and one for every cause of failures that count for a verdict.
 
-    ``optional``: those of recommendations instead, which are part of no verdict.
+    ``optional``: return the blocks of recommendations (SHOULD) instead.
     """
     faults = [
         [f"{r['requirement']} on {r['implementation']}: {r['message']}"]
@@ -75,7 +75,7 @@ def blocks(record: Record, width: int = WIDTH, verbose: bool = False, optional: 
 
 
 def explored(record: Record) -> list[str]:
-    """Return a line for every failure that --thorough found where the scored cases pass."""
+    """Return a line for every failure of --thorough in a check whose scored cases pass."""
     return [
         f"not scored: {r['requirement']} fails on {r['implementation']} ({r['component']}) "
         f"at {r['explored']['described']}: {r['explored']['message']}"
@@ -85,7 +85,7 @@ def explored(record: Record) -> list[str]:
 
 
 def _of_cause(record: Record, same: list[Result], width: int, verbose: bool) -> list[str]:
-    """Return the block of the first of several failures that have one cause, in a fixed order of lines."""
+    """Return the block of several failures with one cause, in a fixed order of lines; the first one is the example."""
     r = same[0]
     following = list({f["requirement"]: f for root in same for f in _following(record, root)}.values())
     case = next(c for c in r["cases"] if c["outcome"] == "fail")
@@ -105,7 +105,7 @@ def _of_cause(record: Record, same: list[Result], width: int, verbose: bool) -> 
 
 
 def _cause(r: Result) -> list[Row]:
-    """Return what is wrong, where, and how to mend it: before the rule, which alone misleads."""
+    """Return the rows of the mistake, its place and its fix; the rule comes last, as it misleads alone."""
     if not r["diagnosis"]:
         advice = r.get("advice") or {}
         return [("rule", r["sentence"]), ("try", advice.get("hint")), ("where", advice.get("where"))]
@@ -119,7 +119,7 @@ def _cause(r: Result) -> list[Row]:
 
 
 def place(mistake: dict[str, Any]) -> str | None:
-    """Return where a mistake is made, with the line that makes it where that is known."""
+    """Return the place of a mistake, with its line of code if that is known; None if the place is unknown."""
     code = f"  {mistake['code']}" if mistake.get("code") else ""
     return f"{mistake['where']}{code}" if mistake.get("where") else None
 
@@ -151,7 +151,7 @@ def _names(following: Sequence[Result], verbose: bool) -> str:
 
 
 def _besides(following: Result) -> list[Row]:
-    """Return the second mistake, which shows in a consequence alone."""
+    """Return the rows of a second mistake that only a consequence shows."""
     if len(following["diagnosis"]) < 2:
         return []
     second = following["diagnosis"][0]
@@ -163,7 +163,7 @@ def _besides(following: Result) -> list[Row]:
 
 
 def _options(record: Record, result: Result) -> str:
-    """Return the options that a rerun needs besides the selection."""
+    """Return the options of a rerun, without its selection."""
     suite = record["suite"]
     profile = "throughput" if result["spec"].startswith("spec/throughput.md") else suite["profile"]
     given = [f"--impl={result['implementation']}"]
@@ -184,7 +184,7 @@ def _laid_out(name: str, text: str, width: int) -> list[str]:
 def wrapped(text: str, width: int) -> list[str]:
     """Return prose on lines of at most this many characters, where words are short enough.
 
-    What stands in brackets, and a number behind "got" and "want", are not torn from it.
+    Lines are not broken within brackets, nor between "got" or "want" and its number.
     """
     whole = re.sub(r"[\[(][^\[\]()]{1,30}[\])]|\b(got|want) \S", lambda m: m[0].replace(" ", "\0"), text)
     lines = textwrap.wrap(whole, max(width, 40), break_long_words=False, break_on_hyphens=False)

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
 
 
 def problem(value: Any, schema: Mapping[str, Any]) -> str | None:
-    """Return the first thing about ``value`` that is not as the schema says, and where it stands, or None."""
+    """Return the first violation of the schema in ``value``, with its place; None if there is none."""
     import jsonschema_rs
 
-    validator = jsonschema_rs.validator_for(dict(schema), mask="it")  # what was found is told in its first characters
+    validator = jsonschema_rs.validator_for(dict(schema), mask="it")  # a long value is cut, below
     try:
         error = next(iter(validator.iter_errors(value)), None)
     except UnicodeEncodeError as unknown:
@@ -24,6 +24,6 @@ def problem(value: Any, schema: Mapping[str, Any]) -> str | None:
 
 
 def _innermost(error: "ValidationError") -> "ValidationError":
-    """Return the error that lies deepest, where none of several forms fits; of the first form, where two are equal."""
+    """Return the deepest error if none of several forms fits; of two equally deep ones, that of the first form."""
     forms = getattr(error.kind, "context", ())  # of anyOf: the errors of each form
     return max((_innermost(e) for form in forms for e in form), key=lambda e: len(e.instance_path), default=error)

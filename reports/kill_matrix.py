@@ -65,7 +65,7 @@ def _requirements(record: Record, chapter: str) -> list[str]:
 
 
 def _killers(record: Record) -> dict[str, list[str]]:
-    """Return the mutants that have a requirement as a root, by requirement, in the order of the mutants."""
+    """Return the mutants that each requirement fails on at the root, in the order of the mutants."""
     killers: dict[str, dict[str, None]] = {}
     for row in record["rows"]:
         for root in row["roots"]:

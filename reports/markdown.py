@@ -40,7 +40,7 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder:
 
 
 def merge(records: Sequence[tuple[str, Record]]) -> Record:
-    """Return one record of all implementations, those of equal names told apart by version or file."""
+    """Return one record of all implementations; equal names get their version or file as a suffix."""
     merged: Record = {"implementations": [], "results": [], "verdicts": []}
     for (file, record), labels in zip(records, _labels(records), strict=True):
         for i in record["implementations"]:
@@ -51,7 +51,7 @@ def merge(records: Sequence[tuple[str, Record]]) -> Record:
 
 
 def _labels(records: Sequence[tuple[str, Record]]) -> list[dict[str, str]]:
-    """Return, for each file, what its implementations are called in the report."""
+    """Return, for each file, the labels of its implementations in the report."""
     versions: dict[str, list[Any]] = {}
     for _, record in records:
         for i in record["implementations"]:
@@ -103,7 +103,7 @@ def _cell(content: object) -> str:
 
 
 def _text(content: object) -> str:
-    """Return a text as it is to be read: on one line, and not taken for markup."""
+    """Return a text on one line, with Markdown's special characters escaped."""
     text = " ".join(str("" if content is None else content).split())
     return text.replace("<", "&lt;").replace("*", "\\*").replace("`", "\\`")
 
@@ -161,12 +161,12 @@ def pictures(records: Sequence[tuple[str, Record]]) -> dict[str, str]:
 
 
 def _drawn(record: Record) -> Iterable[Result]:
-    """Yield every MUST that fails at the root and is not known."""
+    """Yield every failure of a MUST at the root that is no known deviation."""
     return (r for r in _roots(record) if r["strength"] == "MUST" and not r["deviation"])
 
 
 def _failures(record: Record, root: str | None, folder: str | None) -> list[str]:
-    """Return every MUST that fails at the root and is not known, with what explains it."""
+    """Return the lines on every failure of ``_drawn``, with its diagnosis."""
     lines = []
     for r in _drawn(record):
         lines += ["", f"### {r['requirement']}: {_text(r['implementation'])} ({r['component']})", ""]
@@ -237,7 +237,7 @@ def _faults(record: Record) -> list[str]:
 
 
 def _blind_spots(record: Record) -> list[str]:
-    """Return what no check executed of the users' own files, where that was looked for."""
+    """Return the lines on code of users' files that no check executed, if a run looked for it."""
     rows = [
         (i["name"], f"{s['file']}:{s['first']}-{s['last']}", s["kind"], s["code"])
         for i in record["implementations"]

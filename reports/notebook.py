@@ -52,7 +52,7 @@ def html(record: Record, rewrite: Rewrite = str) -> str:
 
 def _line(text: str) -> str:
     label, colon, rest = text.partition(":")
-    if rest[:1] != " ":  # the name of one of several, with its class behind a colon
+    if rest[:1] != " ":  # "file.py:Class", one of several
         label, colon, rest = text, "", ""
     return f"<div><b>{escape(label)}</b>{colon}{escape(rest)}</div>"
 

@@ -59,7 +59,7 @@ def _by_contender(cases: Sequence[Record]) -> Series:
 
 
 def _kind(case: Record) -> str:
-    """Return what cases must share to be joined by a line."""
+    """Return the key of the cases that are joined by a line."""
     sizes = case["sizes"]
     words = [word for word in ("causal", "padded") if sizes[word]]
     return ", ".join([f"E = {sizes['E']}", *words, case["dtype"], *(["one query"] if sizes["L"] == 1 else [])])

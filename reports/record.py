@@ -17,7 +17,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def read(path: Path) -> Record:
-    """Return a record. Raises ValueError, saying what was wrong, if the file is none."""
+    """Return the record in a results file. Raises ValueError, with the reason, if the file is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a learner reads last: what is wrong, how and where to mend it, what to read next; and what nothing exercised.
+"""The summary that a learner reads last: each mistake with its fix and place, what to read next, unexercised code.
 
 Made from the record alone.
 """
@@ -18,7 +18,7 @@ MOST_ROOTS, MOST_SPOTS = 3, 12
 def summary(record: Record, told: bool = False) -> list[str]:
     """Return the lines on the one implementation of a run, or on each of those that one file holds.
 
-    None where several are compared, and where a run was cut short. ``told``: recommendations have been shown in full.
+    There are none if several are compared, or if the run was cut short. ``told``: recommendations were shown before.
     """
     if not record["complete"] or not is_one(record["implementations"]):
         return []
@@ -29,13 +29,13 @@ def summary(record: Record, told: bool = False) -> list[str]:
 
 
 def is_one(implementations: list[dict[str, Any]]) -> bool:
-    """Return whether there is one implementation, or one file in which several were found."""
+    """Return whether there is one implementation, or several from one file."""
     found = all(i["binding"] == "inferred" or not i["components"] for i in implementations)
     return len(implementations) == 1 or (found and len({i["source"] for i in implementations}) == 1)
 
 
 def _parts(record: Record) -> Iterator[tuple[str, Record]]:
-    """Yield each implementation with what the record says of it."""
+    """Yield each implementation's name with its part of the record."""
     for i in record["implementations"]:
         mine = {
             key: [entry for entry in record[key] if entry["implementation"] == i["name"]]
@@ -45,7 +45,7 @@ def _parts(record: Record) -> Iterator[tuple[str, Record]]:
 
 
 def _of_one(record: Record, told: bool) -> list[str]:
-    """Return what is wrong, how it is mended, where, and what to read; then what could be better."""
+    """Return the lines on mistakes, fixes and places, on what to read next, and on recommendations."""
     judged = [r for r in record["results"] if r["outcome"] in ("pass", "fail")]
     roots = [r for same in causes(record) for r in same if not r["deviation"]]
     wrong = [r for r in roots if counting(record, r)]
@@ -54,7 +54,7 @@ def _of_one(record: Record, told: bool) -> list[str]:
 
 
 def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
-    """Return each mistake in plain words, followed by its mending and its place; MOST_ROOTS of them."""
+    """Return MOST_ROOTS mistakes in plain words, each followed by its fix and its place."""
     if not roots:
         known = list(
             dict.fromkeys(r["requirement"] for r in record["results"] if r["deviation"] and not r["follows_from"])
@@ -79,7 +79,7 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
 
 
 def _told(r: Result) -> list[Row]:
-    """Return what is wrong with its mending and its place: of each known mistake, else of the check."""
+    """Return the rows "wrong", "fix" or "try", and "where": of each known mistake, else of the failed check."""
     advice = r.get("advice") or {}
     rows: list[tuple[str, str | None]] = []
     for mistake in r["diagnosis"]:
@@ -90,9 +90,9 @@ def _told(r: Result) -> list[Row]:
 
 
 def in_words(result: Result) -> str:
-    """Return what is wrong: the known mistake that was found, else which check does not hold."""
+    """Return the story of the known mistake, else the sentence of the check that does not hold."""
     found = result["diagnosis"][0]["story"] if result["diagnosis"] else ""
-    return found or f"it is not so that {result['check'].replace('_', ' ')}"
+    return found or f"does not hold: {result['check'].replace('_', ' ')}"
 
 
 def _next(record: Record, roots: list[Result]) -> str:
@@ -100,7 +100,7 @@ def _next(record: Record, roots: list[Result]) -> str:
         given = {v["verdict"] for v in record["verdicts"]}
         if "not-gradable" in given:
             return "next:  what keeps it from being judged, see above"
-        if given == {"conformant"} or "nonconformant" in given:  # by what is known
+        if given == {"conformant"} or "nonconformant" in given:  # only known deviations
             return "next:  --thorough and --blind-spots look further"
         return "next:  what is not shown, see above"
     first = roots[0]
@@ -109,7 +109,7 @@ def _next(record: Record, roots: list[Result]) -> str:
 
 
 def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[str]:
-    """Return the recommendations that are not followed: by name where something is wrong, else in full."""
+    """Return the lines on recommendations that are not followed: only ids if a MUST fails, else in full."""
     lax = [r for r in roots if not counting(record, r)]
     ids = list(dict.fromkeys(r["requirement"] for r in lax))
     if not lax:
@@ -131,7 +131,7 @@ def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[
 
 
 def blind_spots(record: Record) -> list[str]:
-    """Return what no check executed of the user's own files, where that was looked for."""
+    """Return the lines on code of the user's own files that no check executed, if the run looked for it."""
     lines = []
     for i in record["implementations"]:
         spots = i.get("blind_spots")

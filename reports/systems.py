@@ -1,4 +1,4 @@
-"""Every system that the project began with: what specifies it, what is judged, and the command that shows it working.
+"""The table of systems that the project began with: spec page, judged components, and the command that shows it.
 
     python -m attnconf.reports.systems RESULTS.json      writes reports/systems.md
 
@@ -38,7 +38,7 @@ def systems() -> dict[str, dict[str, Any]]:
 
 
 def command_of(system: dict[str, Any]) -> str:
-    """Return the command that shows a system working."""
+    """Return the command line that shows a system working."""
     return str(system.get("shows") or f"attnconf run --impl {system['impl']}")
 
 

@@ -1,4 +1,4 @@
-"""What holds, counted: a line for each section of the pages, and the table of requirements by implementations.
+"""Tables of outcomes: a line for each section of the spec's pages, and requirements by implementations.
 
 Made from the record alone.
 """
@@ -21,7 +21,7 @@ LEGEND = (
     "known: listed beside the adapter, with reason and link"
 )
 LINES = "    \n    \n -- \n    \n    \n    \n    \n    \n"  # of the table: one under its head
-FEW_CHAPTERS = 3  # of which all sections are listed; of more, a chapter that holds has one line
+FEW_CHAPTERS = 3  # chapters with all sections listed; with more chapters, one without failures has one line
 _WORST_FIRST = ("error", "fail", "not met", "unsupported", "not-run", "pass", "not-applicable")
 _COUNTED = ("fail", "follows", "not met", "error", "unsupported", "not-run")
 _SAID = {"fail": "failed", "follows": "follow", "not met": "optional not met", "error": "errors", "not-run": "not run"}
@@ -31,7 +31,7 @@ _SAID = {"fail": "failed", "follows": "follow", "not met": "optional not met", "
 
 
 def sections(record: Record) -> list[str]:
-    """Return a line for each section of the pages in which something was judged, by chapters."""
+    """Return a line for each judged section of the spec's pages, by chapters."""
     counted = list(_folded(_counts(record)))
     if not counted:
         return []
@@ -49,7 +49,7 @@ def sections(record: Record) -> list[str]:
 
 
 def _counts(record: Record) -> dict[tuple[str, str], Counter[str]]:
-    """Return how many requirements of each section came to which outcome; those not applicable do not count."""
+    """Return the number of requirements by section and outcome, without those that are not applicable."""
     found: dict[tuple[str, str], Counter[str]] = {}
     for r in record["results"]:
         if r["outcome"] != "not-applicable":
@@ -64,7 +64,7 @@ def _chapter(result: Result) -> str:
 
 
 def _folded(counts: dict[tuple[str, str], Counter[str]]) -> Iterator[tuple[str, str, Counter[str]]]:
-    """Yield (chapter, section, counts); of many chapters, one that holds is a single line."""
+    """Yield (chapter, section, counts); with many chapters, a chapter without failures is a single row."""
     by_chapter: dict[str, dict[str, Counter[str]]] = {}
     for (chapter, section), counter in counts.items():
         by_chapter.setdefault(chapter, {})[section] = counter
@@ -77,7 +77,7 @@ def _folded(counts: dict[tuple[str, str], Counter[str]]) -> Iterator[tuple[str, 
 
 
 def _outcome(record: Record, r: Result) -> str:
-    """Return an outcome, that of a recommendation which is not followed as "not met"."""
+    """Return an outcome; "not met" for the failure of a recommendation."""
     lax = r["outcome"] == "fail" and r["strength"] != "MUST" and not record.get("suite", {}).get("strict")
     return "not met" if lax else str(r["outcome"])
 
@@ -86,7 +86,7 @@ def _outcome(record: Record, r: Result) -> str:
 
 
 def cell(results: Iterable[tuple[str, Result]]) -> str:
-    """Return the worst outcome of one requirement on one implementation, and where, if components differ."""
+    """Return the worst outcome of one requirement on one implementation, with the component if several differ."""
     results = list(results)
     outcomes = [outcome for outcome, _ in results]
     if not outcomes:
@@ -112,7 +112,7 @@ def rows(record: Record) -> list[list[str]]:
 
 
 def table(record: Record, width: int) -> list[str]:
-    """Return the table of requirements by implementations, its cells broken where it would be too wide."""
+    """Return the table of requirements by implementations; cells are broken if the table would be too wide."""
     content = rows(record)
     if not content:
         return []

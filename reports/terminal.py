@@ -1,4 +1,4 @@
-"""What a run prints: header, failures, what holds, the verdicts, what to mend. Made from the record alone."""
+"""The text of a run: header, failures, sections, verdicts, summary. Made from the record alone."""
 
 import re
 import shutil
@@ -10,21 +10,21 @@ from attnconf.reports.summary import blind_spots, is_one, summary
 from attnconf.reports.tables import sections, table
 
 Record = dict[str, Any]
-IN_SHORT = ("    constructor ", "    weights ")  # lines of a binding that may be long
-OF_ONE = ("    function ", "    forward ", "    conventions ")  # likewise: left out where there are several bindings
+IN_SHORT = ("    constructor ", "    weights ")  # lines of a binding that may be cut
+OF_ONE = ("    function ", "    forward ", "    conventions ")  # lines left out if there are several bindings
 LABELS = ("wrong:", "fix:", "try:", "where:", "why:", "next:", "later:")
 
 
 def width() -> int:
-    """Return how many characters a line of the terminal holds."""
+    """Return the number of characters in a line of the terminal."""
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
 def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: bool = False) -> list[str]:
-    """Return all that is printed at the end of a run, on lines of ``columns`` characters.
+    """Return the lines printed at the end of a run, of ``columns`` characters.
 
-    ``verbose``: with the table of all requirements, and every failure in full; so is a recommendation that was
-    selected. ``brief``: verdicts and mending alone.
+    ``verbose``: with the table of all requirements, and every failure in full. ``brief``: verdicts and summary alone.
+    Recommendations are shown in full with ``verbose``, or if a selection (-k) was made.
     """
     one = is_one(record["implementations"])
     in_full = verbose or record["suite"]["selected"]
@@ -46,7 +46,7 @@ def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: 
 
 
 def _fitted(line: str, columns: int) -> list[str]:
-    """Return a line of a summary on several where it is longer than the terminal is wide; code stays on one."""
+    """Return a line of a summary, broken to the terminal's width; a line of code stays whole."""
     label = re.match(rf" *({'|'.join(LABELS)}) +", line)
     copied = label and label[1] == "where:" and not line.startswith("somewhere", label.end())
     if not label or copied or len(line) <= columns:
@@ -56,7 +56,7 @@ def _fitted(line: str, columns: int) -> list[str]:
 
 
 def header(record: Record, columns: int = WIDTH, *, verbose: bool = False) -> list[str]:
-    """Return what was judged with what: versions, device, profile, seed, bindings. Long lines are cut, or broken."""
+    """Return the lines on versions, device, seed, implementations and bindings. Long lines are cut or broken."""
     suite, env = record["suite"], record["environment"]
     accelerator = f" ({env['accelerator']})" if env["accelerator"] else ""
     lines = [
@@ -72,23 +72,23 @@ def header(record: Record, columns: int = WIDTH, *, verbose: bool = False) -> li
 
 
 def _told_of_several(bound: list[str]) -> list[str]:
-    """Return what is said of each of several bindings: how far to believe it, and what was asked for."""
+    """Return the lines of a binding to show if there are several: how certain it is, and prescribed conventions."""
     return [line for line in bound if not line.startswith((*IN_SHORT, *OF_ONE))]
 
 
 def _cut(line: str, columns: int, whole: bool) -> list[str]:
-    """Return a line of the header on several where it is too long; of what only an adapter's author asks, the start."""
+    """Return a line of the header, broken to the terminal's width; constructors and weights are cut instead."""
     if len(line) <= columns:
         return [line]
     if line.startswith(IN_SHORT) and not whole:
         return [f"{line[: columns - 1].rstrip()}…"]
-    indent = 17 * line.startswith("    ")  # what was bound has two columns
+    indent = 17 * line.startswith("    ")  # a binding's lines have two columns
     first, *others = wrapped(line[indent:], columns - indent)
     return [line[:indent] + first, *(" " * (indent or 4) + other for other in others)]
 
 
 def _optional(record: Record, columns: int, in_full: bool) -> list[str]:
-    """Return the recommendations that are not followed: by name, or in full."""
+    """Return the lines on recommendations that are not followed: one each, or in full."""
     found = blocks(record, columns, in_full, optional=True)
     if not found:
         return []
@@ -99,7 +99,7 @@ def _optional(record: Record, columns: int, in_full: bool) -> list[str]:
 
 
 def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
-    """Return the counts of a verdict, failures of a SHOULD apart from those of a MUST."""
+    """Return the counts of a verdict by outcome; failures of a SHOULD count as "optional not met"."""
     mine = (verdict["implementation"], verdict["component"])
     lax = sum(
         r["outcome"] == "fail" and r["strength"] != "MUST" and (r["implementation"], r["component"]) == mine
@@ -111,7 +111,7 @@ def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
 
 
 def _observed(record: Record, verdict: Record) -> dict[str, str]:
-    """Return the conventions that checks have seen in a component and that its adapter does not declare."""
+    """Return the observed conventions of a component that are not declared."""
     found: dict[str, str] = {}
     for result in record["results"]:
         if all(result[key] == verdict[key] for key in ("implementation", "component")):
@@ -120,7 +120,7 @@ def _observed(record: Record, verdict: Record) -> dict[str, str]:
 
 
 def verdicts(record: Record) -> list[str]:
-    """Return a line for each verdict, with the profile where that is not the run's, counts and reason."""
+    """Return a line for each verdict, with counts, reason, and the profile if it is not the run's."""
     profiles = {i["name"]: i["profile"] for i in record["implementations"]}
     lines = [""]
     for v in record["verdicts"]:

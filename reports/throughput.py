@@ -1,4 +1,4 @@
-"""How fast, how much memory, how near to what is possible: tables from the ``throughput`` of results records."""
+"""Tables of time, memory and fractions of the peaks, from the ``throughput`` of results records."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ LEGEND = (
 
 
 def lines(record: Record) -> list[str]:
-    """Return what a run prints of its times: the table, what it means, and why what is not in it is not."""
+    """Return the lines on a run's times: the table, notes on it, and reasons for missing times."""
     found = record.get("throughput")
     if not found:
         return []
@@ -108,7 +108,7 @@ def size(x: int | None) -> str:
 
 
 def notes(found: Record) -> list[str]:
-    """Return in words: what was not timed and why, what a flag means, what makes a case or a machine doubtful."""
+    """Return sentences on contenders that were not timed, on flags, and on doubtful cases and machines."""
     said: dict[str, list[str]] = {}
     for case in found["cases"]:
         if case["status"] != "timed":
@@ -159,7 +159,7 @@ def _pictures(records: Sequence[tuple[str, Record]], folder: str | None) -> list
 
 
 def comparison(found: Sequence[tuple[str, Record]]) -> list[str]:
-    """Return how what was timed in several runs compares with itself: by ratios to the anchor, never by time."""
+    """Return a comparison of several runs' timings of one contender, by ratios to the anchor, never by seconds."""
     from attnconf.reports.markdown import table
 
     timed: dict[tuple[str, str, str], dict[str, Entry]] = {}
@@ -188,7 +188,7 @@ def comparison(found: Sequence[tuple[str, Record]]) -> list[str]:
 
 
 def _change(entries: Sequence[Entry]) -> str:
-    """Return the ratio of the last to the first, in an interval that is not narrower than it is known."""
+    """Return the change from the first ratio to the last, with an interval from the intervals of both."""
     first, last = entries[0], entries[-1]
     lo, hi = last["lo"] / first["hi"], last["hi"] / first["lo"]
     return f"{last['ratio'] / first['ratio']:.3f} [{lo:.3f}, {hi:.3f}]"

@@ -1,12 +1,12 @@
-"""Profiles: frozen lists of what a verdict requires, one TOML file each in spec/profiles/.
+"""Profiles: frozen lists of the requirements for a verdict, one TOML file each in spec/profiles/.
 
 title = "…"
 extends = "core-1"                  # optional: all entries of another profile, and these
 [multi_head_attention.heads]        # component, lens
 like = "attention.direct"           # optional: the entries listed above for it; "core-2/attention.direct": in core-2
-without_needs = ["scale"]           # of those, not what needs one of these
-without = ["ATT-FLOAT-1", …]        # of those, not these
-required = ["ATT-SCALE-1", …]       # and these; what ``like`` gives already is listed again to change its kind
+without_needs = ["scale"]           # minus requirements that need one of these
+without = ["ATT-FLOAT-1", …]        # minus these
+required = ["ATT-SCALE-1", …]       # plus these; an entry of ``like`` is listed again to change its kind
 optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
 """
 
@@ -22,7 +22,7 @@ from attnconf.spec.nearest import hint
 
 FOLDER = Path(__file__).parent / "profiles"
 DEFAULT = "core-2"
-THROUGHPUT = "throughput-1"  # judged beside another one where throughput is asked for
+THROUGHPUT = "throughput-1"  # judged with --throughput, beside another profile
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _content(name: str) -> dict[str, Any]:
 
 @cache
 def _sections(name: str) -> Mapping[tuple[str, str], Section]:
-    """Return what a profile lists by (component, lens), that of the profile it extends first."""
+    """Return a profile's lists by (component, lens); the lists of the profile it extends come first."""
     content = _content(name)
     found = dict(_sections(content["extends"])) if "extends" in content else {}
     for component, lenses in content.items():
@@ -97,7 +97,7 @@ def _listed(lists: Mapping[str, Any]) -> Section:
 
 
 def _derived(lists: Mapping[str, Any], above: Mapping[tuple[str, str], Section]) -> Section:
-    """Return what a section takes from the one that it is ``like``: one of those above, or of another profile.
+    """Return the entries that a section takes from its ``like``: a section above, or of another profile.
 
     Raises SpecError where there is no such section.
     """

@@ -43,7 +43,7 @@ _KEY_WORD = re.compile(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b")
 
 
 class SpecError(Exception):
-    """A page or a reference to it is wrong; the message says where."""
+    """A page, or a reference to a requirement, is wrong; the message says where."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _unknown(name: str, known: dict[str, Requirement]) -> str:
 
 
 def in_order(found: dict[str, Requirement]) -> list[str]:
-    """Return the ids so that each comes after all it presupposes, else in the order of the pages.
+    """Return the ids in the order of the pages, but each after all that it presupposes.
 
     Raises SpecError where presuppositions form a circle.
     """
@@ -150,6 +150,6 @@ def in_order(found: dict[str, Requirement]) -> list[str]:
 
 @cache
 def ancestors(name: str) -> frozenset[str]:
-    """Return all that a requirement presupposes, directly or not."""
+    """Return the ids that a requirement presupposes, directly or not."""
     direct = get(name).presupposes
     return frozenset(direct).union(*(ancestors(other) for other in direct))

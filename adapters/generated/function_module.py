@@ -1,4 +1,4 @@
-"""A function that is handed its weights, as a module that holds them: what somebody wrote as init and apply."""
+"""A function that takes weights as arguments (written as init and apply), as a module that holds the weights."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -25,9 +25,10 @@ class Functional(nn.Module):
 
 
 def functional(function: Callable[..., Any], held: Any, takes: str = "", **fixed: Any) -> Functional:
-    """Return a module that calls ``function`` with weights of its own: those that are ``held``, and like them.
+    """Return a module that holds the weights ``held`` as parameters, and calls ``function`` with them.
 
-    They are given as the argument ``takes``, or each as an argument of its own; ``fixed``: arguments that are sizes.
+    The weights are passed as the argument ``takes``, or each as an argument of its own; ``fixed``: further arguments,
+    such as sizes.
     """
     known = {takes, *fixed, *([] if takes else held)}
     inputs = [p for p in inspect.signature(function).parameters.values() if p.name not in known]

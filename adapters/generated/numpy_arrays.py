@@ -1,7 +1,7 @@
 """``in_arrays(module)``: definitions that compute in NumPy, to be called with tensors: arrays go in, tensors come out.
 
-Numbers are in float64, as NumPy's own are, and nothing carries a gradient: what asks for another dtype or for gradients
-is refused. An object of a class is a module whose parameters are the arrays that it keeps.
+Numbers are in float64, NumPy's default, and carry no gradients; calls that need another dtype or gradients are refused.
+An object of a class is wrapped in a module whose parameters are the object's arrays.
 """
 
 import inspect
@@ -18,7 +18,7 @@ CALLS = ("forward", "__call__", "call")
 
 
 class InArrays(ModuleType):
-    """A module's definitions for tensors. What is set in it is set in the module."""
+    """A module's definitions for tensors. Setting an attribute sets it in the module, too."""
 
     def __init__(self, module: ModuleType):
         super().__init__(module.__name__)
@@ -31,7 +31,7 @@ class InArrays(ModuleType):
 
 
 def in_arrays(module: ModuleType) -> ModuleType:
-    """Return a module whose functions and classes, those that it defines itself, take and give tensors."""
+    """Return a module whose own functions and classes take and return tensors."""
     return InArrays(module)
 
 
@@ -53,12 +53,12 @@ def _function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _called(kind: type) -> str:
-    """Return the method by which an object is called, or nothing."""
+    """Return the method by which an object is called, or None."""
     return next((name for name in CALLS if name in dir(kind)), "")
 
 
 class Lent(nn.Module):
-    """An object that computes in NumPy as a module: its parameters are the arrays of floats that it keeps."""
+    """An object that computes in NumPy, as a module whose parameters are the object's arrays of floats."""
 
     def __init__(self, thing: Any):
         super().__init__()
@@ -68,14 +68,14 @@ class Lent(nn.Module):
                 self.register_parameter(name, nn.Parameter(torch.from_numpy(value.astype(np.float64))))
 
     def lend(self) -> Any:
-        """Return the object with the parameters as they are now."""
+        """Return the object with its arrays set to the current parameters."""
         for name in self._parameters:
             setattr(self.thing, name, arrays(getattr(self, name)))
         return self.thing
 
 
 def _class(kind: Any) -> type:
-    """Return a class of modules in place of one that computes in NumPy, with its name, its parameters and its code."""
+    """Return a class of modules that wraps a class computing in NumPy; it keeps the name, signature and code."""
     called = _called(kind)
 
     @wraps(kind.__init__)
@@ -94,7 +94,7 @@ def _class(kind: Any) -> type:
 def arrays(x: Any) -> Any:
     """Return tensors, alone or in a tuple, list or dict, as arrays of the same memory.
 
-    Raises NotImplementedError for what NumPy has not: gradients, other devices; and for floats that are not float64.
+    Raises NotImplementedError for gradients, for other devices, and for floats that are not float64.
     """
     if type(x) in (tuple, list):
         return type(x)(arrays(item) for item in x)

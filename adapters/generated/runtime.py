@@ -1,4 +1,4 @@
-"""What adapters written by ``attnconf bind`` are made of: the user's definitions, and masks in their forms."""
+"""The run-time of adapters written by ``attnconf bind``: loading definitions, and translating masks and weights."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -33,10 +33,10 @@ def definitions(path: str) -> ModuleType:
 
 
 def settle(module: Any, config: Any, weights: Any = None) -> Any:
-    """Return a module in the mode, in the dtype and on the device that a configuration and its weights say.
+    """Return a module in the mode, dtype and device of a configuration and its weights.
 
-    Given what builds it, it is built with the same random numbers each time: some of its parameters may be its own.
-    What is built and is no module is returned as it is.
+    A function that builds the module is called with the same random numbers each time, as the module may keep some of
+    its own parameters. A built object that is no module is returned as it is.
     """
     if not isinstance(module, nn.Module):
         state = torch.get_rng_state()
@@ -54,14 +54,14 @@ def settle(module: Any, config: Any, weights: Any = None) -> Any:
 
 
 def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:
-    """Return the module after a first call, from which its lazy layers take their sizes."""
+    """Return the module after a first call, in which its lazy layers get their sizes."""
     with torch.no_grad():
         module(*args, **kwargs)
     return module
 
 
 def dropping(module: nn.Module, p: float) -> nn.Module:
-    """Return a module with the probability of dropout that is asked for, where its constructor takes none."""
+    """Return a module with this probability of dropout, for a class whose constructor takes none."""
     for part in module.modules():
         if isinstance(part, nn.Dropout):
             part.p = p
@@ -71,12 +71,12 @@ def dropping(module: nn.Module, p: float) -> nn.Module:
 
 
 def handed(module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False) -> nn.Module:
-    """Return a model that takes ids as one that takes vectors: see handing.Handed."""
+    """Return a model that takes ids as one that takes vectors: see vector_input.Handed."""
     return Handed(module, ids, out, turned)
 
 
 def layered(module: nn.Module, order: list[str]) -> nn.Module:
-    """Return a stack whose parameters hold all layers with parameters of each layer: see layered.Layered."""
+    """Return a stack whose parameters hold all layers, with parameters for each: see stacked_parameters.Layered."""
     return Layered(module, order)
 
 
@@ -89,9 +89,9 @@ def without(module: nn.Module, *names: str) -> nn.Module:
 
 
 def registered(module: nn.Module) -> nn.Module:
-    """Return a module with the modules that it keeps in plain lists, tuples or dicts as modules of its own.
+    """Return a module after registering the modules in its plain lists, tuples and dicts as sub-modules.
 
-    An optimizer does not find their parameters, so these are not to learn.
+    Their parameters are frozen, as an optimizer would not find them in the user's module.
     """
     for part in list(module.modules()):
         for name, kept in list(vars(part).items()):
@@ -108,14 +108,14 @@ def registered(module: nn.Module) -> nn.Module:
 
 
 def holding(thing: Any, tensors: dict[str, Tensor]) -> Any:
-    """Return an object that is no module with these tensors as its attributes."""
+    """Return an object (no module) after setting these tensors as its attributes."""
     for name, x in tensors.items():
         setattr(thing, name, x)
     return thing
 
 
 def kernel(weight: Tensor, width: int) -> Tensor:
-    """Return a matrix as the kernel of a convolution that is wider than one token; half of it is for the one before."""
+    """Return a matrix as the kernel of a convolution of width 2; half of it is for the token before."""
     parts = [torch.zeros_like(weight) for _ in range(width)]
     at = (width - 1) // 2
     parts[at] = weight
@@ -125,14 +125,14 @@ def kernel(weight: Tensor, width: int) -> Tensor:
 
 
 def lacking(weights: Any, *names: str) -> None:
-    """Raise NotImplementedError where a weight that the module does not have is not zero."""
+    """Raise NotImplementedError if a weight that the module lacks is not zero."""
     for name in names:
         if name in weights and bool(weights[name].detach().any()):
             raise NotImplementedError(f"{name}: it has none")
 
 
 def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tensor | None, causal: bool) -> Any:
-    """Return where attention is allowed, (B, 1 or H, L, S), True = may attend; None where it is everywhere."""
+    """Return the mask of allowed positions, (B, 1 or H, L, S), True = may attend; None if all are allowed."""
     L, S = _tokens(query), _tokens(key)
     seen = None
     if causal:
@@ -149,12 +149,12 @@ def allowed(query: Tensor, key: Tensor, key_mask: Tensor | None, attn_mask: Tens
 
 
 def everywhere(query: Tensor, key: Tensor) -> Tensor:
-    """Return the mask that allows all, (B, 1, L, S), for a module that insists on one."""
+    """Return the mask that allows all positions, (B, 1, L, S), for a module that needs a mask."""
     return torch.ones(query.shape[0], 1, _tokens(query), _tokens(key), dtype=torch.bool, device=query.device)
 
 
 def _tokens(x: Tensor) -> int:
-    """Return how many tokens there are: of ids (B, L), or of vectors (…, L, E)."""
+    """Return the number of tokens in ids (B, L) or vectors (…, L, E)."""
     return x.shape[1] if x.ndim == 2 else x.shape[-2]
 
 
@@ -180,7 +180,7 @@ def one_for_all_queries(seen: Tensor) -> Tensor:
 
 
 def lengths(keys: Tensor) -> Tensor:
-    """Return how many keys of each sample may be seen, (B,), where these are the first ones."""
+    """Return the number of visible keys of each sample, (B,); the visible keys must be the first ones."""
     count = keys.sum(dim=1)
     if not torch.equal(keys, torch.arange(keys.shape[1], device=keys.device) < count[:, None]):
         raise NotImplementedError("masks that are no lengths")
@@ -188,13 +188,13 @@ def lengths(keys: Tensor) -> Tensor:
 
 
 def additive(seen: Tensor, bias: Tensor | None, like: Tensor) -> Tensor:
-    """Return a mask to be added to the scores: 0 or the bias where attention is allowed, -inf elsewhere."""
+    """Return a mask to add to the scores: 0 or the bias where attention is allowed, -inf elsewhere."""
     zeros = torch.zeros((), dtype=like.dtype, device=like.device) if bias is None else bias
     return torch.where(seen, zeros, float("-inf"))
 
 
 def floored(weights: Any, config: Any) -> Any:
-    """Return the weights without the rows that are left over where the heads do not divide the width."""
+    """Return the weights without the last rows, for a module whose heads do not divide the width."""
     width = config.num_heads * config.head_dim
     if config.embed_dim % config.num_heads == 0 or weights["q.weight"].shape[0] == width:
         return weights
@@ -203,13 +203,13 @@ def floored(weights: Any, config: Any) -> Any:
 
 
 def full(weights: Any) -> dict[str, Tensor]:
-    """Return the weights of multi-head attention with biases of zero where there are none."""
+    """Return the weights of multi-head attention, with zeros for missing biases."""
     zeros = {f"{n}.bias": weights[f"{n}.weight"].new_zeros(len(weights[f"{n}.weight"])) for n in ("q", "k", "v", "out")}
     return {**zeros, **weights}
 
 
 def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:
-    """Return what each parameter of a module is: what is given, in the parameter's shape, else what it is already."""
+    """Return a value for each parameter of a module: the given one in the parameter's shape, else the current one."""
     given: dict[str, Tensor] = {}
     state = {name: x for name, x in state.items() if x is not None}
     like = next(iter(state.values()), torch.empty(0))
@@ -221,7 +221,7 @@ def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:
 
 
 def heads_last(x: Tensor, heads: int) -> Tensor:
-    """Return rows that lie head by head as rows in which the heads are the faster axis."""
+    """Return rows ordered (head, feature) in the order (feature, head)."""
     turned: Tensor = x.unflatten(0, (heads, -1)).transpose(0, 1)
     return turned.flatten(0, 1)
 
@@ -232,13 +232,13 @@ def for_each_head(seen: Tensor, heads: int) -> Tensor:
 
 
 def exact(weights: Any) -> None:
-    """Let tensors that a module makes be in float64 where its weights are, so that they can meet."""
+    """Make the module create its tensors in float64 if its weights are, so that both can be combined."""
     if any(x.dtype == torch.float64 for x in weights.values()):
         torch.set_default_dtype(torch.float64)  # until the call is over
 
 
 def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any:
-    """Return what a function for one head of one sample gives for all, (B, H, …); what has no such axes goes to all."""
+    """Apply a function for one head of one sample to all, (B, H, …); arguments without these axes go to each."""
     B, H = tensors[0].shape[:2]
 
     def one(x: Any, b: int, h: int) -> Any:
@@ -255,9 +255,9 @@ def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any
 
 
 def singly(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what gives for a batch what ``forward``, for batches of one sample, gives for each of its samples.
+    """Return a function for batches that calls ``forward``, made for one sample, for each sample.
 
-    What is one object to the caller, as query, key and value are in self-attention, is one to ``forward``.
+    Arguments that are one object, as query and key in self-attention, are one object for ``forward``, too.
     """
 
     def for_all(query: Tensor, key: Tensor, value: Tensor, **given: Any) -> Any:
@@ -276,7 +276,7 @@ def singly(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_one(name: str, x: Any, b: int) -> Any:
-    """Return what an option of attention is for one sample of a batch."""
+    """Return the part of an option of attention that belongs to one sample of a batch."""
     batched = isinstance(x, Tensor) and len(x) > 1 and (name == "key_mask" or x.ndim == 4)
     return x[b : b + 1] if batched else x
 
@@ -285,14 +285,14 @@ def _of_one(name: str, x: Any, b: int) -> Any:
 
 
 def counted(length: int, positions: Tensor | None, like: Tensor) -> Tensor:
-    """Return the positions that are given, else 0, 1, … for so many tokens."""
+    """Return the given positions, else 0, 1, … for this number of tokens."""
     return torch.arange(length, device=like.device) if positions is None else positions
 
 
 def rows(rows_: Any, x: Tensor) -> Tensor:
     """Return rows (L, D), or (B, L, D), for every sample of x (B, L, D), in its dtype.
 
-    Raises ValueError where they are not as many as x has tokens.
+    Raises ValueError if their number is not that of x's tokens.
     """
     table: Tensor = torch.as_tensor(rows_)
     if table.shape[-2:] != x.shape[-2:]:
@@ -301,35 +301,35 @@ def rows(rows_: Any, x: Tensor) -> Tensor:
 
 
 def octaves(frequencies: Any) -> int:
-    """Return how many powers of two, from 1 on, the frequencies are."""
+    """Return the number of frequencies 1, 2, 4, …."""
     if list(frequencies) != [2.0**k for k in range(len(frequencies))]:
         raise NotImplementedError("frequencies that are not 1, 2, 4, …")
     return len(frequencies)
 
 
 def penalties(slopes_: Any, query_length: int, key_length: int) -> Tensor:
-    """Return the bias -slope·distance, (H, L, S), of slopes (H,) alone; the last query stands at the last key."""
+    """Return the bias -slope·distance, (H, L, S), from slopes (H,); the last query stands at the last key."""
     slopes: Tensor = torch.as_tensor(slopes_, dtype=torch.float64).flatten()
     queries = torch.arange(key_length - query_length, key_length)
     return -slopes[:, None, None] * (queries[:, None] - torch.arange(key_length)).abs()
 
 
 def written(module: Any, name: str, value: Tensor) -> Any:
-    """Return a module, or another object, with a tensor of its own that is no parameter replaced by a value."""
+    """Return a module or other object after replacing one of its tensors, no parameter, by a value."""
     *above, last = name.split(".")
     setattr(module.get_submodule(".".join(above)) if above else module, last, value)
     return module
 
 
 def in_order(module: nn.Module, weights: Any) -> dict[str, Tensor]:
-    """Return the weights of the layers 0, 1, … for the linear layers of a module in the order in which it has them."""
+    """Return the weights of layers 0, 1, … under the names of the module's linear layers, in the module's order."""
     names = [name for name, _ in module.named_parameters()]
     given = [weights[f"{i}.{part}"] for i in range(len(weights) // 2) for part in ("weight", "bias")]
     return dict(zip(names, given, strict=True))
 
 
 def chosen(choices: dict[str, Any], name: str) -> Any:
-    """Return what stands for a name, where something does."""
+    """Return the value under a name. Raises NotImplementedError if there is none."""
     if name not in choices:
         raise NotImplementedError(f"{name}: there is no choice for it")
     return choices[name]
@@ -339,7 +339,7 @@ def chosen(choices: dict[str, Any], name: str) -> Any:
 
 
 def unknown_in(text: str, config: Any) -> bool:
-    """Return whether a text has something that is not in the vocabulary of words or characters."""
+    """Return whether a text has a word or character outside the vocabulary."""
     parts = text.split() if config.kind == "word" else list(text)
     return any(part not in config.vocabulary for part in parts)
 
@@ -350,12 +350,12 @@ def tallied(words: list[str]) -> dict[str, int]:
 
 
 def spelt(word: str, attached: bool) -> list[str]:
-    """Return the symbols of a word; the mark of its end is part of the last one, or stands alone."""
+    """Return the symbols of a word; the mark of its end is part of the last symbol, or a symbol of its own."""
     return [*word[:-1], word[-1] + END] if attached else [*word, END]
 
 
 def pairs(merges: Any) -> list[tuple[str, str]]:
-    """Return merges as pairs of strings, however they are kept: in a list or dict, as pairs or with a space between."""
+    """Return merges as pairs of strings, from a list or dict of pairs or of strings "a b"."""
     found = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in merges]
     if all(len(pair) == 2 and isinstance(pair[0], tuple | list) for pair in found):  # each with its count or rank
         found = [tuple(pair[0]) for pair in found]

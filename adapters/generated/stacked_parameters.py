@@ -1,4 +1,4 @@
-"""Stacks without modules for their layers, whose parameters hold all layers along their first axis, taken apart."""
+"""Stacks whose parameters hold all layers along the first axis, as modules with parameters for each layer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,10 +10,10 @@ from torch.func import functional_call
 
 
 class Layered(nn.Module):
-    """A stack ``whole`` with parameters of each layer's own, which are put together in every call.
+    """A stack ``whole`` with parameters for each layer, which are stacked again in every call.
 
-    ``order``: what one layer has, in the order of use: "gain", or "gain[0]" and "gain[1]" where a parameter has several
-    for a layer. They are called layers.0.gain, or layers.0.gain_0; what belongs to no layer is called rest.gain.
+    ``order``: the parameters of one layer in the order of use: "gain", or "gain[0]" and "gain[1]" if a layer has two.
+    They are named layers.0.gain, or layers.0.gain_0; a parameter of no layer is named rest.gain.
     """
 
     _whole: nn.Module  # its own parameters are none of this module's

@@ -1,6 +1,6 @@
-"""Models that take ids, or give something else than vectors, judged by what is in between: their layers.
+"""Models that take ids, or return logits, as functions of vectors: only their layers are judged.
 
-Their embedding is called with ids, and what it gives is then replaced by the vectors that are to be judged.
+The embedding is called with ids, and its output is replaced by the vectors of the call.
 """
 
 import inspect
@@ -16,10 +16,11 @@ ID = 2  # of all tokens: rarely that of padding
 
 
 class Handed(nn.Module):
-    """A model ``whole`` whose ``ids``, arguments by name, are given as vectors, and put in at places within it.
+    """A model ``whole`` that takes vectors in place of ids, and puts them in at places within the model.
 
-    A place is "input of NAME" or "output of NAME", where NAME is a part of the model. The result is the model's, or
-    what is found at the place ``out``. ``turned``: at these places the sequence is the first axis, unlike outside.
+    ids     argument of ids -> place for its vectors: "input of NAME" or "output of NAME", NAME a part of the model
+    out     the place of the result; "" for the model's own output
+    turned  whether the sequence is the first axis at these places
     """
 
     def __init__(self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False) -> None:

@@ -1,9 +1,9 @@
 """``bind(module, state)``: run an nn.Module on given weights, with gradients to them, without touching the module.
 
 The module's parameters are replaced for the call, as torch.func.functional_call does, but at a tenth of its cost, which
-would be in every time that is taken. A module that derived tensors from its
-parameters when it was built, ``self.turned = self.layer.weight.t()``, would not notice: into such a one the weights are
-written in place, and the gradients handed on.
+would be part of every timing. A module that derived tensors from its parameters when it was built
+(``self.turned = self.layer.weight.t()``) would not notice the replacement: the weights are written into such a module
+in place, and gradients are passed on.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ from attnconf.spec.nearest import hint
 
 State = Mapping[str, Tensor]
 
-# By what a module is made of (_make): whether such modules derive tensors from their parameters when they are built.
+# Key of a module's classes and options (_make) -> whether such modules derive tensors from their parameters when built.
 _derives: dict[tuple[Any, ...], bool] = {}
 
 
@@ -28,9 +28,9 @@ def bind(module: nn.Module, state: State) -> Callable[..., Any]:
     """Return a callable that runs ``module`` with the tensors of ``state`` as its parameters.
 
     Gradients flow to the inputs and to the tensors of ``state``. Every call sees fresh copies of the buffers, so that
-    caches and counters in them do not outlive it. Dtype and device are those of ``state``, whatever the module's (its
-    parameters may be on meta); only a module that derives tensors from them must have been built in these.
-    Raises ValueError where names or shapes are not those of the module's parameters.
+    caches and counters in them do not outlive it. Dtype and device are those of ``state``, also for a module in others
+    (on meta, say); only a module that derives tensors from its parameters must be built in the dtype of ``state``.
+    Raises ValueError if names or shapes are not those of the module's parameters.
     """
     state = _check(module, state)
     make = _make(module)
@@ -48,7 +48,7 @@ def bind(module: nn.Module, state: State) -> Callable[..., Any]:
 
 
 def _check(module: nn.Module, state: State) -> State:
-    """Return ``state`` with tied parameters by their first name, or raise ValueError."""
+    """Return ``state`` with tied parameters under their first name, or raise ValueError."""
     kind = type(module).__name__
     parameters = dict(module.named_parameters(remove_duplicate=False))
     first = {id(parameter): name for name, parameter in module.named_parameters()}
@@ -69,7 +69,7 @@ def _check(module: nn.Module, state: State) -> State:
 
 
 def _make(module: nn.Module) -> tuple[Any, ...]:
-    """Return what tells modules apart that may treat their parameters differently: classes, options, shapes."""
+    """Return a key of the classes, options and shapes in a module; modules with one key treat parameters alike."""
     plain = (bool, int, float, str)
     parts = [(type(m), *((k, v) for k, v in vars(m).items() if isinstance(v, plain))) for m in module.modules()]
     return (*parts, *((name, p.shape, p.dtype, p.device) for name, p in module.named_parameters()))
@@ -93,7 +93,7 @@ def _run(module: nn.Module, state: State, args: Any, kwargs: Any) -> Any:
 
 
 def _tensors(module: nn.Module, prefix: str, seen: set[int]) -> Iterator[tuple[dict[str, Any], str, str, Tensor]]:
-    """Yield where each parameter and buffer is kept, its name there, its path, and itself, in the module's order."""
+    """Yield (owner, name, path, tensor) for each parameter and buffer, in the module's order."""
     seen.add(id(module))
     for kept in (module._parameters, module._buffers):
         for name, own in kept.items():
@@ -109,12 +109,12 @@ def _copy(x: Tensor, like: Tensor) -> Tensor:
 
 
 def _compare(module: nn.Module, args: Any, kwargs: Any) -> tuple[bool, bool]:
-    """Return whether parameters written in place give other outputs than parameters replaced, and if that is certain.
+    """Return (whether parameters written in place give other outputs than replaced ones, whether that is certain).
 
-    On made-up parameters, without dropout, leaving no trace and unseen by who counts operations.
-    That nothing is derived is certain once every replaced parameter is in the outputs' graph, as a key bias is, which
-    changes nothing; until then another call may tell: this one may have a single key. What fails here is replaced: it
-    fails again, for the caller to see.
+    The module runs on made-up parameters, without dropout, without a trace, and unseen by counters of operations.
+    "Nothing is derived" is certain once every replaced parameter is in the outputs' graph (a key bias is, though it has
+    no effect). Until then a later call may tell more, as this one may have a single key. A module that fails here has
+    its parameters replaced, and fails again for the caller to see.
     """
     own = dict(module.named_parameters())
     if not own or any(p.is_meta for p in own.values()):
@@ -146,7 +146,7 @@ def _copies(tree: Any, like: Tensor) -> Any:
 
 @contextmanager
 def _without_a_trace(module: nn.Module) -> Iterator[None]:
-    """Evaluate; then restore parameters, modes, attributes, and what plain containers among these held."""
+    """Switch to evaluation; restore parameters, modes, attributes, and the contents of containers afterwards."""
     plain = (dict, list, set)
     attributes = [(m, {k: v.copy() if type(v) in plain else v for k, v in vars(m).items()}) for m in module.modules()]
     values = [(parameter, parameter.detach().clone()) for parameter in module.parameters()]
@@ -174,7 +174,7 @@ def _same(a: Tensor, b: Tensor) -> bool:
 
 
 def _leaves(outputs: list[Tensor]) -> set[int]:
-    """Return the ids of the tensors that the outputs' graph begins with."""
+    """Return the ids of the leaves of the outputs' graph."""
     seen: set[Any] = set()
     nodes: list[Any] = [x.grad_fn for x in outputs]
     while nodes:
@@ -205,7 +205,7 @@ def _run_in_place(module: nn.Module, state: State, args: Any, kwargs: Any) -> An
 
 
 def _write(module: nn.Module, own: State, state: State) -> None:
-    """Write where something changes; so the graph of an earlier call with the same weights stays valid."""
+    """Write weights where they differ, so that the graph of an earlier call with the same weights stays valid."""
     for name, x in state.items():
         if (own[name].dtype, own[name].device) != (x.dtype, x.device):
             raise ValueError(

@@ -1,13 +1,13 @@
-"""What adapters that compile share: on what it is worth the seconds, and what it takes."""
+"""For adapters that use torch.compile: the size from which compiling is worth its seconds, and a check of compilers."""
 
 import os
 import shutil
 
-WORTH = 2**16  # numbers in the largest input; what is smaller is computed as written
+WORTH = 2**16  # numbers in the largest input; smaller calls are not compiled
 
 
 def demand_compiler(device):
-    """Raise NotImplementedError where torch.compile has no compiler for a device."""
+    """Raise NotImplementedError if torch.compile has no compiler for the device."""
     known = (os.environ.get("CXX", "c++"), "g++", "clang++")
     if device.type == "cpu" and not any(shutil.which(name) for name in known):
         raise NotImplementedError("not run: torch.compile needs a C++ compiler on the CPU, and there is none")

@@ -1,4 +1,4 @@
-"""What the adapters of transformers' layers share: names of activations, and masks for eager attention."""
+"""For adapters of transformers' layers: names of activations, and masks for eager attention."""
 
 import torch
 
@@ -15,7 +15,7 @@ ACTIVATIONS = {
 
 
 def additive(mask, x):
-    """Return what eager attention adds to the scores: the least number where the mask is False."""
+    """Return the mask that eager attention adds to the scores: the dtype's least number where the mask is False."""
     if mask is None:
         return None
     mask = mask[(None,) * (4 - mask.ndim)]
@@ -23,7 +23,7 @@ def additive(mask, x):
 
 
 def given_to_model(config, x, key_mask, attn_mask):
-    """Return the mask as a whole model takes it: of keys, to which it adds causality, or of all pairs, complete."""
+    """Return the mask for a whole model: a mask of keys (the model adds causality), or a complete mask of all pairs."""
     if attn_mask is None:
         return key_mask
     mask = both(attn_mask, over_keys(key_mask))

@@ -11,7 +11,7 @@ import torch.utils.dlpack
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-QUICK = {  # to compile, which is what takes the time where every shape comes once
+QUICK = {  # compiling takes most of the time if every shape comes once
     "xla_backend_optimization_level": 0,
     "xla_cpu_use_fusion_emitters": False,
     "xla_cpu_parallel_codegen_split_count": 1,
@@ -21,8 +21,8 @@ QUICK = {  # to compile, which is what takes the time where every shape comes on
 def through_jax(function: Callable[..., Any], config: Any) -> Callable[..., Any]:
     """Return ``function(config, …)`` for tensors, or dicts of them, or None; it returns an array, or a tuple of these.
 
-    Numbers keep their dtype, float64 included. What is compiled is kept for the function, the configuration and shapes:
-    the function must be defined once, not anew for each configuration.
+    Numbers keep their dtype, float64 included. Compiled code is kept by function, configuration and shapes, so the
+    function must be defined once, not anew for each configuration.
     """
     forward, pull = _compiled(function, config)
 
@@ -36,7 +36,7 @@ def through_jax(function: Callable[..., Any], config: Any) -> Callable[..., Any]
 
 @cache
 def _compiled(function: Callable[..., Any], config: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the function as one that returns a tuple, and what pulls slopes back to its floating inputs."""
+    """Return (the function with a tuple as result, the function that pulls gradients back to its floating inputs)."""
 
     def forward(*args: Any) -> tuple[Any, ...]:
         outputs = function(config, *args)

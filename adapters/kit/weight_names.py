@@ -1,4 +1,4 @@
-"""What adapters of layers have in common: weights under other names, masks, and what a library lacks."""
+"""For adapters of layers: weights under other names, combined masks, and refusals of unsupported options."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,7 +34,7 @@ def stacked(weights: Weights, state: Callable[[Weights], dict[str, Tensor]], nam
 
 
 def demand(config: Any, **has: Any) -> None:
-    """Raise NotImplementedError where the configuration asks for another value than the only one that there is."""
+    """Raise NotImplementedError if the configuration asks for another value than the library's only one."""
     for name, value in has.items():
         asked = getattr(config, name)
         if asked != value:
@@ -42,7 +42,7 @@ def demand(config: Any, **has: Any) -> None:
 
 
 def both(one: Tensor | None, other: Tensor | None) -> Tensor | None:
-    """Return the mask that allows what both allow."""
+    """Return the mask of the positions that both masks allow."""
     if one is None or other is None:
         return other if one is None else one
     return one & other

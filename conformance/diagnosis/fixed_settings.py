@@ -1,6 +1,6 @@
-"""Settings that a layer or a norm does not take from its configuration: the reference with one entry fixed.
+"""Settings that are hard-coded instead of read from the configuration: the reference with one entry fixed.
 
-No mutants, as there are too many values: tried after the mutants, for what people write there.
+They are no mutants, as there are too many values; they are tried after the mutants, with values seen in the wild.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from attnconf.adapters.contract import Build, Forward
 from attnconf.conformance.engine.request import Implementation
 
-# What is found fixed in code in the wild, by entry of a configuration.
+# Values hard-coded in the wild, by entry of a configuration.
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "eps": (1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-12, 0.0),
     "activation": ("relu", "gelu", "gelu-tanh", "silu", "sigmoid", "none"),
@@ -18,13 +18,13 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
 
 
 def fixed(config: Any) -> Iterator[str]:
-    """Yield the names of the settings that may be fixed for this kind of configuration: "eps=1e-06"."""
+    """Return the names of the settings to try for this kind of configuration: "eps=1e-06"."""
     entries = {entry.name for entry in fields(config)}
     return (f"{entry}={value}" for entry, values in VALUES.items() if entry in entries for value in values)
 
 
 def said(names: Sequence[str]) -> tuple[str, str] | None:
-    """Return the story and the hint of a fixed setting, or of several values of ε that rounding cannot tell apart."""
+    """Return (story, hint) for a hard-coded setting, or for several values of ε that rounding cannot tell apart."""
     (entry, value), *others = (name.split("=") for name in names)
     if entry == "eps" and all(other[0] == "eps" and float(other[1]) < float(value) for other in others):
         less = " or less" if others else ""
@@ -35,7 +35,7 @@ def said(names: Sequence[str]) -> tuple[str, str] | None:
 
 
 def fixing(implementation: Implementation, name: str) -> Implementation:
-    """Return an implementation that takes one setting from nowhere."""
+    """Return the implementation with one setting hard-coded: ``name`` is "eps=1e-06", say."""
     entry, text = name.split("=")
     (value,) = (value for value in VALUES[entry] if str(value) == text)
 

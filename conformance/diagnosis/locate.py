@@ -1,7 +1,7 @@
-"""Where in somebody's source a known mistake is made: one line, or none where no line or more than one may be meant.
+"""Find the line of a user's source that makes a known mistake; none if no line or several lines may be meant.
 
-Nothing is run. A mistake is looked for by the shape of its code (finders.py), in what the judged class or function is
-made of: itself, and the classes and functions of the same file that it names, directly or not.
+Nothing is run. A mistake is looked for by the shape of its code (patterns.py), in the judged class or function and in
+the classes and functions of the same file that it names, directly or not.
 """
 
 import ast
@@ -68,8 +68,8 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 def locate(text: str, mutants: Iterable[str], inside: str = "") -> int | None:
     """Return the number of the line (from 1) that makes the mistake, or None.
 
-    ``mutants``: the names of what may be meant. ``inside``: the class or function that is judged, where one is. Lines
-    that stand one below the other and have the same shape, as for query, key and value, are one place: the first.
+    ``mutants``: names of the mutants that the mistake may be. ``inside``: the name of the judged class or function.
+    Consecutive lines of the same shape, as for query, key and value, count as one place: the first.
     """
     try:
         tree = ast.parse(text)
@@ -88,9 +88,9 @@ def shaped(code: Code, mutants: Iterable[str]) -> set[int]:
 
 
 def place(implementation: Implementation, component: str, mutants: Iterable[str]) -> tuple[str, int, str] | None:
-    """Return where a mistake is made in an implementation's own text: in words, its line there, what stands there.
+    """Return the place of a mistake in an implementation's text: (place in words, line, the line's text).
 
-    None where that is not found, or may be in several places.
+    None if no line, or more than one, may make the mistake.
     """
     source = source_text.text_of(implementation.source)
     if source is None:
@@ -100,14 +100,14 @@ def place(implementation: Implementation, component: str, mutants: Iterable[str]
 
 
 def _alike(lines: list[str]) -> bool:
-    """Return whether lines are of one shape: they differ in names, and not in what is done."""
+    """Return whether lines have one shape: they differ in names alone."""
     bare = [line.partition("#")[0] for line in lines]
     shapes = {"".join(c for c in line if not c.isalnum() and c not in "_ ") for line in bare}
     return len(shapes) == 1
 
 
 def relevant(tree: ast.Module, inside: str) -> list[ast.stmt]:
-    """Return the definition that is judged with those that it names, and what else stands at the top of the file."""
+    """Return the judged definition, the definitions that it names, and the top level's other statements."""
     defined = {node.name: node for node in tree.body if isinstance(node, Definition)}
     if inside not in defined:
         return tree.body

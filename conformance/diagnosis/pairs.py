@@ -1,12 +1,12 @@
-"""Two mistakes at once: the pair of mutants that reproduces what neither does alone.
+"""Two mistakes at once: find the pair of mutants that reproduces a failure that neither reproduces alone.
 
-Tried on one call: the cheapest that neither the reference nor one mistake reproduces. What gives its reply is compared
-on all calls. Not tried are two mutants that replace the same function, or of which neither is of another chapter and
-that do not break, together, every failure at the root. Of the rest, and of the LIKELY likeliest mutants only, the
-likeliest pairs are tried, as many per component as take a second or two (Shared.affordable), and none that are less
-likely than AT_ONCE of which one fits. Likelier are, in this order: mistakes that explain another failure alone, that
-show on that call alone, that break a failure at the root, that have been seen in the wild (``source``), and that are of
-the component's own chapter.
+A pair is first tried on one call: the cheapest whose reply neither the reference nor one mutant gives. A pair that
+gives this reply is compared on all calls. Two mutants are no pair if they replace the same function, or if both are of
+the component's chapter and do not, together, break every requirement that failed at the root.
+Pairs are made of the LIKELY likeliest mutants, and tried in groups of AT_ONCE, the likeliest first, until one fits or a
+second or two are spent (Replies.affordable). A mutant is likelier, in this order, if it explains another failure alone,
+changes the reply to that one call, breaks a requirement that failed at the root, was seen in the wild (``source``), is
+of the component's own chapter.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -16,8 +16,8 @@ from attnconf.conformance.diagnosis.replay import Comparison, Log
 from attnconf.conformance.engine.mutant import Mutant
 
 Pair = tuple[Mutant, Mutant]
-AT_ONCE = 50
-LIKELY = 150  # mutants, of which all pairs are considered
+AT_ONCE = 50  # pairs in a group
+LIKELY = 150  # mutants whose pairs are considered
 
 
 def candidates(
@@ -26,9 +26,12 @@ def candidates(
 ) -> list[Pair]:  # fmt: skip
     """Return the pairs worth trying, the likeliest first.
 
-    ``known``: the names of those that explain a failure alone. ``shown``: of those that show alone on the call that is
-    tried. ``near``: those that break something that failed. ``far``: those of other chapters. ``roots``: the
-    requirements whose failure follows from no other. ``beside``: only pairs with a known one.
+    known   names of mutants that explain a failure alone
+    shown   names of mutants that change the reply to the call on which pairs are tried
+    near    mutants that break a requirement that failed
+    far     mutants of other chapters
+    roots   requirements that failed at the root
+    beside  return only pairs with a known mutant
     """
     outside = {m.id for m in far}
 
@@ -55,9 +58,9 @@ def reproducing(
     log: Log, known: Collection[str], near: Sequence[Mutant], far: Sequence[Mutant], roots: set[str],
     compare: Comparison, *, beside: bool = False,
 ) -> list[Pair]:  # fmt: skip
-    """Return the pairs that give all replies. ``beside``: only such as have a known one."""
+    """Return the pairs that give all replies; arguments as in ``candidates``."""
     telling = compare.telling(log)
-    if not telling or not compare.shared.affordable:
+    if not telling or not compare.replies.affordable:
         return []
     singles = known if beside else [m.id for m in (*near, *far)]
     screen = next((c for c in telling[:2] if not any(compare.same(name, *c) for name in singles)), telling[0])
@@ -65,7 +68,7 @@ def reproducing(
     known = known if beside else {*known, *(name for name in singles if compare.same(name, *screen))}
     tried = candidates(known, shown, near, far, roots, beside)
     for first in range(0, len(tried), AT_ONCE):
-        some = tried[first : first + AT_ONCE] if compare.shared.affordable else []
+        some = tried[first : first + AT_ONCE] if compare.replies.affordable else []
         found = [pair for pair in some if compare.fits(joined(pair), [screen, *telling, *log])]
         if found:
             return found
@@ -73,12 +76,15 @@ def reproducing(
 
 
 def joined(pair: Iterable[Mutant]) -> str:
-    """Return the name of several mutants at once."""
+    """Return the name of several mutants at once: "ATT-unscaled+MHA-no-bias"."""
     return "+".join(m.id for m in pair)
 
 
 def alternatives(pairs: Sequence[Pair]) -> tuple[tuple[Mutant, ...], ...] | None:
-    """Return pairs as two mistakes with the alternatives of each: one in all of them, and one of several; or None."""
+    """Return pairs as two mistakes: the mutant common to all, and the alternatives beside it: AB, AC -> (A,), (B, C).
+
+    None if the pairs do not have exactly one mutant in common.
+    """
     (first, *others) = pairs
     if not others:
         return ((first[0],), (first[1],))

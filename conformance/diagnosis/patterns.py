@@ -1,7 +1,7 @@
-"""The shapes of code that known mistakes have: finders for locating.py, by the names of mutants.
+"""Finders: functions that return the places of a text whose code has a certain shape, ``x.view(b, n, h, d)`` say.
 
-A finder returns every place that has the shape; whoever asks says nothing where that is more than one. A shape is
-looked for only after the numbers have shown which mistake it is, so it need not tell right code from wrong alone.
+The table in locate.py says which mutant's mistake has which shape. A shape is looked for only after the numbers have
+shown the mistake, so it may also be the shape of right code.
 """
 
 import ast
@@ -25,7 +25,7 @@ from attnconf.conformance.source.syntax import (
 
 
 def roots(code: Code) -> Nodes:
-    """√x, x ** 0.5, x ** -0.5, but not of a variance."""
+    """Find √x, x ** 0.5, x ** -0.5, but not of a variance."""
     found: Nodes = [c for c in code.calls("sqrt", "rsqrt") if not _of_variance(c)]
     powers = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)]
     found += [n for n in powers if number(n.right) in (0.5, -0.5) and not _of_variance(n)]
@@ -37,7 +37,7 @@ def _of_variance(node: ast.AST) -> bool:
 
 
 def products_with_transposed(code: Code) -> Nodes:
-    """Q Kᵀ: a product one factor of which is transposed there, or an einsum that sums over the last of both."""
+    """Find Q Kᵀ: a product with a factor transposed in place, or an einsum that sums over both last axes."""
     found: Nodes = []
     for node in code.nodes:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -80,12 +80,12 @@ def softmax_over(*axes: int) -> Find:
 
 
 def calling(*names: str) -> Find:
-    """Calls of these names."""
+    """Find calls of functions or methods with these names."""
     return lambda code: list(code.calls(*names))
 
 
 def values_scored(code: Code) -> Nodes:
-    """Q Vᵀ."""
+    """Find Q Vᵀ."""
     return [
         n
         for n in products_with_transposed(code)
@@ -102,13 +102,13 @@ def _is(node: ast.AST, *names: str) -> bool:
 
 
 def split_in_place(code: Code) -> Nodes:
-    """view(…, heads, …) with nothing transposed behind it."""
+    """Find view(…, heads, …) without a transpose behind it."""
     plain = [c for c in _reshapes(code) if not _turns_around(code, c) and not _turns_inside(c)]
     return [c for c in plain if _axes(c) >= 3 and not mentions(c, "mask")]
 
 
 def merged_in_place(code: Code) -> Nodes:
-    """reshape(batch, length, width) of what is not transposed."""
+    """Find reshape(batch, length, width) of a tensor that is not transposed."""
     return [
         c for c in (*_reshapes(code), *code.calls("flatten"))
         if _axes(c) <= 3 and not _turns_inside(c) and not _turns_around(code, c) and not mentions(c, "mask")
@@ -132,7 +132,7 @@ def _turns_around(code: Code, node: ast.AST) -> bool:
 
 
 def _turns_inside(call: ast.Call) -> bool:
-    """Return whether something is transposed in the arguments, or before; a length that is called T is not."""
+    """Return whether a call's arguments, or the tensor before its dot, are transposed; a length named T is not."""
     names = (last_name(n) for n in ast.walk(call) if not (isinstance(n, ast.Name) and len(n.id) == 1))
     return any(name in TRANSPOSING for name in names)
 
@@ -141,13 +141,13 @@ def _turns_inside(call: ast.Call) -> bool:
 
 
 def fills(code: Code) -> Nodes:
-    """masked_fill, or where with a mask."""
+    """Find masked_fill, or where with a mask."""
     where = [c for c in code.calls("where") if c.args and mentions(c.args[0], "mask", "causal", "pad", "keep", "valid")]
     return [*code.calls("masked_fill", "masked_fill_"), *where]
 
 
 def weak_fills(code: Code) -> Nodes:
-    """Fills with, or additions of, a number that is not very small."""
+    """Find fills with a number above -1e30, and masks multiplied by a number below 1e30."""
     filled = [c for c in fills(code) if isinstance(c, ast.Call)]
     found: Nodes = [c for c in filled if any((v := number(a)) is not None and v > -1e30 for a in c.args)]
     return found + [
@@ -164,7 +164,7 @@ def times_mask(code: Code) -> Nodes:
 
 
 def triangles(*, upper: tuple[float, ...], lower: tuple[float, ...]) -> Find:
-    """triu and tril with one of these diagonals."""
+    """Find triu and tril with one of these diagonals."""
 
     def find(code: Code) -> Nodes:
         found: Nodes = []
@@ -176,7 +176,7 @@ def triangles(*, upper: tuple[float, ...], lower: tuple[float, ...]) -> Find:
 
 
 def padding_on_rows(code: Code) -> Nodes:
-    """mask[:, None, :, None], mask.unsqueeze(-1), mask.view(b, 1, n, 1)."""
+    """Find mask[:, None, :, None], mask.unsqueeze(-1), mask.view(b, 1, n, 1)."""
     found: Nodes = []
     for node in code.nodes:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
@@ -189,11 +189,11 @@ def padding_on_rows(code: Code) -> Nodes:
     return found
 
 
-# -- what is made and not used
+# -- unused names
 
 
 def idle(*words: str) -> Find:
-    """Modules that are made in a constructor, arguments, and local variables, that nothing reads."""
+    """Find attributes, arguments and local variables that nothing reads; with ``words``, those named like one."""
 
     def find(code: Code) -> Nodes:
         read = {n.attr for n in code.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)}
@@ -220,17 +220,17 @@ def _named(code: Code, node: ast.AST, words: tuple[str, ...]) -> bool:
     return made or any(word in name.lower() for word in words)
 
 
-# -- derivatives, dropout, what is changed
+# -- derivatives, dropout, changes in place
 
 
 def cutting(code: Code) -> Nodes:
-    """detach(), .data, no_grad, numpy()."""
+    """Find detach(), .data, no_grad, numpy()."""
     data: Nodes = [n for n in code.nodes if isinstance(n, ast.Attribute) and n.attr == "data"]
     return [*code.calls("detach", "no_grad", "numpy", "tolist", "inference_mode"), *data]
 
 
 def changing(code: Code) -> Nodes:
-    """x.mul_(…), x += … or x[…] = … of what was handed over."""
+    """Find x.mul_(…) and, for an argument x, x += … or x[…] = …."""
     calls = [n for n in code.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     found: Nodes = [
         c for c in calls
@@ -249,7 +249,7 @@ def changing(code: Code) -> Nodes:
 
 
 def always_dropping(code: Code) -> Nodes:
-    """dropout(x, p) without training=, and scaled_dot_product_attention(dropout_p=p) in all modes."""
+    """Find dropout(x, p) without training=, and scaled_dot_product_attention(dropout_p=p) in all modes."""
     plain = [c for c in code.calls("dropout") if argument(c, "training", 2) is None and not _is_module(c)]
     fused = [(c, argument(c, "dropout_p", 4)) for c in code.calls("scaled_dot_product_attention")]
     return [*plain, *(call for call, p in fused if p is not None and not mentions(p, "training"))]
@@ -265,7 +265,7 @@ def _is_module(call: ast.Call) -> bool:
 
 
 def biased(code: Code) -> Nodes:
-    """std and var that divide by n - 1."""
+    """Find std and var that divide by n - 1."""
     corrected = ("unbiased", "correction", "ddof")
     return [
         c for c in code.calls("std", "var", "var_mean", "std_mean") if not any(k.arg in corrected for k in c.keywords)
@@ -273,7 +273,7 @@ def biased(code: Code) -> Nodes:
 
 
 def added_to_root(code: Code) -> Nodes:
-    """std + eps, √var + eps."""
+    """Find std + eps, √var + eps."""
     sums = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add) and _small(n.right)]
     powers = [n for n in sums if isinstance(n.left, ast.BinOp) and isinstance(n.left.op, ast.Pow)]
     rooted: Nodes = [n for n in powers if isinstance(n.left, ast.BinOp) and number(n.left.right) == 0.5]
@@ -287,7 +287,7 @@ def _small(node: ast.AST) -> bool:
 
 
 def fixed_small(code: Code) -> Nodes:
-    """A number in the place of eps."""
+    """Find a number in the place of eps."""
     sums = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add)]
     found: Nodes = [n for n in sums if (v := number(n.right)) is not None and 0 < v < 1e-2]
     calls = [n for n in code.nodes if isinstance(n, ast.Call)]
@@ -296,7 +296,7 @@ def fixed_small(code: Code) -> Nodes:
 
 
 def over_other_axes(code: Code) -> Nodes:
-    """mean, var and std over other axes than the last."""
+    """Find mean, var and std over other axes than the last."""
     axes = [(c, argument(c, "dim", 1)) for c in code.calls("mean", "var", "std", "var_mean", "std_mean")]
     found = [c for c, dim in axes if dim is None or number(dim) not in (-1.0, None) or isinstance(dim, ast.Tuple)]
     lines = sorted({c.lineno for c in found})
@@ -305,31 +305,31 @@ def over_other_axes(code: Code) -> Nodes:
 
 
 def centred(code: Code) -> Nodes:
-    """x - x.mean(…)."""
+    """Find x - x.mean(…)."""
     differences = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Sub)]
     return [n for n in differences if is_call(n.right, "mean") or mentions(n.right, "mean", "mu")]
 
 
 def first_element(code: Code) -> Nodes:
-    """x[0]."""
+    """Find x[0]."""
     return [n for n in code.nodes if isinstance(n, ast.Subscript) and number(n.slice) == 0]
 
 
 def normed_branch(code: Code) -> Nodes:
-    """x + norm(…)."""
+    """Find x + norm(…)."""
     sums = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add)]
     return [n for n in sums if any(is_call(side, "norm", "ln") for side in (n.left, n.right))]
 
 
 def norm_then_sum(code: Code) -> Nodes:
-    """x = norm(x), whose x is then the residual."""
+    """Find x = norm(x), whose x is then the residual."""
     assigned = [n for n in code.nodes if isinstance(n, ast.Assign) and is_call(n.value, "norm", "ln")]
     calls = [(n, n.value) for n in assigned if isinstance(n.value, ast.Call)]
     return [n for n, call in calls if last_name(n.targets[0]) in [last_name(a) for a in call.args]]
 
 
 def unsummed(code: Code) -> Nodes:
-    """x = norm(sublayer(…)), or x = sublayer(…), where a sum is due."""
+    """Find x = norm(sublayer(…)), or x = sublayer(…), without the sum x + …."""
     assigned = [n for n in code.nodes if isinstance(n, ast.Assign) and is_call(n.value, "norm", "ln")]
     inner = [(n, n.value.args[0]) for n in assigned if isinstance(n.value, ast.Call) and n.value.args]
     return [n for n, given in inner if isinstance(given, ast.Call)]
@@ -339,7 +339,7 @@ def unsummed(code: Code) -> Nodes:
 
 
 def nested_layers(code: Code) -> Nodes:
-    """self.second(self.first(x))."""
+    """Find self.second(self.first(x))."""
     calls = [n for n in code.nodes if isinstance(n, ast.Call) and _own(n)]
     return [c for c in calls if c.args and _own(c.args[0]) and not _activates(c) and not _activates(c.args[0])]
 
@@ -356,12 +356,12 @@ def _activates(node: ast.AST) -> bool:
 
 
 def activations(code: Code) -> Nodes:
-    """Calls of activation functions, and the modules of that name."""
+    """Find calls of activation functions and of their modules."""
     return list(code.calls(*ACTIVATIONS))
 
 
 def repeated_layer(code: Code) -> Nodes:
-    """[layer] * n, or [layer for _ in range(n)]."""
+    """Find [layer] * n, or [layer for _ in range(n)]."""
     products = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult)]
     found: Nodes = [n for n in products if isinstance(n.left, ast.List) or isinstance(n.right, ast.List)]
     return found + [n for n in code.nodes if isinstance(n, ast.ListComp) and isinstance(n.elt, ast.Name | ast.Attribute)
@@ -369,7 +369,7 @@ def repeated_layer(code: Code) -> Nodes:
 
 
 def sequence_first(code: Code) -> Nodes:
-    """PyTorch's layers without batch_first=True."""
+    """Find PyTorch's layers without batch_first=True."""
     names = ("multiheadattention", "transformerencoderlayer", "transformerdecoderlayer", "transformer")
     return [c for c in code.calls(*names) if last_name(c.func)[:1].isupper() and not _batch_first(c)]
 
@@ -382,14 +382,14 @@ def _batch_first(call: ast.Call) -> bool:
 
 
 def from_one(code: Code) -> Nodes:
-    """arange(1, …), range(1, …), arange(…) + 1, position + 1."""
+    """Find arange(1, …), range(1, …), arange(…) + 1, position + 1."""
     starts: Nodes = [c for c in code.calls("arange", "range") if len(c.args) > 1 and number(c.args[0]) == 1]
     sums = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add) and number(n.right) == 1]
     return starts + [n for n in sums if is_call(n.left, "arange") or mentions(n.left, "pos")]
 
 
 def powers(code: Code) -> Nodes:
-    """base ** exponent, pow, exp(… log(base))."""
+    """Find base ** exponent, pow, exp(… log(base))."""
     raised = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)]
     found: Nodes = [n for n in raised if number(n.right) not in (0.5, -0.5, 2.0, 3.0)]
     found += [c for c in code.calls("pow", "float_power") if not (c.args and number(c.args[-1]) in (0.5, 2.0))]
@@ -397,7 +397,7 @@ def powers(code: Code) -> Nodes:
 
 
 def other_base(code: Code) -> Nodes:
-    """A power or logarithm of a number that is not 10000."""
+    """Find a power or logarithm of a number that is not 10000."""
     bases = [n.left for n in powers(code) if isinstance(n, ast.BinOp)]
     bases += [c.args[0] for c in code.calls("log", "pow", "float_power") if c.args]
     found: Nodes = [b for b in bases if (v := number(b)) is not None and v not in (10000.0, 2.0)]
@@ -406,7 +406,7 @@ def other_base(code: Code) -> Nodes:
 
 
 def literal_base(code: Code) -> Nodes:
-    """10000 in a power, where it is to be an argument."""
+    """Find 10000 in a power."""
     return [n for p in powers(code) for n in ast.walk(p) if number(n) == 10000.0]
 
 
@@ -415,7 +415,7 @@ def joined_to_input(code: Code) -> Nodes:
 
 
 def negated_half(code: Code) -> Nodes:
-    """cat or stack of (−b, a), with whatever signs."""
+    """Find cat or stack of (−b, a), with any signs."""
     joined = [c for c in code.calls("cat", "stack", "concat") if c.args and isinstance(c.args[0], ast.Tuple | ast.List)]
     signed = [c for c in joined if any(isinstance(n, ast.USub) for n in ast.walk(c.args[0]))]
     return list(signed or joined)
@@ -434,7 +434,7 @@ def wrapped(code: Code) -> Nodes:
 
 
 def keyword_given(*names: str) -> Find:
-    """Calls with one of these keywords."""
+    """Find calls with one of these keywords."""
 
     def find(code: Code) -> Nodes:
         calls = [n for n in code.nodes if isinstance(n, ast.Call)]
@@ -444,7 +444,7 @@ def keyword_given(*names: str) -> Find:
 
 
 def narrowing(*types: str) -> Find:
-    """x.half(), x.to(torch.float16), dtype=torch.float16."""
+    """Find x.half(), x.to(torch.float16), dtype=torch.float16."""
 
     def find(code: Code) -> Nodes:
         defaults = {id(d) for f in code.functions for d in f.args.defaults}
@@ -455,26 +455,26 @@ def narrowing(*types: str) -> Find:
 
 
 def kept_calls(code: Code) -> Nodes:
-    """@lru_cache, @cache."""
+    """Find @lru_cache, @cache."""
     marks = [d for f in code.functions for d in f.decorator_list]
     return [d for d in marks if last_name(d.func if isinstance(d, ast.Call) else d) in ("cache", "lru_cache")]
 
 
 def over_one_more(code: Code) -> Nodes:
-    """e / (1 + e)."""
+    """Find e / (1 + e)."""
     quotients = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
     sums = [(n, n.right) for n in quotients if isinstance(n.right, ast.BinOp) and isinstance(n.right.op, ast.Add)]
     return [n for n, total in sums if 1 in (number(total.left), number(total.right))]
 
 
 def positions_divided(code: Code) -> Nodes:
-    """position / divisor, position * divisor."""
+    """Find position / divisor, position * divisor."""
     binary = [n for n in code.nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div | ast.Mult)]
     return [n for n in binary if isinstance(n.right, ast.Name) and mentions(n.left, "pos") and not number(n.left)]
 
 
 def roots_from(code: Code) -> Nodes:
-    """Where the name under a root gets its value, if that is one place; else the root."""
+    """Find the assignment to the name under a root, if there is only one; else the root."""
     names = {n.id for root in roots(code) for n in ast.walk(root) if isinstance(n, ast.Name) and n.id not in MODULES}
     stored: Nodes = [n for n in code.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     found = [n for n in stored if last_name(n) in names]
@@ -482,7 +482,7 @@ def roots_from(code: Code) -> Nodes:
 
 
 def returning(find: Find) -> Find:
-    """What forward returns, where the finder finds something."""
+    """Find the return of forward, if the finder finds something."""
 
     def at_return(code: Code) -> Nodes:
         holders = [code.class_of(node) for node in find(code)]
@@ -493,15 +493,15 @@ def returning(find: Find) -> Find:
 
 
 def returned(find: Find) -> Find:
-    """What the finder finds in a return."""
+    """Find the finder's places within a return."""
     return lambda code: [node for node in find(code) if isinstance(code.statement(node), ast.Return)]
 
 
 def nothing(code: Code) -> Nodes:
-    """Of a mistake that is made in two places, each of them right alone."""
+    """Find no place: the mistake is made in two places, each of which is right alone."""
     return []
 
 
 def either(*finders: Find) -> Find:
-    """What the first of several finders finds that finds anything."""
+    """Find the places of the first finder that finds any."""
     return lambda code: next((found for find in finders if (found := find(code))), [])

@@ -1,6 +1,6 @@
-"""Between which lines of somebody's source a failure arises, where no single line is known: the function.
+"""Find the function of a user's source in which a failure arises, if no single line is known.
 
-Nothing is run; the text alone is read, as in locate.py.
+Nothing is run; only the text is read, as in locate.py.
 """
 
 import ast
@@ -14,16 +14,16 @@ from attnconf.conformance.source.syntax import Code, last_name
 from attnconf.spec import registry
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Functions = dict[Function, str]  # each with its name; that of a method of another class behind the name of the class
-RUN = ("forward", "__call__")  # what is called of a class
-CALLEES = 3  # functions that are named beside the one that may be meant
+Functions = dict[Function, str]  # function -> its name; for a method of another class, "Class.name"
+RUN = ("forward", "__call__")  # the methods that run when an object is called
+CALLEES = 3  # called functions that are named, too
 
 
 def region(implementation: Implementation, component: str, mutants: Sequence[str] = ()) -> str | None:
-    """Return the function in which a failure arises, with its lines, in words; None where there is no text of it.
+    """Return the function in which a failure arises, in words with its lines; None without a text.
 
-    That is the function with all the code that has the shape of one of the mistakes; else the one that is called,
-    beside what it calls of the same file.
+    This is the function with all the code in the shape of one of the mistakes; else the called function, with the
+    functions of the same file that it calls.
     """
     source = source_text.text_of(implementation.source)
     try:
@@ -49,7 +49,7 @@ def region(implementation: Implementation, component: str, mutants: Sequence[str
 
 
 def _own(component: str, mutants: Iterable[str]) -> bool:
-    """Return whether the mistakes are of the component's own chapter: not made in the other classes that it uses."""
+    """Return whether the mistakes are of the component's own chapter, and so not in the other classes that it uses."""
     chapters = [registry.CHAPTERS.get(name.split("-")[0], "") for name in mutants]
     return bool(chapters) and all(chapter and component.startswith(chapter) for chapter in chapters)
 
@@ -63,7 +63,7 @@ def _functions(parts: Iterable[ast.stmt], inside: str) -> Functions:
     return found
 
 
-def _words(name: str, function: Function, source: source_text.Text) -> str:
+def _words(name: str, function: Function, source: source_text.SourceText) -> str:
     """Return a function and its lines in words: "forward(), homework.py:14–26"."""
     first, last = (source.place(line) for line in (function.lineno, function.end_lineno or function.lineno))
     return f"{name}(), {first}" + (f"–{re.split(r'[: ]', last)[-1]}" if last != first else "")
@@ -76,9 +76,9 @@ def _around(functions: Functions, line: int) -> Function | None:
 
 
 def _called(functions: Functions, parts: Iterable[ast.stmt], inside: str) -> Function | None:
-    """Return what is run: the forward of the judged class, or the one that the judged function returns, or itself.
+    """Return the function that runs: the judged class's forward, or the inner function that the judged one returns.
 
-    Where nothing has the name of what is judged: the only forward, or the only function, of the text.
+    If nothing has the name ``inside``: the only forward, or the only function, of the text.
     """
     judged = [part for part in parts if isinstance(part, Definition) and part.name == inside]
     within = [f for f in functions if any(f in ast.walk(part) for part in judged)]
@@ -88,7 +88,7 @@ def _called(functions: Functions, parts: Iterable[ast.stmt], inside: str) -> Fun
 
 
 def _beneath(functions: Functions, called: Function) -> list[Function]:
-    """Return what a function calls of the same file, directly or not, and what is run of the other classes in it."""
+    """Return the functions of the same file that a function calls, directly or not, and forwards of other classes."""
     named = {f.name: f for f in functions}
     found, left = {called}, [called]
     while left:

@@ -1,4 +1,4 @@
-"""What a known mistake replies to the calls that an implementation has answered, and whether that is the same."""
+"""Replay an implementation's calls on mutants, and compare the replies."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,42 +19,41 @@ from attnconf.conformance.engine.translate import in_conventions
 
 Log = Sequence[tuple[Request, Reply | Failure]]
 Spoken = frozenset[tuple[str, str]]  # conventions
-ROUNDING = 1e-6  # of what is largest in a reply
-_ROUNDINGS = {torch.float16: 1e-2, torch.bfloat16: 4e-2, torch.float32: 1e-5}  # at least, of what is in this dtype
-LIMIT = 80_000  # functions called: 3 to 6 s where nothing fits, on a slow machine
-FLOAT32 = 1e-3  # likewise, for angles of thousands of radians in float32
+ROUNDING = 1e-6  # a fraction of the largest number in a reply
+_ROUNDINGS = {torch.float16: 1e-2, torch.bfloat16: 4e-2, torch.float32: 1e-5}  # least rounding by dtype
+LIMIT = 80_000  # functions called: 3 to 6 s if no mutant fits, on a slow machine
+FLOAT32 = 1e-3  # ROUNDING for angles of thousands of radians in float32
 
 
 KNOWN = Table()
 
 
-class Shared:
-    """What all diagnoses of one component of one implementation share: replies, and how many they may ask for.
+class Replies:
+    """Mutants' replies for all diagnoses of one component of one implementation, and the work spent on them.
 
-    What a reply would take is counted where it is known already, too: what is found does not depend on what was
-    diagnosed before.
+    A reply that is remembered counts as much work as a new one, so that a diagnosis does not depend on earlier ones.
     """
 
     def __init__(self, component: str, declares: Mapping[str, str] | None = None) -> None:
         self.spent = 0
-        self._size = 10 + size(component)  # what every call takes, and what its functions take
+        self._size = 10 + size(component)  # work of one call, in functions called
         self.spoken: Spoken = frozenset((declares or {}).items())
         self._replies: dict[tuple[str, Spoken, int], tuple[Request, Reply | Failure]] = {}
         self._contents: dict[int, bytes | None] = {}
-        # (mistake, conventions, call, reply, rounding, words) -> same?; the reply is kept, so that no other gets its id
+        # (mutant, conventions, call, reply, rounding, words) -> (same?, reply); the reply is kept, so its id stays
         self.same: dict[tuple[str, Spoken, int, int, float, bool], tuple[bool, Reply | Failure]] = {}
 
     @property
     def affordable(self) -> bool:
-        """Whether there is time for more; the same on every machine."""
+        """Whether more replies may be asked for; the same on every machine."""
         return self.spent < LIMIT
 
     def reply(self, name: str, spoken: Spoken, request: Request) -> Reply | Failure:
-        """Return what the mutant replies, or several joined by "+"; the reference, where the name is empty.
+        """Return the reply of a mutant.
 
-        The name may be that of a setting that is fixed, too: "eps=1e-06".
+        ``name``: "ATT-unscaled"; several mutants "A+B"; a fixed setting "eps=1e-06"; "" for the reference.
         """
-        key = (name, spoken, id(request))  # the request is kept, so that no other gets its id
+        key = (name, spoken, id(request))  # the request is kept, so its id stays its own
         if key not in self._replies:
             self.spent += self._size * (1 if request.cotangent is None else 2)
             self._replies[key] = (request, self._known(name, spoken, request))
@@ -71,66 +70,66 @@ class Shared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Replies of an implementation against a mutant's, in the same conventions."""
+    """Compares an implementation's replies with a mutant's, in the same conventions; "" is the reference."""
 
     spoken: Spoken
     rounding: float
-    shared: Shared
-    words: bool = True  # what was raised has to be raised in the same words; else in any
+    replies: Replies
+    words: bool = True  # exceptions must have the same words
 
     def same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
-        """Return whether the mutant, or the reference where the name is empty, gives this reply: computed once."""
+        """Return whether the mutant gives this reply to the request; computed once for each reply."""
         key = (name, self.spoken, id(request), id(reply), self.rounding, self.words)
-        if key not in self.shared.same:
-            self.shared.same[key] = self._same(name, request, reply), reply
-        return self.shared.same[key][0]
+        if key not in self.replies.same:
+            self.replies.same[key] = self._same(name, request, reply), reply
+        return self.replies.same[key][0]
 
     def _same(self, name: str, request: Request, reply: Reply | Failure) -> bool:
-        wanted = self.shared.reply(name, self.spoken, request)
+        wanted = self.replies.reply(name, self.spoken, request)
         if not self.words and isinstance(reply, Failure) and isinstance(wanted, Failure):
             return reply.reason == wanted.reason == "raised"
         return alike(reply, wanted, max(self.rounding, coarseness(name)))
 
     def raises_alike(self, name: str, request: Request, reply: Reply | Failure) -> bool:
-        """Return whether the mutant raises where, and only where, that was the reply."""
-        return isinstance(reply, Failure) == isinstance(self.shared.reply(name, self.spoken, request), Failure)
+        """Return whether the mutant raises if and only if the reply is a failure."""
+        return isinstance(reply, Failure) == isinstance(self.replies.reply(name, self.spoken, request), Failure)
 
     def silent(self, name: str, request: Request) -> bool:
-        """Return whether the mutant replies to a call as the reference does."""
-        return self.same(name, request, self.shared.reply("", self.spoken, request))
+        """Return whether the mutant's reply to a request is the reference's."""
+        return self.same(name, request, self.replies.reply("", self.spoken, request))
 
     def fits(self, name: str, log: Log) -> bool:
         """Return whether the mutant gives all replies."""
         return all(self.same(name, request, reply) for request, reply in log)
 
     def agrees(self, name: str, log: Log) -> bool:
-        """Return whether the mutant gives all replies of what holds: where an error was wanted, any words will do."""
+        """Return whether the mutant gives all replies of a passed check; an exception matches any other."""
         return all(
-            isinstance(self.shared.reply(name, self.spoken, request), Failure)
+            isinstance(self.replies.reply(name, self.spoken, request), Failure)
             if isinstance(reply, Failure)
             else self.same(name, request, reply)
             for request, reply in log
         )
 
     def telling(self, log: Log) -> Log:
-        """Return the calls on which the reference replies otherwise, the cheapest first."""
+        """Return the calls whose reply is not the reference's, the cheapest first."""
         other = [(request, reply) for request, reply in log if not self.same("", request, reply)]
         return sorted(other, key=lambda call: cost(call[0]))
 
 
 def _words(failure: Failure) -> str:
-    """Return what was said; the numbers in what was raised, sizes and axes, are those of the call's layout."""
+    """Return the message, with "#" for the numbers of an exception's text: sizes and axes depend on the layout."""
     return re.sub(r"\d+", "#", failure.message) if failure.reason == "raised" else failure.message
 
 
 def coarseness(name: str) -> float:
-    """Return what several mutants, whose mistake is to compute coarsely, are off by; 0 for all others."""
+    """Return the largest ``rounding`` of the named mutants; 0 for mutants that do not compute coarsely."""
     names = [] if "=" in name or not name else name.split("+")
     return max((named(one).rounding for one in names), default=0.0)
 
 
 def cost(request: Request) -> int:
-    """Return about how long a call takes, in numbers that go in; twice as much with gradients."""
+    """Return about how long a call takes, in numbers handed over; three times as many with gradients."""
     given = (*request.inputs.values(), *request.weights.values())
     size = sum(x.numel() for x in given if isinstance(x, Tensor))
     return size * (1 + len(request.before)) * (1 if request.cotangent is None else 3)
@@ -144,7 +143,7 @@ def _mutated(name: str, spoken: Spoken) -> Implementation:
 
 
 _single = cache(_mutated)
-_several = lru_cache(maxsize=8)(_mutated)  # thousands are tried, and each takes 0.2 MB
+_several = lru_cache(maxsize=8)(_mutated)  # thousands are tried, each of 0.2 MB
 
 
 def _reply(name: str, spoken: Spoken, request: Request) -> Reply | Failure:
@@ -159,7 +158,7 @@ def _reply(name: str, spoken: Spoken, request: Request) -> Reply | Failure:
 def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDING) -> bool:
     """Return whether two replies are the same up to rounding, or both failed in the same words.
 
-    Where the graph is cut all slopes are 0, and so they may be called.
+    A reply whose gradients are all 0 is the same as the failure "the graph is cut".
     """
     if isinstance(one, Failure) or isinstance(other, Failure):
         if _flat(one) and _flat(other):
@@ -179,7 +178,7 @@ def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDI
 
 
 def _flat(reply: Reply | Failure) -> bool:
-    """Return whether nothing that was asked for has a slope."""
+    """Return whether all gradients are 0, or the graph is cut."""
     if isinstance(reply, Failure):
         return reply.message == CUT
     return bool(reply.grads) and not any(bool(grad.any()) for grad in reply.grads.values())
@@ -190,11 +189,11 @@ def _largest(x: Tensor) -> float:
 
 
 def _equal(a: Tensor, b: Tensor, rounding: float, beside: float = 0.0) -> bool:
-    """Return whether two tensors are equal up to rounding; ``beside``: the size of what the same rounding left."""
-    if a.shape != b.shape or (a.dtype != b.dtype and rounding < FLOAT32):  # a table in float32 is judged as it is
+    """Return whether two tensors are equal up to rounding; ``beside``: the largest number in the reply's gradients."""
+    if a.shape != b.shape or (a.dtype != b.dtype and rounding < FLOAT32):  # a float32 table counts
         return False
     rounding = max(rounding, _ROUNDINGS.get(a.dtype, 0.0))
-    noise = 100 * torch.finfo(a.dtype).eps * beside if a.is_floating_point() else 0.0  # a key's bias has no slope
+    noise = 100 * torch.finfo(a.dtype).eps * beside if a.is_floating_point() else 0.0  # a key bias has slope 0
     a, b = a.detach().double(), b.detach().double()
     if not a.numel():
         return True

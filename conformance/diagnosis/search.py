@@ -1,10 +1,10 @@
-"""Which known mistake reproduces what came out: replay the very same calls on every mutant, and compare.
+"""Find the known mistake behind a failure: replay the check's calls on every mutant, and compare the replies.
 
-A mutant is named only if it gives the implementation's own replies on every call that the check made, and at least
-one of them is not the reference's; both in the conventions that the implementation declares. Replies are compared up
-to the rounding of float64 code, and, where nothing fits so, up to what float32 tables are off by. Where several fit,
-those are kept that reproduce most of the other failures; where several are left, they are named together, unless they
-are too many to help. Two mistakes at once are looked for where one explains nothing, or not what follows from it.
+A mutant is named only if it gives the implementation's replies to all calls of the check, and at least one of these
+replies is not the reference's. Mutants and reference answer in the conventions that the implementation declares.
+Replies are compared up to the rounding of float64 code; if no mutant fits, up to the error of float32 tables.
+If several mutants fit, those are kept that reproduce most of the other failures; up to AT_MOST are named together.
+Two mistakes at once are looked for if no single one explains a failure, or a consequence remains unexplained.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,19 +15,19 @@ from itertools import product
 from attnconf.conformance.chapters.contents import all_mutants, plain, with_variants
 from attnconf.conformance.diagnosis.fixed_settings import fixed, said
 from attnconf.conformance.diagnosis.pairs import Pair, alternatives, joined, reproducing
-from attnconf.conformance.diagnosis.replay import FLOAT32, LIMIT, ROUNDING, Comparison, Log, Shared, cost
+from attnconf.conformance.diagnosis.replay import FLOAT32, LIMIT, ROUNDING, Comparison, Log, Replies, cost
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant, reaches
 from attnconf.conformance.engine.translate import others_than
 
 AT_MOST = 3
-Mistake = tuple[Mutant, ...]  # one of these
+Mistake = tuple[Mutant, ...]  # alternatives: the replies cannot tell which of them it is
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The mistakes that, made together, reproduce a failure on all of its cases; of each, what may be meant."""
+    """Mistakes that together reproduce a failure on all of its cases; each may have several alternatives."""
 
     mistakes: tuple[Mistake, ...]
     cases: int
@@ -41,14 +41,15 @@ def explain(
     roots: Sequence[Judged], consequences: Iterable[Judged] = (), passed: Iterable[Judged] = (),
     declares: Mapping[str, str] | None = None, beneath: Iterable[Mutant] = (), supposed: str = "",
 ) -> list[Diagnosis | None]:  # fmt: skip
-    """Return for each failure, those at the root first, the mistake that reproduces it; None if none or too many do.
+    """Return a diagnosis for each of ``roots``, then for each of ``consequences``; None if no or too many mistakes fit.
 
-    ``consequences``: the other failures; one of them is explained only where what is named at the roots does not do
-    it, and a second mistake does. ``passed``: what holds; a mistake that would break one of them was not made.
-    A mistake of another chapter breaks nothing that is judged here, so it has to reproduce what holds as well.
-    ``declares``: the conventions in which the mutants are to answer. ``beneath``: the mistakes that were named in
-    components that this one may be made of, which are tried first. ``supposed``: the one with which a file was bound,
-    which is tried where no other one explains a failure, though all that it breaks elsewhere holds here.
+    consequences  the other failures; one is explained only if the roots' mistakes do not reproduce it, but do so with a
+                  second mistake
+    passed        checks that passed; a mistake that breaks one of them was not made, and a mistake of another chapter
+                  has to reproduce them all
+    declares      the conventions in which the mutants answer
+    beneath       mistakes named in the parts of this component, which are tried first
+    supposed      the mistake with which the file was bound; tried last, even if a check passed that it breaks
     """
     consequences = list(consequences)
     asked = [root for root in roots if root.log]
@@ -56,7 +57,7 @@ def explain(
         return [None for _ in (*roots, *consequences)]
     component = asked[0].log[0][0].component
     musts = [judged for judged in consequences if judged.requirement.strength == "MUST"]
-    search = _Search(component, asked, musts, list(passed), Shared(component, declares))
+    search = _MistakeSearch(component, asked, musts, list(passed), Replies(component, declares))
     search.known += [variant for m in beneath if reaches(component, m) for variant in with_variants(m.id)]
     found: dict[int, Diagnosis] = {}
     unexplained = []
@@ -64,7 +65,7 @@ def explain(
         fitting = search.again(root) or search.singles(root) or search.of(supposed, root)
         diagnosis = search.named(root, fitting) if fitting else search.fixed(root)
         if not fitting and not diagnosis:
-            diagnosis = _undeclared(root, declares or {}, search.shared)
+            diagnosis = _undeclared(root, declares or {}, search.replies)
         if diagnosis:
             found[id(root)] = diagnosis
         elif not fitting and root.requirement.strength == "MUST" and search.answers(root):  # pairs take seconds
@@ -78,7 +79,7 @@ def explain(
 
 
 def _plainly(diagnosis: Diagnosis | None) -> Diagnosis | None:
-    """Return the diagnosis without the constants that the mistakes were found with."""
+    """Return the diagnosis with each variant of a mutant (other constants) replaced by the mutant itself."""
     return diagnosis and Diagnosis(tuple(map(_plain, diagnosis.mistakes)), diagnosis.cases)
 
 
@@ -87,7 +88,7 @@ def _plain(mistake: Iterable[Mutant]) -> Mistake:
 
 
 def _mistakes(diagnoses: Iterable[Diagnosis]) -> list[Mistake]:
-    """Return the mistakes that are named, each once, without those in what is declared."""
+    """Return the diagnosed mistakes, each once, without wrong declarations."""
     named = {_names(mistake): mistake for d in diagnoses for mistake in d.mistakes}
     least = [mistake for names, mistake in named.items() if not any(other < names for other in named)]
     return [mistake for mistake in least if all(plain(m).id in all_mutants() for m in mistake)]
@@ -98,23 +99,23 @@ def _names(mistake: Mistake) -> frozenset[str]:
 
 
 def _adds(mutant: Mutant) -> bool:
-    """Return whether a variant is the mistake itself and something besides, which alone is not the mistake."""
+    """Return whether a variant replaces more functions than the mutant that it is a variant of."""
     return set(plain(mutant).replace) < set(mutant.replace)
 
 
 @dataclass
-class _Search:
+class _MistakeSearch:
     """The search for the mistakes in one component of one implementation."""
 
     component: str
     roots: list[Judged]
     consequences: list[Judged]
     passed: list[Judged]
-    shared: Shared
-    near: list[Mutant] = field(default_factory=list)  # may break something that is judged here
-    far: list[Mutant] = field(default_factory=list)  # of other chapters: nothing says that they were not made
-    known: list[Mutant] = field(default_factory=list)  # what was found for other failures
-    partly: list[Mutant] = field(default_factory=list)  # far ones that reproduce a failure, if not all that holds
+    replies: Replies
+    near: list[Mutant] = field(default_factory=list)  # mutants known to break a requirement that failed here
+    far: list[Mutant] = field(default_factory=list)  # mutants of other chapters: no passed check excludes them
+    known: list[Mutant] = field(default_factory=list)  # mutants named for other failures
+    partly: list[Mutant] = field(default_factory=list)  # far ones that reproduce a failure, but not all passed checks
 
     def __post_init__(self) -> None:
         self.held = {judged.requirement.id for judged in self.passed}
@@ -129,23 +130,23 @@ class _Search:
         return [*self.roots, *self.consequences]
 
     def answers(self, failed: Judged) -> bool:
-        """Return whether numbers came back that are wrong; words that were raised tell one mistake, not two."""
+        """Return whether some wrong reply is numbers. Exceptions alone can tell one mistake, but not two."""
         return any(not isinstance(reply, Failure) for _, reply in self.rough.telling(failed.log))
 
     def again(self, failed: Judged) -> list[Mutant]:
-        """Return what has been found for another failure, where it reproduces this one too."""
+        """Return the mutants named for other failures that reproduce this one too."""
         compare = self.comparison(ROUNDING)
         return self._fitting(self.known, failed, compare)
 
     def of(self, name: str, failed: Judged) -> list[Mutant]:
-        """Return one mistake in all its variants, as far as it reproduces a failure."""
+        """Return the variants of one mutant that reproduce a failure."""
         name = name.partition("~")[0]
         there = name in all_mutants() and reaches(self.component, all_mutants()[name])
         return self._fitting(with_variants(name), failed, self.comparison(ROUNDING)) if there else []
 
     def singles(self, failed: Judged) -> list[Mutant]:
-        """Return the mutants that reproduce a failure, and of those the ones that reproduce most of the others."""
-        far = self.far if self.shared.spent < LIMIT // 3 else self.partly
+        """Return, of the mutants that reproduce a failure, those that reproduce most of the other failures."""
+        far = self.far if self.replies.spent < LIMIT // 3 else self.partly
         for compare in (self.comparison(ROUNDING), self.comparison(FLOAT32)):
             fitting = [m for m in self._fitting(self.near, failed, compare) if self._breaks_nothing(m, compare)]
             if not fitting:
@@ -160,8 +161,8 @@ class _Search:
         return self._raising(failed)
 
     def _raising(self, failed: Judged) -> list[Mutant]:
-        """Return the mutants that raise where the implementation does, and nowhere else, if in other words."""
-        compare = Comparison(self.shared.spoken, ROUNDING, self.shared, words=False)
+        """Return the mutants that raise on exactly the calls on which the implementation raises, in any words."""
+        compare = Comparison(self.replies.spoken, ROUNDING, self.replies, words=False)
         raising = [m for m in self.near if failed.requirement.id in m.raises]
         fitting = self._fitting(raising, failed, compare)
         held = [call for judged in self.passed for call in judged.log]
@@ -177,26 +178,30 @@ class _Search:
         return [m for m in found if not _adds(m) or not all(compare.silent(plain(m).id, r) for r, _ in telling)]
 
     def _answers_elsewhere(self, mutant: Mutant, telling: Log) -> bool:
-        """Return whether, where all that came back are words, there are answers too, to calls that the mutant answers.
+        """Return whether the mutant is excluded or confirmed by replies that are no exceptions.
 
-        Else whatever never runs would be every mistake that never does.
+        If all wrong replies are exceptions, passed checks must hold answers, and the mutant must answer their calls.
+        Otherwise an implementation that always raises would match every mutant that always raises.
         """
         if not all(isinstance(reply, Failure) and reply.reason == "raised" for _, reply in telling):
             return True
         answered = [call for judged in self.passed for call in judged.log if not isinstance(call[1], Failure)]
-        replies = (self.shared.reply(mutant.id, self.shared.spoken, request) for request, _ in answered[:20])
+        replies = (self.replies.reply(mutant.id, self.replies.spoken, request) for request, _ in answered[:20])
         return bool(answered) and not any(isinstance(reply, Failure) for reply in replies)
 
     def _breaks_nothing(self, mutant: Mutant, compare: Comparison) -> bool:
-        """Return whether a mutant gives what came out where something holds that it breaks through other lenses."""
+        """Return whether the mutant reproduces every passed check that it is known to break through other lenses.
+
+        If it does not, this mistake was not made.
+        """
         return all(compare.agrees(mutant.id, j.log) for j in self.passed if j.requirement.id in mutant.breaks)
 
     def comparison(self, rounding: float) -> Comparison:
-        return Comparison(self.shared.spoken, rounding, self.shared)
+        return Comparison(self.replies.spoken, rounding, self.replies)
 
     @cached_property
     def rough(self) -> Comparison:
-        """By what the replies that are right are off: the rounding of float64, or that of float32 tables."""
+        """The comparison with the rounding of the right replies: that of float64, or that of float32 tables."""
         calls = [call for judged in self.passed[:10] for call in judged.log[:1]]
         rough, fine = self.comparison(FLOAT32), self.comparison(ROUNDING)
         imprecise = [call for call in calls if rough.same("", *call) and not fine.same("", *call)]
@@ -204,19 +209,19 @@ class _Search:
         return rough if seen and imprecise else fine
 
     def best(self, names: Sequence[str], compare: Comparison) -> list[str]:
-        """Return those that reproduce most of the failures."""
+        """Return the mutants that reproduce most failures."""
         counts = [self.count(name, compare) for name in names]
         return [name for name, count in zip(names, counts, strict=True) if count == max(counts)]
 
     def count(self, name: str, compare: Comparison) -> int:
-        """Return how many of the failures are reproduced."""
+        """Return how many failures a mutant reproduces."""
         return sum(compare.fits(name, failure.log) for failure in self.failures)
 
     def named(self, failed: Judged, fitting: Sequence[Mutant]) -> Diagnosis | None:
         return Diagnosis((tuple(fitting),), len(failed.cases)) if len(_plain(fitting)) <= AT_MOST else None
 
     def fixed(self, failed: Judged) -> Diagnosis | None:
-        """Return the setting that, written into the code, reproduces a failure, or None."""
+        """Return a diagnosis "eps is 1e-6 whatever the configuration says" if that reproduces a failure, or None."""
         for rounding in (ROUNDING, FLOAT32):
             compare = self.comparison(rounding)
             log = [*compare.telling(failed.log), *failed.log] if compare.telling(failed.log) else []
@@ -230,7 +235,7 @@ class _Search:
         return Diagnosis(((mutant,),), len(failed.cases))
 
     def pairs(self, failed: Judged, found: Collection[Diagnosis]) -> tuple[Mistake, ...] | None:
-        """Return the two mistakes that reproduce a failure together, or None if none do or too many."""
+        """Return the two mistakes that together reproduce a failure; None if no or too many pairs do."""
         for diagnosis in found:
             both = [m[0] for m in diagnosis.mistakes]
             if len(both) > 1 and self.rough.fits(joined(both), failed.log):
@@ -246,7 +251,7 @@ class _Search:
 
     @cached_property
     def beneath_partly(self) -> tuple[Mistake, ...] | None:
-        """A mistake of another chapter that reproduces some failures, with the one that does the rest."""
+        """A mistake of another chapter that reproduces some failures, with a second one that reproduces the others."""
         found = self._beneath(self.partly, [*self.failures, *self.passed])
         return found and found[1]
 
@@ -260,9 +265,9 @@ class _Search:
         return alternatives(pairs) if len(pairs) <= AT_MOST else None
 
     def sharper(self, found: Mapping[int, Diagnosis]) -> dict[int, Diagnosis]:
-        """Return what was found for each failure in the light of what was found for the others.
+        """Return the diagnoses with fewer alternatives: those that explain most failures together.
 
-        A second mistake that shows in consequences alone is that of the consequence, and of no failure at the root.
+        A second mistake that only a consequence needs is named for that consequence alone.
         """
         mistakes = _mistakes(found.values())
         if len(mistakes) == 1 and len(found) == len(self.roots):
@@ -279,17 +284,17 @@ class _Search:
         alone = {m.id for d in found.values() if len(d.mistakes) == 1 for m in sharp(d.mistakes[0])}
 
         def told(diagnosis: Diagnosis) -> Diagnosis:
-            """What explains no other failure is what is new here, and comes first."""
+            """Return the diagnosis with the mistake first that explains no other failure."""
             both = sorted(map(sharp, diagnosis.mistakes), key=lambda mistake: any(m.id in alone for m in mistake))
             return Diagnosis(tuple(both), diagnosis.cases)
 
         return {root: told(diagnosis) for root, diagnosis in found.items()}
 
     def _with_one_beneath(self, found: Mapping[int, Diagnosis], mistake: Mistake) -> dict[int, Diagnosis]:
-        """Return what was found for the failures at the root with what a consequence needs besides, if any does.
+        """Return the diagnoses of the roots, and one for a consequence that needs a second mistake, if there is one.
 
-        A second mistake that is only to compute coarsely is not believed: rounding is like any other. Of what may be
-        meant at the root, that is kept which makes the consequence together with the second mistake.
+        A second mistake that is only coarse computing is not believed, as all rounding looks alike. Of the
+        alternatives at the root, those stay that explain the consequence together with the second mistake.
         """
         below = self._beneath(mistake, self.consequences)
         if below is None or any(m.rounding for m in below[1][0]):
@@ -304,9 +309,9 @@ class _Search:
     def _beneath(
         self, mistake: Sequence[Mutant], elsewhere: Iterable[Judged]
     ) -> tuple[Judged, tuple[Mistake, ...]] | None:
-        """Return what a mistake alone does not do of what came out elsewhere, and that mistake with the one that does.
+        """Return a check that the mistake alone does not reproduce, and (second mistake, mistake), which do together.
 
-        The other one stands first.
+        None if there is no such check or no such second mistake.
         """
         names = {m.id for m in mistake}
         left = [j for j in elsewhere if not any(self.rough.fits(name, j.log) for name in names)]
@@ -322,16 +327,16 @@ class _Search:
         return None
 
 
-def _undeclared(failed: Judged, declares: Mapping[str, str], shared: Shared) -> Diagnosis | None:
-    """Return the one set of conventions in which the reference gives these replies: right, but not as declared.
+def _undeclared(failed: Judged, declares: Mapping[str, str], replies: Replies) -> Diagnosis | None:
+    """Return a diagnosis "right in other conventions than declared", if one combination of them gives these replies.
 
-    The smallest: a convention that has no effect on these replies, the gate's where there is none, is not named.
+    It is the smallest one: a convention without effect on these replies is not named.
     """
     found: list[dict[str, str]] = []
     for choices in others_than(failed.log[0][0].component, declares):
         if any(known.items() <= choices.items() for known in found):
             continue
-        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32, shared)
+        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32, replies)
         if compare.fits("", failed.log):
             found.append(choices)
     if len(found) != 1:

@@ -1,7 +1,7 @@
-"""What known mistakes reply to calls, remembered for as long as the process lasts.
+"""Mutants' replies to calls, remembered for as long as the process lasts.
 
-The scored calls are the same for all implementations of a component in the same conventions, so that the second file
-that is diagnosed finds most replies there. A call is known by its content: everything that is handed over, and how.
+The scored calls are the same for all implementations of a component in the same conventions, so the second file that
+is diagnosed finds most replies here. The key of a call is its content: everything that is handed over, and how.
 """
 
 from collections import OrderedDict
@@ -22,14 +22,14 @@ _BESIDES = 2000  # bytes that a reply takes besides its numbers
 
 
 class Table:
-    """Replies by mistake, conventions and call; those that were not asked for longest are forgotten first."""
+    """Replies by (mutant, conventions, call); the least recently used ones are forgotten first."""
 
     def __init__(self, limit: int = BYTES) -> None:
         self.limit, self.bytes = limit, 0
         self._replies: OrderedDict[Key, Reply | Failure] = OrderedDict()
 
     def reply(self, key: Key, compute: Callable[[], Reply | Failure]) -> Reply | Failure:
-        """Return the reply that is known by this key, computed where it is not."""
+        """Return the reply under this key; compute and remember it if there is none."""
         if key in self._replies:
             self._replies.move_to_end(key)
             return self._replies[key]
@@ -41,14 +41,14 @@ class Table:
 
 
 def size(reply: Reply | Failure) -> int:
-    """Return how many bytes a reply takes, about."""
+    """Return about how many bytes a reply takes."""
     if isinstance(reply, Failure):
         return _BESIDES
     return _BESIDES + sum(x.nbytes for x in (reply.out, reply.weights, *reply.grads.values()) if x is not None)
 
 
 def content(request: Request) -> bytes | None:
-    """Return what stands for all that a call hands over and asks for; None where the replies are left to chance."""
+    """Return a digest of everything in a request; None if its reply is random (dropout without a seed)."""
     dropout = getattr(request.config, "dropout", None)
     if request.seed is None and dropout:
         return None
@@ -59,7 +59,7 @@ def content(request: Request) -> bytes | None:
 
 
 def _add(add: Callable[[bytes], None], value: Any) -> None:
-    """Add a value of a call, so that no two that differ add the same."""
+    """Add a value to a digest, so that two different values never add the same bytes."""
     if isinstance(value, Tensor):
         add(f"tensor {value.dtype} {tuple(value.shape)} {value.device}:".encode())
         add(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())

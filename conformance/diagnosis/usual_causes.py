@@ -1,7 +1,7 @@
-"""What usually breaks a requirement and what mends it: shown under a failure that no known mistake reproduces.
+"""The usual cause of a failure and its cure: printed under a failure that no mutant reproduces.
 
-A family of requirements has a sentence in usual_causes.toml. Elsewhere it is the hint of a known mistake that breaks
-the requirement: the one with the fewest other effects, those that were seen in the wild first.
+A family of requirements may have a sentence in usual_causes.toml. For any other requirement the hint of a mutant stands
+in: the mutant that breaks it and fewest others. Mutants seen in the wild come first.
 """
 
 import tomllib
@@ -14,13 +14,13 @@ from attnconf.conformance.engine.catalogue import mutant_texts
 
 @cache
 def families() -> dict[str, str]:
-    """Return what to look at first, by patterns of ids: the first that an id matches counts."""
+    """Return the sentences of usual_causes.toml by pattern of ids; the first pattern that matches an id counts."""
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @cache
 def usual_cause(requirement: str) -> str | None:
-    """Return what to look at first where a requirement does not hold, or None where nothing is known of it."""
+    """Return what to look at first if a requirement does not hold, or None if nothing is known."""
     family = next((words for pattern, words in families().items() if fnmatchcase(requirement, pattern)), None)
     breaking = [m for m in mutant_texts().values() if requirement in m.breaks and m.hint]
     likely = min(breaking, key=lambda m: (len(m.breaks), not m.source), default=None)

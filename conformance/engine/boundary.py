@@ -1,7 +1,7 @@
-"""The one door to foreign code: ``call(implementation, request) -> reply``.
+"""The only way into foreign code: ``call(implementation, request) -> reply``.
 
-What leaves this module as Failure is the implementation's fault, as Unsupported its adapter's word; any other
-exception is the harness's own fault. Requests and replies are data, so that another transport can carry them.
+A Failure raised here is the implementation's fault, Unsupported is an adapter's NotImplementedError, and any other
+exception is the suite's own fault. Requests and replies are data, so that another transport can carry them.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, Forward
 from attnconf.conformance.engine import coverage, text_codec
-from attnconf.conformance.engine.counter import Counting, Counts, Work
+from attnconf.conformance.engine.counter import Counting, Counts, PassCost
 from attnconf.conformance.engine.evidence import Failure, Unsupported, kind_of, same_values
 from attnconf.conformance.engine.request import Implementation, Reply, Request
 from attnconf.conformance.source.exception_words import deed, first_line
@@ -28,7 +28,7 @@ _DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
 
 def call(implementation: Implementation, request: Request) -> Reply:
-    """Return the implementation's reply. Raises Failure or Unsupported."""
+    """Return the implementation's reply to the request. Raises Failure or Unsupported."""
     weights = {name: hand_over(w, request, name, "contiguous") for name, w in request.weights.items()}
     inputs = {name: hand_over(x, request, name, request.layout) for name, x in request.inputs.items()}
     before = [
@@ -39,7 +39,7 @@ def call(implementation: Implementation, request: Request) -> Reply:
     printed = _Nowhere() if implementation.binding == "inferred" else None  # homework prints shapes at every step
     with (
         _grad_mode(request.mode),
-        warnings.catch_warnings(action="ignore"),  # its warnings are its own affair
+        warnings.catch_warnings(action="ignore"),  # its author's affair, not the reader's
         _printing_to(printed),
         coverage.looking(implementation.source),
     ):
@@ -50,7 +50,7 @@ def call(implementation: Implementation, request: Request) -> Reply:
                 _refuse_counting(implementation, request, weights, inputs, before)
             raise
         finally:
-            torch.set_default_dtype(default)  # the next implementation's must not be what this one sets
+            torch.set_default_dtype(default)  # one implementation must not set the next one's
             torch.set_float32_matmul_precision(precision)
         out, attention = _validate(returned, request)
         forward = _counted(counting, out)
@@ -79,8 +79,8 @@ def _handed(*given: Mapping[str, Any]) -> list[Tensor]:
     return [x for group in given for x in group.values() if isinstance(x, Tensor)]
 
 
-def _counted(counting: Counting | None, out: Tensor) -> Work | None:
-    """Return what forward did. Raises Unsupported where another library has computed, whose work is not seen."""
+def _counted(counting: Counting | None, out: Tensor) -> PassCost | None:
+    """Return the cost of forward. Raises Unsupported if another library computed the output: its work is not seen."""
     if counting is None:
         return None
     if not counting.saw(out):
@@ -91,7 +91,7 @@ def _counted(counting: Counting | None, out: Tensor) -> Work | None:
 
 
 def build(implementation: Implementation, component: str, config: Any, weights: Mapping[str, Tensor]) -> Forward:
-    """Return the component's callable itself, for what calls it many times: within ``foreign``.
+    """Return the component's callable, for a caller that enters it many times, each time within ``foreign``.
 
     Raises Failure or Unsupported.
     """
@@ -104,7 +104,7 @@ def build(implementation: Implementation, component: str, config: Any, weights: 
 
 @contextlib.contextmanager
 def foreign(implementation: Implementation) -> Iterator[None]:
-    """Turn what foreign code raises in here into Failure or Unsupported; its warnings are its own affair."""
+    """Turn exceptions of foreign code in this context into Failure or Unsupported, and drop its warnings."""
     try:
         with warnings.catch_warnings(action="ignore"):
             yield
@@ -117,7 +117,7 @@ def foreign(implementation: Implementation) -> Iterator[None]:
 
 
 def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
-    """Return a copy of ``x`` for the implementation to keep, laid out in memory as asked."""
+    """Return a copy of ``x`` for the implementation to keep, in the memory layout named by ``layout``."""
     if not isinstance(x, Tensor):
         return list(x) if isinstance(x, list) else x
     if layout == "contiguous" or x.ndim < 2:
@@ -138,20 +138,20 @@ def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
 
 
 def _modified(given: Any, taken: Any) -> bool:
-    """Return whether what was handed over is no longer what was given."""
+    """Return whether the implementation changed ``taken``, its copy of ``given``."""
     if isinstance(given, Tensor):
         return not same_values(given, taken.detach())
     return isinstance(given, list) and not text_codec.same_items(given, taken)
 
 
 class _Nowhere:
-    """Takes what is printed, and keeps none of it."""
+    """An output stream that keeps nothing."""
 
     def write(self, text: str) -> int:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing was kept."""
+        """Do nothing, as nothing was kept."""
 
 
 @contextlib.contextmanager
@@ -219,20 +219,23 @@ def _named(inputs: Mapping[str, Any], request: Request) -> dict[str, Any]:
 
 
 def _raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
-    """Return the failure for what foreign code raised; ``signature``: ours, which it refused before it ran."""
+    """Return the failure for an exception of foreign code.
+
+    ``signature``: the contract's, if the exception says that foreign code does not take such a call.
+    """
     reason = "exited" if isinstance(error, SystemExit) else "raised"
     want = f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
     return Failure(reason, f"{where}{deed(error)}{want if signature and isinstance(error, TypeError) else ''}")
 
 
 def _refused_keyword(error: BaseException, signature: str) -> bool:
-    """Return whether one of the contract's keywords was refused: no answer to what was asked, and no refusal of it."""
+    """Return whether the exception says that a keyword of the contract is unknown to the callable."""
     found = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if isinstance(error, TypeError) else None
     return found is not None and f"{found[1]}=" in signature
 
 
 def _place(error: BaseException, source: str) -> str:
-    """Return the line of the implementation's own file that an exception came through last, as "homework.py:12"."""
+    """Return the last line of the implementation's own file in the traceback, as "homework.py:12"; "" without one."""
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [(name, line) for name, line in frames if name == source or was_read(name)]
     return where(*own[-1]) if own else ""
@@ -249,14 +252,14 @@ def _not_implemented(implementation: Implementation, error: NotImplementedError)
 
 
 def _by_binding(error: NotImplementedError, written: str) -> bool:
-    """Return whether an inferred binding itself says what it has no way to ask for."""
+    """Return whether an inferred binding raised the error itself, because it has no way to ask for an option."""
     frames = list(traceback.walk_tb(error.__traceback__))
     name = frames[-1][0].f_code.co_filename if frames else ""
     return name == written or Path(name).name in ("runtime.py", "numpy_arrays.py")
 
 
 def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
-    """Return (out, weights or None), or raise Failure naming what was expected."""
+    """Return (out, weights or None) from the returned object. Raises Failure with got and want."""
     known = COMPONENTS[request.component]
     if known.returns != "tensor":
         return _written(returned, known.returns), None
@@ -291,7 +294,7 @@ def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:
 
 
 def _written(returned: Any, kind: str) -> Tensor:
-    """Return ids, text or merges as numbers. What they consist of is foreign, and may raise when it is read."""
+    """Return ids, text or merges as numbers. Raises Failure also where reading the foreign object raises."""
     try:
         return text_codec.numbers(returned, kind)
     except (Failure, KeyboardInterrupt):
@@ -301,7 +304,7 @@ def _written(returned: Any, kind: str) -> Tensor:
 
 
 def _device(request: Request) -> torch.device:
-    """Return where the output must be: with the tensors that were handed over, else where the configuration says."""
+    """Return the device wanted of the output: that of the tensors handed over, else the configuration's."""
     handed = _handed(request.inputs, request.weights)
     return handed[0].device if handed else torch.empty(0, device=request.config.device).device
 
@@ -320,9 +323,9 @@ def _pull_back(out: Tensor, request: Request, handed: dict[str, Tensor]) -> dict
 
 
 def slopes(pairs: Sequence[tuple[Tensor, Tensor]], wrt: Sequence[Tensor]) -> list[Tensor]:
-    """Return the gradients of Σ <output, cotangent> with respect to ``wrt``; zeros where it does not depend on one.
+    """Return the gradients of Σ <output, cotangent> with respect to ``wrt``; zeros for a tensor without effect.
 
-    Of a scalar, because torch.autograd.grad imports 500 modules (0.35 s) when it is first given cotangents.
+    The sum is made a scalar here, as torch.autograd.grad imports 500 modules (0.35 s) when given cotangents.
     """
     loss = torch.stack([(output * cotangent).sum() for output, cotangent in pairs]).sum()
     grads = torch.autograd.grad(loss, list(wrt), allow_unused=True)

@@ -22,7 +22,7 @@ REGIMES = {"uniform": 0.1, "moderate": 1.5, "peaked": 3.0}
 
 
 def draw(key: str, *shape: int) -> Tensor:
-    """Return float64 numbers, uniform in ±√3 (mean 0, variance 1), that depend on ``key`` and nothing else.
+    """Return float64 numbers, uniform in ±√3 (mean 0, variance 1), that depend on ``key`` alone.
 
     SplitMix64 (Steele, Lea and Flood 2014) on a counter: no library's generator, so no library's release changes them.
     """
@@ -38,16 +38,16 @@ def draw(key: str, *shape: int) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Which sizes the cases of a chapter have, how they are shown, and what some of the sizes are.
+    """The names of a chapter's sizes, how a case prints them, and which size is the heads, the width, and so on.
 
-    ``sizes`` stand in the order in which they are made smaller where an example is sought. The fields from ``heads``
-    on name sizes; a chapter leaves out those that it has nothing of.
+    ``sizes`` stand in the order in which the search for a small example reduces them. The fields from ``heads`` on
+    name a size each: ``heads="H"``. A field stays empty if the chapter has no such size.
     """
 
     sizes: str  # "B L features"
     shown: str  # the inputs of a call: "x({B}, {L}, {features})"
-    products: Mapping[str, str] = field(default_factory=dict)  # what a size is where none is given: "heads head_width"
-    multiples: Mapping[str, int] = field(default_factory=dict)  # of which a size stays one, wherever it is changed
+    products: Mapping[str, str] = field(default_factory=dict)  # size -> its factors: "heads head_width"
+    multiples: Mapping[str, int] = field(default_factory=dict)  # size -> it stays a multiple of this
     numeric: bool = True  # text has no dtype
     heads: str = ""  # number of heads
     head: str = ""  # width of one head, where a single one is as wide as the model
@@ -65,7 +65,7 @@ class Shape:
         self, name: str, *, regime: str = "moderate", dtype: torch.dtype = torch.float64, bias: bool = True,
         fixed: bool = False, **sizes: int,
     ) -> "Case":  # fmt: skip
-        """Return a case of these sizes. Raises TypeError where one is lacking, or is none of this shape."""
+        """Return a case of these sizes. Raises TypeError if a size is missing or unknown to the shape."""
         lacking, unknown = set(self.names) - set(sizes), set(sizes) - {*self.names, *self.products}
         if lacking or unknown:
             raise TypeError(f"case {name}: sizes lacking: {sorted(lacking)}; not of its shape: {sorted(unknown)}")
@@ -78,7 +78,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Case:
-    """One scored case: sizes by the names that its chapter uses (``case.heads``), and what is drawn in them."""
+    """One scored case: sizes by the names of its chapter (``case.heads``), and tensors drawn in these sizes."""
 
     name: str
     shape: Shape = field(repr=False)
@@ -88,13 +88,13 @@ class Case:
     device: str = "cpu"
     seed: int = 0
     bias: bool = True
-    biases: str = "qkvofn"  # what has one, where bias: the projections, the feed-forward network, norms
+    biases: str = "qkvofn"  # which parts have a bias: projections q k v o, feed-forward network f, norms n
     fixed: bool = False  # --thorough does not explore around it: training takes seconds, and its sizes are its own
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __getattr__(self, name: str) -> int:
-        """Return a size by its name. Raises AttributeError, which says what sizes there are."""
+        """Return a size by its name. Raises AttributeError with the names of all sizes."""
         if name.startswith("_") or name in ("shape", "sizes"):
             raise AttributeError(name)
         try:
@@ -104,7 +104,7 @@ class Case:
             raise AttributeError(f"case {self.name} has no size {name!r}: there are {there}") from None
 
     def draw(self, what: str, *shape: int) -> Tensor:
-        """Return a tensor of this case, in its dtype and on its device; the same each time."""
+        """Return the tensor named ``what`` in the case's dtype and on its device; the same numbers each time."""
         key = f"{what}{shape}"
         if key not in self._drawn:
             drawn = draw(f"{self.seed}/{self.name}/{what}", *shape)
@@ -112,13 +112,13 @@ class Case:
         return self._drawn[key]
 
     def once(self, what: str, compute: Callable[[], T]) -> T:
-        """Return ``compute()``, computed once for this case: what is wanted is the same for every implementation."""
+        """Return ``compute()``, evaluated once for this case: the wanted output is the same for all implementations."""
         if what not in self._computed:
             self._computed[what] = compute()
         return self._computed[what]
 
     def but(self, **changes: object) -> "Case":
-        """Return this case with other sizes, dtype or regime. Raises TypeError for what it does not have."""
+        """Return this case with other sizes, dtype or regime. Raises TypeError for an unknown name."""
         own = {name: changes[name] for name in changes if name in self.sizes or name in self.shape.products}
         other = {name: change for name, change in changes.items() if name not in own}
         sizes = {**self.sizes, **own}
@@ -126,7 +126,7 @@ class Case:
         return self.once(key, lambda: replace(self, sizes=sizes, **other, _drawn={}, _computed={}))  # type: ignore[arg-type]
 
     def seen_as(self, shape: Shape, **sizes: int) -> "Case":
-        """Return a case of another chapter's shape, of which the same numbers are drawn."""
+        """Return a case of another chapter's shape; a tensor of one name and size has the same numbers in both."""
         key = f"seen as {shape.shown} {sizes}"
         return self.once(key, lambda: replace(self, shape=shape, sizes=sizes, _drawn={}, _computed={}))
 

@@ -1,4 +1,4 @@
-"""What there is, read off the files without importing torch: adapters, mutants, checks, the reference, the contract."""
+"""Adapters, mutants, checks, reference functions and components, read off the files without importing torch."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ def adapter_names() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class MutantText:
-    """What a mutant says of itself."""
+    """A mutant's id, story, hint, source and broken requirements, and where it stands."""
 
     id: str
     chapter: str
@@ -59,7 +59,7 @@ def _mutant_source(chapter: str) -> str:
 
 
 def _told(source: str) -> str:
-    """Return a module of mutants, each on its own lines, without all that is long to parse and not told of them."""
+    """Return the source of a module of mutants with all but their short fields blanked; line numbers stay."""
     kept = []
     inside = replaced = False
     for line in source.split("\n"):
@@ -83,7 +83,7 @@ def replaced_functions(mutant: MutantText) -> list[tuple[str, str]]:
 
 
 def _referred(lines: list[str]) -> dict[str, tuple[str, str]]:
-    """Return what a module's names of the reference stand for: (chapter, ""), or (chapter, function)."""
+    """Return each name that a module imports from the reference, with its (chapter, "") or (chapter, function)."""
     imports = ast.parse("\n".join(line for line in lines if line.startswith("from attnconf.reference")))
     found = {}
     for node in imports.body:
@@ -118,7 +118,7 @@ def _first_line(path: Path) -> str:
 
 @dataclass(frozen=True)
 class CheckText:
-    """Where the check of a requirement stands."""
+    """The place of a requirement's check: its function, file and line."""
 
     function: str
     chapter: str
@@ -155,7 +155,7 @@ class FunctionText:
 
 @cache
 def reference_texts(chapter: str) -> dict[str, FunctionText]:
-    """Return the functions of a chapter's reference by name; none where it has no reference."""
+    """Return the functions of a chapter's reference by name; {} for a chapter without one."""
     if chapter in registry.WITHOUT_REFERENCE:
         return {}
     text = (Path(str(attnconf.reference.__file__)).parent / f"{chapter}.py").read_text(encoding="utf-8")
@@ -177,8 +177,8 @@ def _function_text(node: ast.FunctionDef, chapter: str, lines: list[str]) -> Fun
 def references(requirement: registry.Requirement) -> list[FunctionText]:
     """Return the functions of the reference that a requirement is about.
 
-    Those whose docstrings name it; else those that the mistakes that break it replace, the most frequent; else the one
-    that stands for the whole chapter.
+    These are the functions with the requirement's id in their docstrings; else the functions that its mutants replace
+    most often; else the function marked "the whole chapter".
     """
     every = {
         (chapter, name): f for chapter in registry.CHAPTERS.values() for name, f in reference_texts(chapter).items()
@@ -197,7 +197,7 @@ def references(requirement: registry.Requirement) -> list[FunctionText]:
 
 @dataclass(frozen=True)
 class ComponentText:
-    """What the contract says of a component."""
+    """A component's record in the contract, as text."""
 
     name: str
     config: str
@@ -244,7 +244,7 @@ def component_texts() -> dict[str, ComponentText]:
 
 
 def _words(expression: ast.expr) -> tuple[str, ...]:
-    """Return what an expression of the contract lists: constants, and what its names stand for."""
+    """Return the strings in an expression of the contract, with its names (``_MASKS``) replaced by their values."""
     if isinstance(expression, ast.Starred):
         return _words(expression.value)
     if isinstance(expression, ast.Name):
@@ -275,7 +275,7 @@ class ConventionText:
 
 @cache
 def convention_texts() -> dict[str, ConventionText]:
-    """Return the conventions by name, with what the tables of the pages say of them."""
+    """Return the conventions by name, each with its rows in the tables of the pages."""
     pages = ["choices", *registry.CHAPTERS.values()]
     rows = [
         (page, line)

@@ -1,6 +1,6 @@
-"""What a call costs without a clock: memory that it makes, operations, FLOPs. The same on every machine.
+"""The cost of a call without a clock: memory, operations, FLOPs. The numbers are the same on every machine.
 
-Counted where PyTorch hands an operation to its kernel. What a kernel makes for itself and gives back is not seen.
+Operations are counted where PyTorch dispatches them. Memory that a kernel allocates and frees itself is not seen.
 """
 
 import sys
@@ -19,12 +19,12 @@ from torch.utils._pytree import tree_leaves
 
 
 @dataclass(frozen=True)
-class Work:
-    """What one pass did.
+class PassCost:
+    """The cost of one pass.
 
-    ``peak_bytes``: the most that was alive at one time of what the call has made; ``operations``: how often each one
-    was dispatched that computes or copies (views do neither); ``flops``: 2 for a multiplication and an addition in
-    products of matrices and in attention kernels, nothing for all else.
+    peak_bytes   the most bytes alive at one time in tensors that the call made
+    operations   how often each operation was dispatched that computes or copies; views do not count
+    flops        2 for each multiplication and addition in matrix products and attention kernels, 0 elsewhere
     """
 
     peak_bytes: int
@@ -34,14 +34,14 @@ class Work:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a call did; ``backward`` where gradients were asked for, its memory with what forward left for it."""
+    """The cost of a call; ``backward`` where gradients were asked for, its memory including what forward kept."""
 
-    forward: Work
-    backward: Work | None = None
+    forward: PassCost
+    backward: PassCost | None = None
 
 
 class Counting(TorchDispatchMode):
-    """Counts while it is entered, which it may be several times. ``handed``: the tensors that the call is given."""
+    """Counts operations while it is entered, any number of times. ``handed``: the tensors given to the call."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -50,7 +50,7 @@ class Counting(TorchDispatchMode):
 
     def __init__(self, handed: Iterable[Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch gives it no type
-        self._sizes: dict[int, int] = {}  # bytes by storage, 0 for what was there before
+        self._sizes: dict[int, int] = {}  # bytes by storage, 0 for storages older than the call
         self._derived: set[int] = set()  # storages that hold something computed from what was handed over
         self._live = self._peak = self._flops = 0
         self._operations: Counter[str] = Counter()
@@ -80,19 +80,19 @@ class Counting(TorchDispatchMode):
             self._flops += count(*args, **kwargs, out_val=returned) if count else 0
         return returned
 
-    def take(self) -> Work:
-        """Return what was counted since the last time. What is alive stays counted as memory."""
-        work = Work(self._peak, self._flops, dict(self._operations))
+    def take(self) -> PassCost:
+        """Return the cost since the last ``take``. Memory that is still alive stays counted."""
+        work = PassCost(self._peak, self._flops, dict(self._operations))
         self._peak, self._flops = self._live, 0
         self._operations.clear()
         return work
 
     def saw(self, x: Tensor) -> bool:
-        """Return whether a tensor was computed, by operations that were counted, from what was handed over."""
+        """Return whether counted operations computed a tensor from the tensors that were handed over."""
         return x.untyped_storage()._cdata in self._derived
 
     def _hold(self, x: Tensor, made: bool) -> int:
-        """Return what tells the storage of a tensor from others, and count it once for as long as it lives."""
+        """Return the key of a tensor's storage, and count the storage once for as long as it lives."""
         storage = x.untyped_storage()
         key = storage._cdata
         if key not in self._sizes:
@@ -116,7 +116,7 @@ def _tensors(tree: Any) -> list[Tensor]:
 
 @cache
 def _formulas() -> dict[Any, Callable[..., int]]:
-    """Return how to count by operation: PyTorch's formulas, and ours where it has none."""
+    """Return the FLOP formulas by operation: PyTorch's, and ours where it has none."""
     from torch.utils.flop_counter import flop_registry
 
     aten = torch.ops.aten

@@ -1,7 +1,7 @@
 """Lines and branches of the user's own file that no check executed: where a mistake can still hide.
 
-Measured with coverage.py, inside the door only. What an installed package or an adapter of ours does not execute is
-nobody's blind spot. A condition on one line with what depends on it (``a if b else c``, ``b and c``) is not seen.
+Measured with coverage.py, and only during calls through ``boundary``. Installed packages and shipped adapters are left
+out. A condition on one line with its consequences (``a if b else c``, ``b and c``) is not seen.
 """
 
 import ast
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coverage import Coverage
 
 MISSING = "looking for blind spots needs coverage: pip install 'attention-conformance[coverage]'"
-UNCALLED = {"__repr__", "__str__", "extra_repr"}  # for people, not for checks
+UNCALLED = {"__repr__", "__str__", "extra_repr"}  # methods that print, never called by checks
 TOLD = {"print", "warn", "warning", "error", "info", "debug"}  # calls that say something and compute nothing
 
 
@@ -45,8 +45,8 @@ def available() -> bool:
     return find_spec("coverage") is not None
 
 
-class Watch:
-    """What was executed of some files while the door was open; entered, it watches."""
+class Recording:
+    """A context in which the executed lines of some files are recorded, during calls through ``boundary``."""
 
     def __init__(self, sources: Sequence[str]):
         self._watched: dict[str, tuple[Coverage, list[Path]]] = {}
@@ -67,19 +67,19 @@ class Watch:
         return self._watched[source][0] if source in self._watched else None
 
     def spots(self, source: str) -> list[dict[str, Any]] | None:
-        """Return what was not executed, as plain data in the order of the lines; None for what is not watched."""
+        """Return the spots of a source as plain data in the order of the lines; None if the source is not watched."""
         if source not in self._watched:
             return None
         coverage, files = self._watched[source]
         return [asdict(spot) for file in files for spot in _spots(coverage, file)]
 
 
-_current: Watch | None = None
+_current: Recording | None = None
 
 
 @contextmanager
 def looking(source: str) -> Iterator[None]:
-    """Watch the file of an implementation while it is called, if somebody asked for it."""
+    """Record the lines of an implementation's file during a call, if a Recording is active."""
     coverage = _current.coverage(source) if _current is not None else None
     if coverage is None:
         yield
@@ -94,7 +94,7 @@ def looking(source: str) -> Iterator[None]:
 
 
 def own_files(source: str) -> list[Path]:
-    """Return the user's own files that an implementation is made of: its file, and what that imports from beside it."""
+    """Return the user's own files behind an implementation: its file, and modules imported from the same folder."""
     path = Path(source)
     if path.suffix != ".py" or not path.is_file() or _installed(path):
         return []
@@ -138,7 +138,7 @@ def _spots(coverage: "Coverage", file: Path) -> list[Spot]:
 
 @dataclass(frozen=True)
 class Reading:
-    """A file, and which of its lines were executed."""
+    """A file with its executed lines, and the search for spots in it."""
 
     file: str
     lines: list[str]
@@ -147,7 +147,7 @@ class Reading:
     one_way: set[int]  # lines with a condition that went one way only
 
     def module(self, tree: ast.Module) -> Iterator[Spot]:
-        """Yield what was not executed in functions and methods: everything else ran when the file was loaded."""
+        """Yield the spots in functions and methods: all other lines ran when the file was loaded."""
         for node in tree.body:
             yield from self.definition(node)
 
@@ -176,7 +176,7 @@ class Reading:
                 yield from (line for line in inside if line in self.statements)
 
     def block(self, body: list[ast.stmt]) -> Iterator[Spot]:
-        """Yield what was not executed of statements of which the first was."""
+        """Yield the spots among statements whose first one was executed."""
         skipped: list[ast.stmt] = []
         for node in body:
             if node.lineno in self.missing:
@@ -199,7 +199,7 @@ class Reading:
             yield Spot(self.file, node.lineno, node.lineno, "branch", f"{self.head(node)} … is never false")
 
     def parts(self, node: ast.stmt) -> Iterator[Spot]:
-        """Yield what was not executed in loops, with, try and match."""
+        """Yield the spots in the parts of a for, while, with, try or match statement."""
         for handler in getattr(node, "handlers", ()):
             if self.ran(handler.body):
                 yield from self.block(handler.body)
@@ -213,7 +213,7 @@ class Reading:
                 yield from self.arm(node if name == "body" else inner[0], inner)
 
     def arm(self, head: ast.AST, body: list[ast.stmt]) -> Iterator[Spot]:
-        """Yield what was not executed of a part of a statement, from its head on if that is all."""
+        """Yield the spots in one branch of a statement; one spot from its head on if nothing in it was executed."""
         if self.ran(body):
             yield from self.block(body)
         elif any(node.lineno in self.missing for node in body):

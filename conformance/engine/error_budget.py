@@ -38,7 +38,7 @@ def error_budget(
 ) -> Measure:
     """Return the measure if the error keeps to the budget, else raise Failure.
 
-    Of layers m and m' are larger, by a quarter for each sublayer: errors pass through all that follow.
+    For layers m and m' grow by a quarter with each sublayer, as errors pass through all later ones.
     """
     m_inf, m_rms, f = _FACTORS[dtype]
     m_inf, m_rms = m_inf * (1 + sublayers / 4), m_rms * (1 + sublayers / 4)

@@ -1,4 +1,4 @@
-"""What a check yields, and what it raises: measures that held, and the mismatch that did not.
+"""Evidence: the measures that a check yields, the Failure that it raises, and the comparisons that make them.
 
 Bounds are written so that NaN fails: ``if error <= bound: return``.
 """
@@ -13,7 +13,7 @@ from torch import Tensor
 # Meaning is judged by a gap, not by rounding: right code in the wild reassociates, and takes √ and softmax in float32.
 SEMANTIC = 1e-6
 SEMANTIC_SOURCE = "semantic gap: 1e-6·max|want|"
-# What passes through several layers, or back through their norms, in float32 adds up to more.
+# Through several layers, or backward through their norms, float32 errors add up to more.
 SINGLE, SINGLE_SOURCE = 1e-5, "1e-5·max|want|: 80 roundings of float32"
 # Central differences of order 4 with step 1e-2: truncation ~1e-8, and float32 rounding over the step ~1e-5.
 DIFFERENCES = 1e-4
@@ -30,7 +30,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Observed:
-    """A choice that the spec leaves open, as the implementation was seen to make it."""
+    """A convention (a choice that the spec leaves open) as observed in the implementation."""
 
     convention: str
     choice: str
@@ -43,16 +43,16 @@ class Failure(Exception):
         super().__init__(message)
         self.reason = reason
         self.message = message
-        self.at = ""  # the line of the implementation that raised, where one did
+        self.at = ""  # the line of the implementation that raised: "homework.py:12", or ""
         self.details = details  # error, bound, source: floats and where the bound comes from
 
 
 class Unsupported(Exception):
-    """An adapter says, in words, that it does not do this."""
+    """An adapter's NotImplementedError, with its words on what is not supported."""
 
 
 def kind_of(x: Any) -> str:
-    """Return what kind of thing came back, in words: ``a list``, ``a torch.Tensor of shape (2, 3)``, ``None``."""
+    """Return the kind of an object in words: ``a list``, ``a torch.Tensor of shape (2, 3)``, ``None``."""
     if x is None:
         return "None"
     shape = f" of shape {tuple(x.shape)}" if isinstance(getattr(x, "shape", None), tuple) else ""
@@ -93,7 +93,7 @@ def _worst(got: Tensor, want: Tensor, difference: Tensor, what: str, limit: floa
 
 
 def _not_finite(got: Tensor, want: Tensor, at: int, place: str) -> str:
-    """Return how much is not finite, of which kinds, and what is wanted there; if that is neither, say so."""
+    """Return words on NaN and infinity in ``got``: how many, of which kind, and the value wanted at ``at``."""
     bad = got[~torch.isfinite(got)]
     kinds = " and ".join(sorted({f"{x:.6g}" for x in bad.unique().tolist()}))
     wanted = want.flatten()[at]

@@ -1,4 +1,4 @@
-"""Judge one requirement on one subject: run its check on all its cases, and say what came out."""
+"""Judge one requirement on one subject: run its check on all its cases, and return the outcome."""
 
 import time
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class CaseResult:
 
 @dataclass
 class Judged:
-    """The outcome of one planned check, with what is needed to explain it."""
+    """The outcome of one planned check, with its cases and the calls made, from which failures are explained."""
 
     requirement: registry.Requirement
     check: str
@@ -51,9 +51,9 @@ class Judged:
 def judge_requirement(
     subject: Subject, checked: Checked, seed: int = 0, device: str = "cpu", select: Callable[[str], bool] | None = None
 ) -> Judged:
-    """Return what came of one requirement. ``select`` keeps cases by name.
+    """Return the outcome of one requirement on one subject. ``select`` keeps cases by name.
 
-    Raises nothing: a fault of the harness itself is the outcome "error".
+    Raises nothing: a fault of the suite itself becomes the outcome "error".
     """
     start = time.perf_counter()
     subject.log = []
@@ -70,7 +70,7 @@ def judge_requirement(
     for case in checked.cases(subject, seed, device):
         if select is None or select(case.name):
             judged.cases.append(run_case(subject, checked, case, judged.convention))
-    if subject.implementation.binding == "inferred":  # no argument for it: its author was not asked to have one
+    if subject.implementation.binding == "inferred":  # no argument for a mask, say: nobody asked the author to have one
         _not_applicable(judged.cases)
     outcomes = {case.outcome for case in judged.cases}
     judged.outcome = next((o for o in _WORST_FIRST if o in outcomes), "error")
@@ -89,7 +89,7 @@ def _not_applicable(cases: list[CaseResult]) -> None:
 
 
 def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[str, str] | None = None) -> CaseResult:
-    """Return what came of one case; conventions that were observed go into ``convention``."""
+    """Return the outcome of one case; observed conventions are added to ``convention``."""
     result = CaseResult(case.name, "pass", str(case))
     evidence = 0
     try:

@@ -20,7 +20,7 @@ OPTIONAL_INPUTS = ("key_mask", "attn_mask", "attn_bias")
 
 @dataclass(frozen=True)
 class Options:
-    """What a check may ask of attention besides q, k and v."""
+    """The options of a call of attention, besides q, k and v."""
 
     scale: float | None = None
     causal: bool = False
@@ -30,10 +30,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Lens:
-    """A component seen as attention: ``place(q, k, v, optional inputs, options, declares)``, and what it hides.
+    """A component seen as attention.
 
-    What is placed is a call of the component that makes it compute attention on q, k and v, and how it is read back.
-    What is hidden the component could be asked as it is, but not as attention on q, k and v.
+    place   function (q, k, v, optional inputs, options, declares) -> Call of the component that computes attention on
+            q, k and v; the Call's ``read`` finds the output of attention in the component's output
+    hides   what the component offers as it is, and not through this lens ("projections", say)
     """
 
     place: Callable[..., Call]
@@ -43,7 +44,7 @@ class Lens:
 def place_direct(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Call:
-    """The component is scaled dot-product attention already."""
+    """Place q, k and v in scaled dot-product attention, as they are."""
     if _shared(extra, options, declares):
         return _samples_apart(place_direct, q, k, v, extra, options, declares)
     config = AttentionConfig(options.scale, options.causal, options.dropout, options.training)
@@ -55,7 +56,7 @@ def place_direct(
 def place_heads(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Call:
-    """Multi-head attention with identity projections: embed_dim = H·E, head h reads its own slice."""
+    """Place q, k and v in multi-head attention with identity projections: embed_dim = H·E, head h reads slice h."""
     if _shared(extra, options, declares):
         return _samples_apart(place_heads, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
@@ -81,7 +82,7 @@ def _side_by_side(x: Tensor) -> Tensor:
 def place_self(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Call:
-    """Multi-head self-attention: every token carries its query, key and value; each head is three times as wide.
+    """Place q, k and v in multi-head self-attention: a token carries its query, key and value side by side, 3·E a head.
 
     Unless causality itself is asked for, every query gets a sequence of its own, in which it is the last token:
     the last row sees every key, in an always-causal component too.
@@ -120,7 +121,7 @@ def place_self(
 
 
 def _shared(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> str | None:
-    """Return what a mask must be the same for where it is not: "queries" or "heads"."""
+    """Return "queries" or "heads" if a mask differs between them and the component takes none that does; else ""."""
     masks = declares.get("masks", "any")
     given = [extra[name] for name in ("attn_mask", "attn_bias") if name in extra]
     if masks == "keys" and given and not options.causal:
@@ -133,7 +134,7 @@ def _samples_apart(
     place: Callable[..., Call], q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options,
     declares: Mapping[str, str],
 ) -> Call:  # fmt: skip
-    """Every head, and where masks hide keys from all queries every query, gets a sample, and a mask, of its own."""
+    """Place each head in a sample with a mask of its own; also each query, where masks must be shared by queries."""
     (B, H, L, E), S = q.shape, k.shape[2]
     by_query = _shared(extra, options, declares) == "queries"
     n = L if by_query else 1  # samples for each sample and head
@@ -159,7 +160,7 @@ def _samples_apart(
 def place_memory(
     q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]
 ) -> Call:
-    """Multi-head attention to one other sequence: a token of it carries key and value; each head is twice as wide."""
+    """Place k and v in the memory of multi-head attention: a token carries key and value side by side, 2·E a head."""
     if _shared(extra, options, declares):
         return _samples_apart(place_memory, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
@@ -200,7 +201,7 @@ def _pick(part: int, H: int, E: int, like: Tensor, parts: int = 3, turned: bool 
 
 _OF_LAYERS = frozenset({"projections", "input-biases", "output-bias", "value-width", "free-width"})
 _OF_ONE_INPUT = frozenset({"cross", "free-width"})
-# How a component that contains attention is seen as attention, by (component, lens).
+# The lenses by (component, name of the lens).
 LENSES = {
     ("attention", "direct"): Lens(place_direct),
     ("multi_head_attention", "direct"): Lens(place_heads),

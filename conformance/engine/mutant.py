@@ -16,18 +16,18 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Implementation
 from attnconf.spec import registry
 
-# What is rebuilt: the reference, chapter by chapter, and the adapter, which stands last.
+# The modules to rebuild: the reference, chapter by chapter, and last its adapter.
 _CHAPTERS = [chapter for chapter in registry.CHAPTERS.values() if chapter not in registry.WITHOUT_REFERENCE]
 _MODULES = (*(f"reference.{chapter}" for chapter in _CHAPTERS), "adapters.reference")
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One way to get it wrong.
+    """One known mistake: the reference with functions replaced.
 
-    ``breaks``: the requirements that are its roots, exactly. ``raises``: those among them where it raises an
-    exception instead of returning something wrong. ``replace``: functions of the reference (or of its adapter)
-    and what stands in their place.
+    breaks    the requirements that fail at the root because of it, exactly
+    raises    the part of ``breaks`` where it raises an exception instead of returning wrong numbers
+    replace   functions of the reference (or of its adapter), each with the function in its place
     """
 
     id: str
@@ -36,11 +36,11 @@ class Mutant:
     hint: str
     replace: Mapping[Callable[..., Any], Callable[..., Any]]
     raises: frozenset[str] | set[str] = frozenset()
-    silent_on: Mapping[str, str] = field(default_factory=dict)  # component: why it cannot show there
+    silent_on: Mapping[str, str] = field(default_factory=dict)  # component -> why the mistake has no effect there
     source: str = ""  # where the mistake was seen
-    follows: frozenset[str] | set[str] = frozenset()  # checks that train, which is dear, and fail in consequence
+    follows: frozenset[str] | set[str] = frozenset()  # training checks (slow) that fail in consequence
     variants: Sequence[Mapping[Callable[..., Any], Callable[..., Any]]] = ()  # the same mistake with other constants
-    rounding: float = 0.0  # of what is largest in a reply, where the mistake is to compute coarsely
+    rounding: float = 0.0  # how coarsely the mistake computes, as a fraction of the largest number in a reply
 
     @property
     def chapter(self) -> str:
@@ -95,9 +95,9 @@ def originals() -> frozenset[Any]:
 
 
 def reaches(component: str, mutant: Mutant) -> bool:
-    """Return whether a component of the reference's adapter ever calls a function that the mutant replaces.
+    """Return whether a component of the reference calls a function that the mutant replaces, directly or not.
 
-    If not, the mutant's component is the reference's, line for line.
+    If not, the component is the same with and without the mutant.
     """
     return bool(_reached(getattr(_modules()[-1], component)) & set(mutant.replace))
 
@@ -109,7 +109,7 @@ def size(component: str) -> int:
 
 @cache
 def _reached(function: FunctionType) -> frozenset[Any]:
-    """Return the function and all functions of the reference that its code names, directly or not."""
+    """Return a function with all functions of the reference that its code names, directly or not."""
     found = {function}
     codes = [function.__code__]
     while codes:
@@ -122,9 +122,9 @@ def _reached(function: FunctionType) -> frozenset[Any]:
 
 
 def _among(beside: Mapping[Any, Any], replace: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return the functions of one mutant as they are where what they call is replaced by the other mutants.
+    """Rebuild one mutant's replacement functions so that their own calls reach the other mutants' replacements.
 
-    Otherwise a mutant that replaces a whole layer would hide those of the layer's parts.
+    Otherwise a mutant that replaces a whole layer would hide the mutants of the layer's parts.
     """
     spaces, rebuilt = _rebuild(beside)
     seen = {name: SimpleNamespace(**space) for name, space in spaces.items()}
@@ -143,7 +143,7 @@ def _among(beside: Mapping[Any, Any], replace: Mapping[Any, Any]) -> dict[Any, A
 
 
 def _rebuild(replaced: Mapping[Any, Any]) -> tuple[dict[str, dict[str, Any]], dict[Any, Any]]:
-    """Return the globals of the modules that change, by name, and the functions in them, rebuilt, by the original."""
+    """Return (globals by module, rebuilt function by original) for replaced functions and all their callers."""
     changed = {function for original in replaced for function in _callers(original)}
     spaces = {name: dict(vars(importlib.import_module(name))) for name in {f.__module__ for f in changed}}
     rebuilt = {f: replaced[f] if f in replaced else _with_globals(f, spaces[f.__module__]) for f in changed}
@@ -154,7 +154,7 @@ def _rebuild(replaced: Mapping[Any, Any]) -> tuple[dict[str, dict[str, Any]], di
 
 @cache
 def _callers(original: Any) -> frozenset[Any]:
-    """Return the function and all functions of the reference that call it, directly or not."""
+    """Return a function with all functions of the reference that call it, directly or not."""
     return frozenset(f for f in originals() if original in _reached(f))
 
 

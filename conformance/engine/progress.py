@@ -1,4 +1,4 @@
-"""A bar for what takes seconds: on the terminal, if the front end has one to give, and else nothing."""
+"""A progress bar for work that takes seconds; none without a terminal set by the front end."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ def watched(steps: range, title: str) -> Iterable[int]:
 
 @contextmanager
 def counted(total: int, title: str) -> Iterator[Callable[[], object]]:
-    """Give a function that counts one step, on a bar that is shown where all of them take more than a second."""
+    """Give a function that counts one step; the bar appears after a second."""
     if terminal is None:
         yield lambda: None
         return

@@ -1,4 +1,4 @@
-"""What is under test, what it is asked, and what came back: data only."""
+"""The implementation under test, the requests made of it, and its replies: data only."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -15,11 +15,11 @@ GUESS = "a guess: nothing confirmed it"  # of an inferred binding that no textbo
 
 @dataclass(frozen=True)
 class Implementation:
-    """What is under test: its functions by component, and what it says of itself."""
+    """An implementation under test: its functions by component, and its declarations."""
 
     name: str
     components: Mapping[str, Build]
-    declares: Mapping[str, Any] = field(default_factory=dict)  # conventions; under a component's name, its own
+    declares: Mapping[str, Any] = field(default_factory=dict)  # choice by convention; under a component, its own
     profile: str | None = None
     source: str = ""
     version: str | None = None
@@ -44,17 +44,17 @@ def of_component(declares: Mapping[str, Any], component: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Unjudgeable:
-    """An implementation that was found but cannot be judged, and why."""
+    """An implementation that was found but cannot be judged, with the reason."""
 
     name: str
     source: str
     reason: str
-    lacking: bool = False  # the environment lacks a package: nothing is known of the implementation
-    tried: tuple[str, ...] = ()  # where several things in it may be judged and none can: a line for each
+    lacking: bool = False  # a package is not installed: nothing is known of the implementation
+    tried: tuple[str, ...] = ()  # a line for each class or function that was tried in vain
 
 
 def as_it_is(x: Tensor) -> Tensor:
-    """Return x: what a call is read by where no lens has placed anything in it."""
+    """Return x: the ``read`` of a call that no lens has made."""
     return x
 
 
@@ -69,13 +69,13 @@ class Call:
     component: str
     config: Any
     weights: Mapping[str, Tensor]
-    inputs: Mapping[str, Any]  # by the contract's names, tensors but for lengths; what is absent is not passed
+    inputs: Mapping[str, Any]  # by the contract's names; an absent input is not passed
     out_shape: tuple[int, ...]
     weights_shape: tuple[int, ...] | None = None  # None: weights are not asked for
     averaged_shape: tuple[int, ...] | None = None  # accepted where the adapter declares averaged weights
     # The rule that out_shape follows when the configuration or the inputs are replaced; without one it stays.
     shape_of: Callable[["Call"], tuple[int, ...]] | None = field(default=None, kw_only=True)
-    read: Callable[[Tensor], Tensor] = field(default=as_it_is, kw_only=True)  # what a lens sees in the output
+    read: Callable[[Tensor], Tensor] = field(default=as_it_is, kw_only=True)  # output -> what the lens sees in it
     read_weights: Callable[[Tensor], Tensor] = field(default=as_it_is, kw_only=True)
 
     @property
@@ -88,21 +88,21 @@ class Call:
         return replace(self, config=replace(self.config, **changes)).shaped()
 
     def with_weights(self, weights: Mapping[str, Tensor]) -> Self:
-        """Return the call with these weights in place of its own; those not named stay."""
+        """Return the call with these weights in place of its own; other weights stay."""
         return replace(self, weights={**self.weights, **weights})
 
     def with_inputs(self, **inputs: Any) -> Self:
-        """Return the call with these inputs in place of its own; those not named stay."""
+        """Return the call with these inputs in place of its own; other inputs stay."""
         return replace(self, inputs={**self.inputs, **inputs}).shaped()
 
     def shaped(self) -> Self:
-        """Return the call with the shape of the output that its rule gives."""
+        """Return the call with ``out_shape`` computed anew by ``shape_of``."""
         return replace(self, out_shape=self.shape_of(self)) if self.shape_of else self
 
     def asked(self, **how: Any) -> "Request":
-        """Return the request to make this call; ``how``: fields of Request, or of the call, in place of its own.
+        """Return the request to make this call; ``how``: fields of Request, or of the call in place of its own.
 
-        The rule for its shape and what reads it back stay behind: a request is data, and kept with its reply.
+        The functions ``shape_of``, ``read`` and ``read_weights`` are left out, so that a request is data.
         """
         own = {f.name: getattr(self, f.name) for f in fields(Call) if not f.kw_only}
         return Request(**{**own, **how})
@@ -110,20 +110,20 @@ class Call:
 
 @dataclass(frozen=True)
 class Request(Call):
-    """A call and how it is made: in which mode, after which others, and what is wanted besides its output."""
+    """A call and how it is made: its mode, memory layout and earlier calls, and whether gradients are wanted."""
 
     mode: str = "plain"  # plain, tracked (everything requires grad), no_grad, inference_mode
-    cotangent: Tensor | None = None  # with it, gradients with respect to ``wrt`` come back
+    cotangent: Tensor | None = None  # if given, gradients with respect to ``wrt`` come back
     wrt: tuple[str, ...] = ()
     layout: str = "contiguous"
-    before: tuple[Mapping[str, Any], ...] = ()  # calls the same callable has seen before
+    before: tuple[Mapping[str, Any], ...] = ()  # inputs of earlier calls of the same callable
     seed: int | None = None
-    counted: bool = False  # count what the call makes and computes, not what building and earlier calls do
+    counted: bool = False  # count the call's cost; building and earlier calls do not count
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back. ``changed`` names the handed-over tensors that were modified."""
+    """The reply to a request. ``changed``: the names of weights and inputs that the implementation modified."""
 
     out: Tensor
     weights: Tensor | None

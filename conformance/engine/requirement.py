@@ -1,4 +1,4 @@
-"""What a check is: a function (subject, case) that yields evidence, marked with the requirement that it checks."""
+"""Checks: functions (subject, case) that yield evidence, each marked with its id: ``@requirement("ATT-SCALE-1")``."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ Check = Callable[[Subject, Case], Iterator[Measure | Observed]]
 
 @dataclass(frozen=True)
 class Checked:
-    """A requirement's check and the families of cases it runs on, as its chapter has them."""
+    """A requirement with its check and the families of its cases."""
 
     requirement: registry.Requirement
     check: Check
     families: tuple[tuple[Case, ...], ...]
-    any_weights: bool = False  # whether it holds of every right implementation whatever its weights are
+    any_weights: bool = False  # the check passes on every right implementation, whatever its weights are
 
     def cases(self, subject: Subject, seed: int, device: str) -> list[Case]:
-        """Return the scored cases for a subject, with values as wide as its lens can make them."""
+        """Return the scored cases for a subject, in sizes that its lens can express."""
         cases = [case.but(seed=seed, device=device) for family in self.families for case in family]
         return [as_declared(case, subject) for case in cases]
 
 
-_BIASES = {"all": "qkvo", "none": "", "output": "o", "inputs": "qkv"}  # by what "biases" declares
+_BIASES = {"all": "qkvo", "none": "", "output": "o", "inputs": "qkv"}  # by the declared choice of "biases"
 
 
 def as_declared(case: Case, subject: Subject) -> Case:
-    """Return a case in the sizes, and with the biases, that a subject declares to have, or that its lens can give."""
+    """Return a case in the sizes and with the biases that the subject declares and its lens can express."""
     others = "".join(
         mark for mark, name in (("f", "network"), ("n", "norm")) if subject.choice(f"{name}-biases") == "yes"
     )
@@ -54,8 +54,8 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
 def requirement(name: str, *families: tuple[Case, ...], any_weights: bool = False) -> Callable[[Check], Check]:
     """Mark a check with its requirement's id and the families of its cases.
 
-    ``any_weights``: it compares an implementation with itself, and can be asked of one whose own weights are kept, as
-    nobody knows which of them is what.
+    ``any_weights``: the check compares an implementation with itself. It can be asked of a module that keeps its own
+    weights because nobody knows which parameter is which.
     """
 
     def mark(check: Check) -> Check:

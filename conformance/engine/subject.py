@@ -12,7 +12,7 @@ from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, offered
 from attnconf.conformance.engine.request import Call, Implementation, Reply, Request
 
-# What a subject does not offer, by what it declares: (convention, choices that exclude it).
+# What a subject lacks because of a declaration: need -> (convention, choices that exclude it).
 _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "value-width": ("value-width", ("key",)),
     "weights": ("returned-weights", ("none",)),
@@ -38,13 +38,13 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-# What a layer that declares it has nothing else of: (entry of its configuration, convention).
+# Entries of a layer's configuration that a declaration fixes: (entry, convention).
 _STYLE = (("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"))
 _SAID: dict[Any, str] = {True: "yes", False: "no"}
 
 
 class Subject:
-    """What a check is given. Every call goes through the one door; ``log`` keeps what went in and came out."""
+    """A component of an implementation as a check sees it; ``log`` keeps every request with its reply or failure."""
 
     def __init__(self, implementation: Implementation, component: str, lens: str):
         self.implementation = implementation
@@ -55,12 +55,12 @@ class Subject:
         self.log: list[tuple[Request, Reply | Failure]] = []
 
     def offers(self, what: str) -> bool:
-        """Return whether ``what`` can be asked of the component, through its lens and as it is declared."""
+        """Return whether the component offers ``what`` (a word of a requirement's ``needs:``) through its lens."""
         convention, choices = _LACKING.get(what, ("", ()))
         return what in self.offered and self.declares.get(convention) not in choices
 
     def choice(self, convention: str) -> str:
-        """Return what is declared for a convention, else what the spec takes it to be."""
+        """Return the declared choice of a convention, else the spec's default."""
         return self.declares.get(convention, CONVENTIONS[convention][0])
 
     def ask(
@@ -74,7 +74,7 @@ class Subject:
         return self.call(Request(self.component, config, weights or {}, inputs, out_shape, **options))
 
     def call(self, request: Request) -> Reply:
-        """Return the reply of the implementation; remember both."""
+        """Return the implementation's reply, and add the request and the reply to the log."""
         self._keep_to_what_is_declared(request.config)
         try:
             reply = call(self.implementation, request)
@@ -108,7 +108,7 @@ class Subject:
             Reply.out  (B, H, L, F)    Reply.weights  (B, H, L, S), with ``need_weights``
             Reply.grads  of <cotangent, out>, under "q", "k", "v" (those named in ``wrt``) and "attn_bias"
 
-        ``before``: triples that the same callable is given first. Further keywords (mode, layout, seed) as in Request.
+        ``before``: triples for earlier calls of the same callable. Further keywords (mode, layout, seed) as in Request.
         Raises Failure or Unsupported.
         """
         options = Options(scale, causal, dropout, training)
@@ -148,14 +148,14 @@ class Subject:
         return (placed.weights_shape[0], *placed.weights_shape[2:])
 
     def _push(self, placed: Call, cotangent: Tensor) -> tuple[Tensor, tuple[str, ...]]:
-        """Return the cotangent of the component's own output, and the inputs whose gradients are needed."""
+        """Return the cotangent of the component's own output, and the names of the inputs that need gradients."""
         probe = torch.zeros(placed.out_shape, dtype=cotangent.dtype, device=cotangent.device, requires_grad=True)
         (pushed,) = slopes([(placed.read(probe), cotangent)], [probe])
         return pushed, tuple(name for name, x in placed.inputs.items() if x.requires_grad)
 
 
 def _pull(placed: Call, reply: Reply, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the gradients with respect to the leaves, from those with respect to the component's inputs."""
+    """Return the gradients with respect to the leaves, from the gradients with respect to the component's inputs."""
     names = [name for name, x in leaves.items() if x.requires_grad]
     pairs = [(placed.inputs[name], grad) for name, grad in reply.grads.items()]
     return dict(zip(names, slopes(pairs, [leaves[name] for name in names]), strict=True))

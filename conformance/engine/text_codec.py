@@ -1,6 +1,6 @@
-"""Ids, text and merges as numbers, so that a reply of any component is a tensor, and back.
+"""Ids, text and merges as tensors of numbers and back, so that the reply of every component is a tensor.
 
-Foreign lists and strings may be of classes that answer otherwise each time: they are read once, into numbers.
+A foreign list or string may be of a class with other contents each time, so each is read once, into numbers.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from torch import Tensor
 from attnconf.conformance.engine.evidence import Failure, kind_of
 
 MOST = 2**53  # whole numbers below are exact in float64
-_HALF, _END = -1, -2  # what stands behind the first and the second part of a merge; no character has this number
+_HALF, _END = -1, -2  # the number behind each part of a merge; no character has it
 
 
 def numbers(returned: Any, kind: str) -> Tensor:
-    """Return what came back as float64 numbers (n,): ids, the characters of a text, or those of merges.
+    """Return foreign ids, text or merges as float64 numbers (n,): ids, or code points of characters.
 
-    Raises Failure where it is of another kind, and whatever the foreign objects raise.
+    Raises Failure for an object of another kind, and whatever the foreign object raises.
     """
     found = {"ids": _ids, "text": _text, "merges": _merges}[kind](returned)
     return torch.tensor(found, dtype=torch.float64)
@@ -59,17 +59,17 @@ def _merges(returned: Any) -> list[int]:
 
 
 def ids(out: Tensor) -> list[int]:
-    """Return the ids that a reply consists of."""
+    """Return the ids in a reply's numbers."""
     return [int(x) for x in out.tolist()]
 
 
 def text(out: Tensor) -> str:
-    """Return the text that a reply consists of."""
+    """Return the text in a reply's numbers."""
     return "".join(chr(x) for x in ids(out))
 
 
 def merges(out: Tensor) -> list[tuple[str, str]]:
-    """Return the merges that a reply consists of."""
+    """Return the merges in a reply's numbers."""
     found: list[tuple[str, str]] = []
     parts = [""]
     for x in ids(out):
@@ -84,5 +84,5 @@ def merges(out: Tensor) -> list[tuple[str, str]]:
 
 
 def same_items(given: Sequence[Any], taken: Sequence[Any]) -> bool:
-    """Return whether a list of our own still has the very items that it was made of."""
+    """Return whether a list still has the very items it was made with."""
     return len(given) == len(taken) and all(one is other for one, other in zip(given, taken, strict=True))

@@ -1,7 +1,8 @@
-"""The reference in another's conventions: what it, or a mutant of it, gives if it is laid out as somebody declares.
+"""Translate the reference, or a mutant, into the conventions that an implementation declares.
 
-The reference and its mutants are written in one convention each, the first of contract.CONVENTIONS. To compare them
-with an implementation number by number, inputs are translated on the way in and outputs on the way out.
+The reference and its mutants keep the first choice of each convention in contract.CONVENTIONS. To compare their numbers
+with those of an implementation, inputs are translated on the way in and outputs on the way out. Example: with
+``rope-pairing`` "half" declared, the features of x are reordered into pairs, and the output's back into halves.
 """
 
 import math
@@ -24,7 +25,7 @@ OTHER_LAYER = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight"
 
 
 def in_conventions(implementation: Implementation, declares: Mapping[str, str]) -> Implementation:
-    """Return an implementation in the reference's conventions as one in those that are declared."""
+    """Return an implementation that keeps the declared conventions, from one that keeps the reference's."""
 
     def choice(convention: str) -> str:
         return declares.get(convention, CONVENTIONS[convention][0])
@@ -39,7 +40,7 @@ def in_conventions(implementation: Implementation, declares: Mapping[str, str]) 
 
 
 _MASKED = ("attention", "multi_head_attention")
-# The conventions in which numbers are other ones: what the functions below translate.
+# The conventions that change a component's numbers; the functions below translate them.
 _OF_NUMBERS = frozenset(
     {
         "sinusoidal-output", "sinusoidal-layout", "sinusoidal-frequencies", "sinusoidal-offset", "grid-axes",
@@ -57,13 +58,13 @@ def translated(component: str) -> tuple[str, ...]:
 
 
 def telling(component: str, declares: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    """Return those of the conventions in which a component's numbers are other ones."""
+    """Return the declared (convention, choice) pairs that change the component's numbers."""
     names = (*translated(component), *(("masks", "mask-arguments") if component in _MASKED else ()))
     return frozenset((name, choice) for name, choice in declares.items() if name in names)
 
 
 def _one_mask(build: Build, choice: Choice) -> Build:
-    """Return a component with one argument for all masks: of keys alone, or else of queries and keys."""
+    """Return a component that is handed one mask: of keys where "masks" is "keys", else of queries and keys."""
 
     def component(config: Any, weights: Any) -> Forward:
         forward = build(config, weights)
@@ -88,7 +89,10 @@ def _one_mask(build: Build, choice: Choice) -> Build:
 
 
 def others_than(component: str, declares: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return all sets of choices that differ from what is declared, or taken for declared, as those differences."""
+    """Return every other combination of conventions, smallest first.
+
+    A combination is a dict of the choices that differ from the declared (or default) ones.
+    """
     names = translated(component)
     sets = (dict(zip(names, choices, strict=True)) for choices in product(*(CONVENTIONS[name] for name in names)))
     now = {name: declares.get(name, CONVENTIONS[name][0]) for name in names}
@@ -97,7 +101,7 @@ def others_than(component: str, declares: Mapping[str, str]) -> list[dict[str, s
 
 
 def side_by_side(layout: str, width: int) -> list[int]:
-    """Return which feature of pairs that stand side by side is found in each place of another layout."""
+    """Return the interleaved feature at each place of another layout: "halves", width 4 -> [0, 2, 1, 3]."""
     first, second = list(range(0, width, 2)), list(range(1, width, 2))
     if layout == "interleaved":
         return list(range(width))
@@ -237,7 +241,7 @@ def _coordinate_mlp(build: Build, choice: Choice) -> Build:
         if not kept:
             return build(config, {**weights, "0.weight": features})
 
-        def translated(x: Tensor) -> Any:  # what a point's own coordinates add is a bias of that point's
+        def translated(x: Tensor) -> Any:  # coordinates that are kept add a bias for each point
             each = [{**weights, "0.weight": features, "0.bias": bias + beside @ point} for point in x]
             return torch.cat([build(config, w)(point[None]) for w, point in zip(each, x, strict=True)])
 
@@ -261,7 +265,7 @@ def _rms_norm(build: Build, choice: Choice) -> Build:
 
 
 def _bpe_trainer(build: Build, choice: Choice) -> Build:
-    last = "\ue000" if choice("word-end") == "separate" else ""  # private: what the mark is attached to, then taken out
+    last = "\ue000" if choice("word-end") == "separate" else ""  # a private character
 
     def component(config: Any, weights: Any) -> Forward:
         forward = build(config, weights)
@@ -301,7 +305,7 @@ def _token_embedding(build: Build, choice: Choice) -> Build:
 
 
 def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
-    """Return the weights with which the reference's layers give what layers in other conventions give with these."""
+    """Translate the weights of layers in the declared conventions into weights for the reference's layers."""
     width = config.embed_dim // config.num_heads
     query = math.sqrt(width) if choice("attention-scale") == "none" else 1.0
     one_plus = choice("rms-norm-weight") == "one-plus" and config.norm == "rms"
@@ -330,7 +334,7 @@ def _token_attention(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         back = _back(side_by_side(choice("sinusoidal-layout"), config.dim))
         scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
-        reading = ("table.weight", "attn.q.weight", "attn.k.weight", "attn.v.weight")  # what has features of x last
+        reading = ("table.weight", "attn.q.weight", "attn.k.weight", "attn.v.weight")  # last axis: features
         other = {name: weights[name][:, back] for name in reading}
         return build(config, {**weights, **other, "table.weight": scale * other["table.weight"]})
 

@@ -1,4 +1,4 @@
-"""Known deviations of an adapter, in a file beside it: each with a requirement, a reason and a link.
+"""Known deviations of an adapter from the spec, in a TOML file beside it: each with a requirement, a reason and a link.
 
     [[deviation]]
     requirement = "MASK-EMPTY-2"
@@ -33,11 +33,11 @@ class Deviation:
     reason: str
     link: str
     variant: str | None = None
-    device: str | None = None  # "cpu": seen on that kind of device only
+    device: str | None = None  # "cpu": known on that kind of device only; None: on all
 
 
 def load(implementation: Implementation, device: str = "cpu") -> list[Deviation]:
-    """Return the deviations known of an implementation on a device. Raises DeviationError."""
+    """Return the known deviations of an implementation on a device. Raises DeviationError."""
     if not implementation.source.endswith(".py"):
         return []
     path = Path(implementation.source).with_suffix(".deviations.toml")

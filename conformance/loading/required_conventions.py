@@ -1,4 +1,4 @@
-"""Conventions that a course, or a user, prescribes: ``--convention mask=true-keeps``."""
+"""Conventions that a course or a user prescribes: ``--convention mask=true-keeps``."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 
 class PrescriptionError(ValueError):
-    """No such convention, or no such choice; the message says which there are."""
+    """An unknown convention or choice; the message lists the known ones."""
 
 
 def parse(words: Sequence[str]) -> dict[str, str]:
-    """Return the choices that are prescribed, each written ``name=choice``. Raises PrescriptionError."""
+    """Return the prescribed choices by convention, from words ``name=choice``. Raises PrescriptionError."""
     found = {}
     for word in words:
         name, equals, choice = word.partition("=")
@@ -35,7 +35,7 @@ def _known(word: str, kind: str, name: str, there: Iterable[str]) -> None:
         raise PrescriptionError(f"--convention {word}: no {kind} {name!r}: {there_are}")
 
 
-# What masks mean, to be said of an argument.
+# The meaning of a mask's values, in words for a message.
 SAYS = {
     "true-keeps": "True = may attend", "true-drops": "True = hidden", "1-keeps": "1 = may attend",
     "1-drops": "1 = hidden", "additive": "it is added to the scores", "lengths": "it says how many keys there are",
@@ -44,9 +44,11 @@ _OPPOSITE = ({"true-keeps", "true-drops"}, {"1-keeps", "1-drops"})
 
 
 def of_masks(wanted: str, masks: Mapping[str, str], where: str) -> list[str]:
-    """Return what is to be said of the arguments for masks of something that takes masks.
+    """Return a line for each mask argument whose values do not mean what is prescribed.
 
-    ``masks``: what their values mean. ``where``: the line that hides, or nothing.
+    wanted   the prescribed meaning: "true-keeps"
+    masks    meaning of the values by argument: {"padding_mask": "true-drops"}
+    where    the line of the file that applies the mask, or ""
     """
     if not masks:
         return [f"prescribed   mask={wanted}: nothing is held to it: no argument was found that takes a mask"]
@@ -57,7 +59,7 @@ def of_masks(wanted: str, masks: Mapping[str, str], where: str) -> list[str]:
 
 
 def _of_others(implementation: Implementation, choices: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is to be said of conventions that were found to be otherwise, and of masks that an adapter takes."""
+    """Yield a line for each convention with another choice than the prescribed one, and for an adapter's masks."""
     for name, choice in choices.items():
         declared = [implementation.declared(component) for component in implementation.components]
         others = {own[name] for own in declared if name in own} - {choice}
@@ -68,7 +70,7 @@ def _of_others(implementation: Implementation, choices: Mapping[str, str]) -> It
 
 
 def held_to(implementation: T, choices: Mapping[str, str]) -> T:
-    """Return an implementation that is judged by what is prescribed, whatever it declares."""
+    """Return the implementation with the prescribed choices in place of its declared ones."""
     if not choices or not isinstance(implementation, Implementation):
         return implementation
     said = tuple(_of_others(implementation, choices))
@@ -79,6 +81,6 @@ def held_to(implementation: T, choices: Mapping[str, str]) -> T:
 
 
 def instead(declares: Mapping[str, Any], choices: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is declared, with choices instead of it, under the names of components too."""
+    """Return declarations with these choices in place of their own, also under the names of components."""
     own = {k: {**v, **choices} if isinstance(v, Mapping) else v for k, v in declares.items()}
     return {**own, **choices}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # importing attnconf takes no time, importing torch a second
+if TYPE_CHECKING:  # importing attnconf is quick, importing torch takes a second
     from attnconf.api import Report
 
 __version__ = "0.1.0"
@@ -24,7 +24,7 @@ def check(
     thorough     also explore around the scored cases; never scored
     blind_spots  list what no check executed of your own file (needs the extra coverage)
 
-    Raises ValueError, in one line, for what is not there: a path, a component, a profile, a device.
+    Raises ValueError, in one line, for an unknown path, component, profile or device.
     """
     from attnconf import api
     from attnconf.conformance.run.plan import Settings

@@ -1,4 +1,4 @@
-"""``attnconf.check``: what ``attnconf run`` does, in a script or a notebook, without pytest."""
+"""``attnconf.check``: the same as ``attnconf run``, for a script or a notebook, without pytest."""
 
 import contextlib
 import io
@@ -37,8 +37,8 @@ class CheckError(ValueError):
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A requirement that does not hold and follows from no other that fails."""
+class FailedRequirement:
+    """A requirement that fails at the root: no requirement that it presupposes fails."""
 
     implementation: str
     component: str
@@ -47,18 +47,18 @@ class Failure:
     sentence: str
     message: str
     likely: str | None  # the known mistake that gives the very same output
-    hint: str | None  # how to mend it; where no mistake is known, what to look at first
+    hint: str | None  # how to fix it; without a known mistake, what to look at first
     where: str | None  # the place in the file, or the function
-    consequences: tuple[str, ...]  # what fails because of it
+    consequences: tuple[str, ...]  # ids of its consequences
     spec: str
 
 
 class Report:
-    """What came of a check. Printed it reads as in a terminal, in a notebook it shows itself; true where ``ok``."""
+    """The result of ``attnconf.check``: prints as in a terminal, shows itself in a notebook, is true if ``ok``."""
 
     def __init__(self, content: dict[str, Any], given: bool = False):
         self.record = content  # as reports/schema/results-1.json describes it
-        self._given = given  # an object was handed in, not the name of something
+        self._given = given  # the target is an object, not a name
 
     @property
     def verdict(self) -> str:
@@ -68,7 +68,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether all that was asked holds: every component is conformant, or all of a selection was passed."""
+        """Whether every component is conformant, or every selected check passed."""
         outcomes = {r["outcome"] for r in self.record["results"]}
         chosen = self.record["suite"]["selected"] and outcomes <= {"pass", "not-applicable"} and "pass" in outcomes
         return chosen or self.verdict == "conformant"
@@ -78,25 +78,25 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many requirements came to which outcome."""
+        """The number of requirements by outcome."""
         return dict(sorted(Counter(r["outcome"] for r in self.record["results"]).items()))
 
     @property
-    def failures(self) -> list[Failure]:
-        """What fails at the root, MUST first."""
+    def failures(self) -> list[FailedRequirement]:
+        """The failures at the root, MUST first."""
         return [self._failure(result) for result in failures.roots(self.record)]
 
-    def _failure(self, r: dict[str, Any]) -> Failure:
+    def _failure(self, r: dict[str, Any]) -> FailedRequirement:
         found = (
             r["diagnosis"][0] if r["diagnosis"] else {"story": None, **(r["advice"] or {"hint": None, "where": None})}
         )
-        return Failure(
+        return FailedRequirement(
             r["implementation"], r["component"], r["requirement"], r["strength"], r["sentence"], r["message"],
             found["story"], found["hint"], found["where"], tuple(failures.consequences(self.record, r)), r["spec"],
         )  # fmt: skip
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Return the record as JSON, and write it to a results file that ``attnconf report`` reads, if one is named."""
+        """Return the record as JSON; with a path, also write it to a results file for ``attnconf report``."""
         if path is not None:
             files.write(Path(path), self.record)
         return json.dumps(self.record, indent=1, ensure_ascii=False, allow_nan=False)
@@ -114,7 +114,7 @@ class Report:
         return notebook.html(self.record, self._in_python)
 
     def _in_python(self, line: str) -> str:
-        """Return how to run a failure again, for what has no name that a command line could give."""
+        """Return the rerun line in Python, for a target without a name on the command line."""
         if not self._given or not line.startswith("  rerun "):
             return line
         found = re.search(r"--impl=(.+?)((?: --\w+=\S+)*) -k (\".*\")", line)
@@ -124,7 +124,7 @@ class Report:
 
 
 def check(target: Any, component: str | None, expression: str | None, settings: Settings) -> Report:
-    """Return what the suite finds in ``target``; see ``attnconf.check``."""
+    """Return the report on ``target``; see ``attnconf.check``."""
     try:
         if settings.blind_spots and not coverage.available():
             raise CheckError(coverage.MISSING)
@@ -139,7 +139,7 @@ def check(target: Any, component: str | None, expression: str | None, settings: 
 
 
 def _check_names(component: str | None, settings: Settings) -> None:
-    """Refuse what is not there before foreign code is run."""
+    """Raise CheckError for unknown components, profiles, … before foreign code is run."""
     profiles.load(settings.profile or profiles.DEFAULT)
     if component is not None and component not in COMPONENTS:
         there_are = f"there are {', '.join(COMPONENTS)}{hint(component, COMPONENTS)}"
@@ -152,7 +152,7 @@ def _check_names(component: str | None, settings: Settings) -> None:
 
 @contextlib.contextmanager
 def _kept_as_it_is() -> Iterator[None]:
-    """Judge with one thread and in silence, and leave threads, precision and random numbers as they were."""
+    """Judge with one thread and in silence; restore threads, precision and random state afterwards."""
     threads, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
     torch.set_num_threads(1)
     torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
@@ -185,7 +185,7 @@ def _find(target: Any, component: str | None) -> list[Implementation | Unjudgeab
 
 
 def _refusal(target: Any) -> str:
-    """Return why something cannot be judged: of an object of a class, that the class is wanted."""
+    """Return why a target cannot be judged; for an instance of a class, that the class is wanted."""
     kind = type(target)
     if kind.__module__ == "builtins":
         return f"found {target!r:.60}, want a path, a class, a function, or a module or dict of adapter functions"

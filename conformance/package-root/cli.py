@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (UsageError, registry.SpecError) as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return USAGE
-    except BrokenPipeError:  # the reader went away: attnconf list | head
+    except BrokenPipeError:  # the reader closed the pipe: attnconf list | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except KeyboardInterrupt:
@@ -173,7 +173,7 @@ def _run(given: argparse.Namespace) -> int:
         raise UsageError(
             "which implementation? give --impl NAME (attnconf list implementations shows the shipped ones)"
         )
-    for variable in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # meant for other runs of pytest
+    for variable in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # options for the user's own tests
         os.environ.pop(variable, None)
     import pytest
 
@@ -190,7 +190,7 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def pytest_arguments(given: argparse.Namespace) -> list[str]:
-    """Return the command line of pytest that runs the packaged suite and reads no file of the user's folder."""
+    """Return pytest's arguments for the packaged suite, without any configuration file of the user's folder."""
     suite = Path(_conformance_folder())
     fixed = [
         "-c",

@@ -18,11 +18,11 @@ from attnconf.conformance.run import implementations
 from attnconf.reference.coordinate_mlp import draw_weights, grid, layers, learn, psnr, rose
 from attnconf.reports import record
 
-SIDE, EVERY = 144, 3  # pixels along an edge; every third in each direction is learned, the others are held out
+SIDE, EVERY = 144, 3  # pixels along an edge; every third in each direction is learned, the rest is held out
 BANK = tuple(2.0**k for k in range(5))  # times π, of coordinates within 0 … 1
 HIDDEN, RATE = (256, 128, 64), 5e-3
 
-Learned = tuple[Tensor, float]  # colours (SIDE·SIDE, 3), and the PSNR in dB on the pixels that were held out
+Learned = tuple[Tensor, float]  # colours (SIDE·SIDE, 3), and the PSNR in dB on the held-out pixels
 
 
 class DemoError(Exception):
@@ -30,7 +30,7 @@ class DemoError(Exception):
 
 
 def demonstrate(name: str, output: Path, steps: int) -> str:
-    """Learn the rose twice, write the picture, and return what came of it in words. Raises DemoError."""
+    """Learn the rose twice, write the picture, and return the result in words. Raises DemoError."""
     _can_draw()
     _can_write(output)
     subject = Subject(_find(name), "fourier", "direct")
@@ -90,7 +90,7 @@ def _features(subject: Subject, pixels: Tensor) -> Tensor:
 
 
 def _learn(features: Tensor, title: str, steps: int) -> Learned:
-    """Return the colours of all pixels after learning some of them from these features."""
+    """Return the colours of all pixels after learning every third one from its features."""
     line = torch.arange(SIDE) % EVERY == EVERY // 2
     known = (line[:, None] & line).flatten()
     colours = rose(grid(SIDE, SIDE))

@@ -13,7 +13,7 @@ from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
 
-# Mistakes of three kinds (in the scores, in the shape of the softmax, in the gradient), and what must catch them.
+# Mutants of three kinds (scores, axis of the softmax, gradient), each with a requirement that must fail.
 KNOWN = {
     "ATT-unscaled": "ATT-SCALE-1",
     "ATT-softmax-over-queries": "ATT-QUERY-1",
@@ -22,7 +22,7 @@ KNOWN = {
 
 
 def examine() -> bool:
-    """Print what there is, and whether the suite can tell right from wrong here; return whether it can."""
+    """Print versions and devices, and whether the suite tells right from wrong here; return whether it does."""
     for name, value in environment():
         print(f"{name:<10} {value}")
     faults = smoke_test()
@@ -59,7 +59,7 @@ def _version(name: str) -> str:
 
 
 def smoke_test() -> list[str]:
-    """Return what is wrong with the suite: a right implementation failed, or a wrong one not."""
+    """Return the faults of the suite, in words: the reference failed a check, or a mutant passed one."""
     faults = []
     for mutant, requirement in KNOWN.items():
         try:

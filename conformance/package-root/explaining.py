@@ -1,4 +1,4 @@
-"""``attnconf explain NAME``: what a requirement, a mutant, a chapter, a component, a convention or a profile is.
+"""``attnconf explain NAME``: texts on a requirement, mutant, chapter, component, convention or profile.
 
 Read off the files, without torch.
 """
@@ -19,9 +19,9 @@ CHECKS = "conformance/chapters/{}/checks.py"
 
 
 def explain(name: str) -> list[str]:
-    """Return the lines on what is called so, in whatever case; on all of it, where two things have one name.
+    """Return the lines on everything with this name, in any case.
 
-    Raises KeyError with a message.
+    Raises KeyError, with a message, if nothing has the name.
     """
     known, wanted = _known(), name.upper()
     found = [lines(written) for key, written, lines in known if key == wanted]
@@ -34,7 +34,7 @@ def explain(name: str) -> list[str]:
     raise KeyError(f"there is no {kinds} {name!r}{near or '; attnconf list shows all'}")
 
 
-Known = tuple[str, str, Callable[[str], list[str]]]  # (in capitals, as it is written, what explains it)
+Known = tuple[str, str, Callable[[str], list[str]]]  # (name in capitals, name, function that explains it)
 
 
 @cache
@@ -72,7 +72,7 @@ def _requirement(r: registry.Requirement) -> list[str]:
 
 
 def _reference(r: registry.Requirement) -> list[str]:
-    """Return what is asked and the functions of the reference that answer it, side by side where there is room."""
+    """Return the reference's functions for a requirement, with its sentence beside them on a wide terminal."""
     lines: list[str] = []
     for function in catalogue.references(r):
         code = [f"# reference/{function.chapter}.py:{function.line}", *function.source.split("\n")]
@@ -85,7 +85,7 @@ def _reference(r: registry.Requirement) -> list[str]:
 
 
 def _example(r: registry.Requirement) -> list[str]:
-    """Return where the page's worked example is, for a requirement whose notes have none."""
+    """Return the place of the page's worked example, for a requirement without one in its notes."""
     if any("Example." in line for line in _notes(r)):
         return []
     page = (registry.PAGES / f"{r.chapter}.md").read_text(encoding="utf-8").splitlines()
@@ -106,7 +106,7 @@ def _mutant(m: catalogue.MutantText) -> list[str]:
 
 
 def _profile_for(r: registry.Requirement) -> str:
-    """Return the option by which a requirement is judged that the default profile leaves out."""
+    """Return the --profile option that judges a requirement outside the default profile."""
     judging = [n for n in profiles.names() if any(e.requirement == r.id for e in profiles.load(n).entries)]
     return "" if profiles.DEFAULT in judging or not judging else f" --profile {judging[-1].rpartition('-')[0]}"
 
@@ -195,7 +195,7 @@ def _convention(name: str) -> list[str]:
 
 
 def _unlinked(row: str) -> str:
-    """Return what a row of a table says of a convention: all cells but its name and links to pages."""
+    """Return the cells of a convention's row in a table, without its name and without links to pages."""
     cells = [cell.strip() for cell in row.strip("| ").split("|")[1:]]
     return "; ".join(cell for cell in cells if cell and not cell.startswith("["))
 
@@ -218,7 +218,7 @@ def _profile(name: str) -> list[str]:
 
 
 def _notes(r: registry.Requirement) -> list[str]:
-    """Return what the page says below the requirement, up to the next heading."""
+    """Return the page's text below the requirement, up to the next heading."""
     page = (registry.PAGES / f"{r.chapter}.md").read_text(encoding="utf-8").splitlines()
     below: list[str] = []
     for line in page[r.line + 1 :]:
@@ -237,7 +237,7 @@ def _notes(r: registry.Requirement) -> list[str]:
 
 
 def _judged_on(r: registry.Requirement) -> list[str]:
-    """Return where each profile judges a requirement."""
+    """Return a line for each profile that judges a requirement, with components and lenses."""
     found = []
     for name in profiles.names():
         entries = [e for e in profiles.load(name).entries if e.requirement == r.id]

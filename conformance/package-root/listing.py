@@ -1,4 +1,4 @@
-"""``attnconf list``: what there is, read off the files, without torch."""
+"""``attnconf list``: names of adapters, requirements, mutants, …, read off the files without torch."""
 
 import shutil
 from collections import Counter

@@ -1,7 +1,7 @@
-"""``attnconf show``: what an encoding looks like, what the reference's looks like, and where they differ.
+"""``attnconf show``: pictures of an implementation's encoding, of the reference's, and of their difference.
 
-Both are asked the same through the door. What differs by convention only is taken out first: the reference is laid out
-as the implementation declares.
+Both answer the same request. The reference is first translated into the declared conventions, so that these make no
+difference.
 """
 
 import io
@@ -42,16 +42,16 @@ COORDINATE = torch.linspace(-1, 1, 256, dtype=FLOAT)[:, None]
 
 @dataclass(frozen=True)
 class Shown:
-    """How an encoding is asked for, and what is written beside its maps."""
+    """How to request an encoding, and the labels of its maps."""
 
-    ask: Callable[[Subject], Tensor]  # (N, rows, columns), NaN where nothing is said
+    ask: Callable[[Subject], Tensor]  # subject -> maps (N, rows, columns), NaN for no number
     title: str
     down: str  # what the rows are
     across: str
     names: tuple[str, ...] = ("",)  # of the N maps
-    abreast: int = 1  # so many maps stand side by side
+    abreast: int = 1  # maps side by side
     logarithmic: bool = False  # colours tell powers apart
-    span: tuple[float, float] | None = None  # the first and the last column, where columns are not counted
+    span: tuple[float, float] | None = None  # labels of the first and last column, in place of numbers
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class Picture:
         return math.nan if off.isnan().any() else float(off.max())
 
 
-# -- what is shown
+# -- the encodings
 
 
 def sinusoidal(of: Subject) -> Tensor:
-    """Return what is added to embeddings of 0."""
+    """Return the encoding: the output for embeddings of 0."""
     x = torch.zeros(1, 100, 512, dtype=FLOAT)
     return of.ask(SinusoidalConfig(512, max_len=100, base=BASE, dtype=FLOAT), {"x": x}, tuple(x.shape)).out
 
@@ -89,14 +89,14 @@ def sinusoidal_2d(of: Subject) -> Tensor:
 
 
 def learned(of: Subject) -> Tensor:
-    """Return what is added to embeddings of 0; the table is of random numbers."""
+    """Return the encoding: the output for embeddings of 0, with a table of random numbers."""
     x, offset = torch.zeros(1, 40, 64, dtype=FLOAT), int(of.choice("learned-offset"))
     table = torch.cat([torch.zeros(offset, 64, dtype=FLOAT), random(40, 64)])
     return of.ask(LearnedConfig(64, 40), {"x": x}, tuple(x.shape), {"table.weight": table}).out
 
 
 def rotary(of: Subject) -> Tensor:
-    """Return the vector whose pairs are all (1, 0) turned to every position: cosines and sines of the angles."""
+    """Return the vector of pairs (1, 0), turned to every position: cosines and sines of the angles."""
     vector = torch.tensor([1.0, 0.0], dtype=FLOAT).repeat(32)
     if of.choice("rope-pairing") == "half":
         vector = vector.sort(descending=True).values
@@ -105,7 +105,7 @@ def rotary(of: Subject) -> Tensor:
 
 
 def alibi(of: Subject) -> Tensor:
-    """Return the bias of keys that are not later, less that of the query's own key: a constant of a row cancels."""
+    """Return the bias of keys up to the query's own, less the own key's bias, as a constant of a row has no effect."""
     later = torch.ones(32, 32, dtype=torch.bool).triu(1)
     lengths = {"query_length": 32, "key_length": 32}
     out = of.ask(AlibiConfig(8, dtype=FLOAT), lengths, (8, 32, 32)).out
@@ -161,7 +161,7 @@ ENCODINGS: Mapping[str, Shown] = {
 
 
 def compare(encoding: str, implementation: Implementation) -> Picture:
-    """Return what the implementation and the reference compute. Raises Failure and Unsupported."""
+    """Return the maps of the implementation and of the reference. Raises Failure and Unsupported."""
     (reference,) = load("reference")
     assert isinstance(reference, Implementation)
     laid_out = in_conventions(reference, implementation.declared(encoding))
@@ -174,7 +174,7 @@ def compare(encoding: str, implementation: Implementation) -> Picture:
 
 
 def tiled(maps: Tensor, abreast: int) -> Tensor:
-    """Return the maps (N, rows, columns) as one, so many side by side, with NaN between them."""
+    """Return the maps (N, rows, columns) as one, ``abreast`` of them side by side, with NaN between them."""
     gap = max(1, maps.shape[-1] // 24)
     framed = torch.nn.functional.pad(maps, (0, gap, 0, gap), value=math.nan)
     rows = [torch.cat(list(row), dim=-1) for row in framed.split(abreast)]
@@ -238,9 +238,9 @@ def paint(axes: "Axes", picture: Picture, maps: Tensor, title: str, colours: dic
 
 
 def show(encoding: str, name: str, path: Path) -> str:
-    """Draw the encoding into a PNG file and return a line that says how far it is from the reference.
+    """Draw the encoding into a PNG file, and return a line with its distance from the reference.
 
-    Raises ValueError where there is nothing to draw, in words; OSError where the file cannot be written.
+    Raises ValueError, in words, if there is nothing to draw; OSError if the file cannot be written.
     """
     implementation = one(name, encoding)
     if path.suffix != ".png":
@@ -260,7 +260,7 @@ def show(encoding: str, name: str, path: Path) -> str:
 
 
 def one(name: str, encoding: str) -> Implementation:
-    """Return the one implementation of that name. Raises ValueError if it is not one, or has no such component."""
+    """Return the implementation of a name. Raises ValueError if there are several, or if it lacks the component."""
     try:
         found = load(name)
     except LoadError as error:

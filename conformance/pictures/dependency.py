@@ -1,8 +1,8 @@
-"""Which output position depends on which input position, where a mask or causality does not hold.
+"""A map of which output position depends on which input position, drawn where a mask or causality fails.
 
-The calls of the failing check are repeated with one token changed at a time: as they were, and by so much that what is
-hidden a little shows too; and with scores near 0, so that every key that is seen has a weight, and what is missing
-shows. The reference, asked the same, says what is allowed.
+The calls of the failing check are repeated with one token changed at a time. One repetition uses large changes, so that
+a weakly hidden key shows; another uses scores near 0, so that every visible key has a weight and a missing one shows.
+The reference's dependences in the same calls say what is allowed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,26 +23,26 @@ from attnconf.reference.masks import causal
 Json = dict[str, Any]
 SECONDS = 0.3  # for one failure
 LONGEST = 12  # tokens: more are no small grid
-SEEN = 1e-6  # of what is largest in the output: a dependence
-TELLING = 1e-3  # likewise: one that must not be missing
+SEEN = 1e-6  # a dependence moves the output by this fraction of its largest number
+TELLING = 1e-3  # likewise for a dependence that must not be missing
 LARGE = {"value": 1e8}  # else 1e4: what a fill of -20 or -100 in the scores does not hide
 NONE, ALLOWED, FORBIDDEN, MISSING = ".oX!"
-# Requirements that say who sees whom are called so.
+# Words in the ids of requirements on which position sees which.
 _WORDS = {"CAUSAL", "PAD", "MASK", "ALONE", "EMPTY", "REACH", "HIDE", "MEMORY", "PREFIX", "DEPTH", "LENGTH", "BEHIND"}
 
 
 def concerns(requirement: str) -> bool:
     """Return whether a requirement says which position depends on which."""
     chapter, word, _ = requirement.split("-")
-    return chapter == "MASK" or (word in _WORDS and (chapter, word) != ("TRF", "MEMORY"))  # whose layers add nothing
+    return chapter == "MASK" or (word in _WORDS and (chapter, word) != ("TRF", "MEMORY"))  # its layers add nothing
 
 
 def leaks(
     subject: Subject, reference: Subject, log: list[tuple[Request, Any]], seconds: float = SECONDS
 ) -> Json | None:
-    """Return the map of the first call in which a dependence is forbidden or missing, or None if there is none.
+    """Return the map of the first call with a forbidden or missing dependence, or None if there is no such call.
 
-    ``reference``: the reference in the conventions of the subject. Rows are output positions, columns input positions.
+    Rows are output positions, columns input positions. ``reference``: the reference in the subject's conventions.
     """
     deadline = Deadline(seconds)
     subject, reference = Hurried(subject, deadline), Hurried(reference, deadline)
@@ -54,7 +54,7 @@ def leaks(
 
 
 def _different(requests: list[Request]) -> list[Request]:
-    """Return the calls that have a small map, each kind of mask and size once, those with masks first."""
+    """Return the calls with a small map, one for each kind of mask and size; calls with masks come first."""
     kinds: dict[str, Request] = {}
     for request in requests:
         groups = sequences(request)
@@ -69,7 +69,7 @@ def _different(requests: list[Request]) -> list[Request]:
 
 
 def sequences(request: Request) -> list[tuple[str, ...]]:
-    """Return the inputs that are sequences of tokens; those that share their tokens together."""
+    """Return the names of the inputs that are sequences of tokens, grouped where one object is several inputs."""
     names = [name for name in COMPONENTS[request.component].inputs if isinstance(request.inputs.get(name), Tensor)]
     if "key" in names:
         return [("key", "value")]
@@ -86,7 +86,7 @@ def _length(request: Request, groups: list[tuple[str, ...]]) -> int:
 
 
 def hidden_by(request: Request) -> str:
-    """Return what hides positions in this call, in words; nothing where nothing does."""
+    """Return words for the masks of a call: "causal, key_mask"; "" without masks."""
     given = [f"{n} {tuple(x.shape)}" for n, x in request.inputs.items() if n.endswith("mask") or n == "attn_bias"]
     causal = COMPONENTS[request.component].decodes or getattr(request.config, "causal", False)
     return ", ".join([*(["causal"] if causal else []), *given])
@@ -120,9 +120,9 @@ def _map(subject: Subject, reference: Subject, request: Request) -> Json | None:
 
 
 def _judged(request: Request, like: Tensor) -> Tensor:
-    """Return which rows are judged, to be broadcast to (N, L, T): in layers, none that are padding or see nothing else.
+    """Return the rows to judge, to be broadcast to (N, L, T): in layers, no padding tokens and no tokens without keys.
 
-    What a query without keys gets is declared.
+    The output of a query without keys is a declared choice.
     """
     samples, L = request.out_shape[0], like.shape[1]
     rows = torch.ones(samples, L, dtype=torch.bool)
@@ -137,7 +137,7 @@ def _judged(request: Request, like: Tensor) -> Tensor:
 
 
 def _which(request: Request, at: int, slices: int) -> str:
-    """Return which sample, and which head where heads are told apart, a slice of the output is."""
+    """Return words for a slice of the output: "sample 0 of 2, head 1"."""
     samples = request.out_shape[0]
     sample, head = divmod(at, slices // samples)
     said = [f"sample {sample} of {samples}"] if samples > 1 else []
@@ -145,7 +145,7 @@ def _which(request: Request, at: int, slices: int) -> str:
 
 
 def _columns(request: Request) -> list[str]:
-    """Return a name for every token, of the sequence where there are two."""
+    """Return a name for every token: "token 3", or "memory 0" where there are two sequences."""
     names = []
     for group in sequences(request):
         x = request.inputs[group[0]]
@@ -155,7 +155,7 @@ def _columns(request: Request) -> list[str]:
 
 
 def _aligned(subject: Subject, request: Request) -> Request:
-    """Return the call for the reference, whose causality starts at the top left, as an explicit mask if need be."""
+    """Return the call for the reference, with an explicit mask if the subject aligns causality differently."""
     L = request.out_shape[-2]
     S = _length(request, sequences(request))
     other = subject.choice("causal-alignment") == "bottom-right" and hasattr(request.config, "scale")
@@ -169,7 +169,7 @@ def _aligned(subject: Subject, request: Request) -> Request:
 
 
 def quiet(request: Request) -> Request:
-    """Return the call with queries a tenth as large, and without the poison that checks put into hidden tokens."""
+    """Return the call with queries a tenth as large and without the huge numbers that checks put into hidden tokens."""
     tokens = {name for group in sequences(request) for name in group}
     tame = {n: x.clamp(-3, 3) for n, x in request.inputs.items() if n in tokens and x.is_floating_point()}
     weights = {n: w / 10 for n, w in request.weights.items() if n.endswith(("q.weight", "q.bias"))}
@@ -180,9 +180,9 @@ def quiet(request: Request) -> Request:
 
 
 def dependences(subject: Subject, request: Request, large: bool) -> Tensor | None:
-    """Return how far each output position moves with each token, (N, L, T), in units of max|out|; None if it fails.
+    """Return how far each output position moves with each token, (N, L, T), in units of max|out|; None if a call fails.
 
-    N: the samples, times the heads where the output has them apart.
+    N is the number of samples, times the number of heads if the output has an axis of heads.
     """
     base = answer(subject, request)
     if isinstance(base, Failure):
@@ -205,7 +205,7 @@ def _moved(reply: Reply, base: Reply, request: Request) -> Tensor:
 
 
 def _apart(out: Tensor, request: Request) -> Tensor:
-    """Return the output with its heads apart where these are still to be told apart."""
+    """Return the output with an axis of heads, if its features are still grouped by head."""
     weight = request.weights.get("out.weight")
     if out.ndim == 3 and weight is not None and idle(weight):
         return out.unflatten(-1, (request.config.num_heads, -1)).transpose(1, 2)
@@ -213,7 +213,7 @@ def _apart(out: Tensor, request: Request) -> Tensor:
 
 
 def _perturbed(request: Request, large: bool) -> Iterator[Request]:
-    """Yield the call with another token in each place, one at a time."""
+    """Yield the call with one token changed, for each token in turn."""
     for group in sequences(request):
         given = {name: request.inputs[name] for name in group if name in request.inputs}
         first = given[group[0]]
@@ -223,12 +223,12 @@ def _perturbed(request: Request, large: bool) -> Iterator[Request]:
 
 
 def _still_one(before: Mapping[str, Any], after: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return what is changed, the same object where it was the same object."""
+    """Return the changed inputs; inputs that were one object stay one."""
     return {name: after[next(n for n in after if before[n] is before[name])] for name in after}
 
 
 def _with_other(name: str, x: Tensor, j: int, request: Request, large: bool) -> Tensor:
-    """Return a sequence with another token at j."""
+    """Return a sequence with token j changed."""
     other = x.clone()
     if not x.is_floating_point():
         words = getattr(request.config, "vocab_size", int(x.max()) + 2)

@@ -1,6 +1,6 @@
-"""What is drawn under a failure: its smallest example, and which position depends on which. Never scored.
+"""The pictures under a failure: its smallest example, and its map of dependences. Never scored.
 
-All of a run together may take a second, and only the first three of each are drawn.
+All pictures of a run together may take a second; at most three of each kind are drawn.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Pictures:
-    """What is drawn under one failure, as plain data."""
+    """The pictures under one failure, as plain data."""
 
     example: Json | None = None
     leaks: Json | None = None
@@ -34,13 +34,13 @@ class Pictures:
 
 @dataclass
 class Budget:
-    """How many may still be drawn, and how long that may take."""
+    """The number of pictures drawn so far, and the seconds left for more."""
 
     seconds: float = SECONDS
     drawn: Counter[str] = field(default_factory=Counter)
 
     def spend(self, what: str, most: float, draw: Callable[[float], Json | None]) -> Json | None:
-        """Return what ``draw(seconds)`` draws, or None: an implementation may do anything, and no picture is owed."""
+        """Return the picture of ``draw(seconds)``; None if it raises, or if the budget is spent."""
         if self.drawn[what] >= AT_MOST or self.seconds <= 0:
             return None
         start = process_time()
@@ -54,7 +54,7 @@ class Budget:
 
 
 def illustrate(subject: Subject, checked: Checked, judged: Judged, cases: Sequence[Case], budget: Budget) -> Pictures:
-    """Return what can be drawn of a failure within the budget."""
+    """Return the pictures of a failure that the budget allows."""
     failing = next((case for case in cases if judged.failing and case.name == judged.failing.name), None)
     if failing is None or judged.reason is None:
         return Pictures()
@@ -69,7 +69,7 @@ def illustrate(subject: Subject, checked: Checked, judged: Judged, cases: Sequen
     def leaking(seconds: float) -> Json | None:
         return dependency.leaks(subject, reference, judged.log, seconds)
 
-    numbers = checked.requirement.id.split("-")[1] not in ("DTYPE", "IMMUT")  # what is wrong there, they do not show
+    numbers = checked.requirement.id.split("-")[1] not in ("DTYPE", "IMMUT")  # pictures show numbers, no dtypes
     return Pictures(
         budget.spend("example", smallest.SECONDS, example)
         if numbers and COMPONENTS[subject.component].by_hand

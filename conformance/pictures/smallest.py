@@ -1,8 +1,8 @@
 """The smallest example of a failure: small sizes and whole numbers with which the requirement still fails.
 
-A smaller case counts only if its own check fails on it for the same reason, the reference passes there, and one of
-the calls that the check makes gives something visibly else than the reference. Never scored. Hypothesis, which
-``--thorough`` shrinks with, is not used here: it takes longer to import than an example may take.
+A smaller case counts only if its own check fails on it for the same reason, the reference passes it, and one call of
+the check gives visibly other numbers than the reference. Never scored. Hypothesis, with which ``--thorough`` shrinks,
+takes longer to import than an example may take, and is not used here.
 """
 
 import math
@@ -24,10 +24,10 @@ from attnconf.conformance.engine.subject import Subject
 
 SECONDS = 0.3  # for one failure
 RUNS = 150  # of its check, at most
-VISIBLE = 1e-2  # of what is largest: a difference that is seen in numbers of three digits
+VISIBLE = 1e-2  # a fraction of the largest number: a difference visible in three digits
 ROUNDED = 1e-4  # a tensor with no larger numbers is one of zeros
-NUMBERS = 60  # with more of them nobody follows by hand
-_AS_DRAWN = re.compile(r"mask\(| ids\(|signs of ")  # only compared, or spread over a vocabulary: not rounded
+NUMBERS = 60  # more numbers nobody follows by hand
+_AS_DRAWN = re.compile(r"mask\(| ids\(|signs of ")  # not rounded: only compared, or vocabulary
 
 
 def _as_drawn(key: str) -> bool:
@@ -36,7 +36,7 @@ def _as_drawn(key: str) -> bool:
 
 @dataclass(frozen=True)
 class Plain(Case):
-    """A case whose numbers are small and whole: from -most to most, some of them 0. With a grain, multiples of that."""
+    """A case with small whole numbers: from -most to most, some of them 0; with a grain, multiples of the grain."""
 
     most: int = 2
     grain: float = 1.0
@@ -75,7 +75,7 @@ class Plain(Case):
 
 
 class Deadline:
-    """So many seconds of work from now on: what other processes take is not counted, unless it is much."""
+    """A deadline after some seconds of this process's own work, or four times as many by the wall clock."""
 
     def __init__(self, seconds: float):
         self._work = time.process_time() + seconds
@@ -87,14 +87,14 @@ class Deadline:
 
 
 class Hurried(Subject):
-    """A subject that is not called any more when the time is over."""
+    """A subject that raises TimeoutError in place of a call after the deadline."""
 
     def __init__(self, subject: Subject, deadline: Deadline):
         super().__init__(subject.implementation, subject.component, subject.lens)
         self.deadline = deadline
 
     def call(self, request: Request) -> Reply:
-        """Return the reply. Raises TimeoutError, a fault of nobody's, when the time is over."""
+        """Return the reply. Raises TimeoutError after the deadline."""
         if self.deadline.over:
             raise TimeoutError("no time is left")
         return super().call(request)
@@ -102,7 +102,7 @@ class Hurried(Subject):
 
 @dataclass(frozen=True)
 class Difference:
-    """One call, what the implementation gave, and what the reference gives."""
+    """One call with the implementation's reply and the reference's."""
 
     request: Request
     got: Reply | Failure
@@ -110,14 +110,14 @@ class Difference:
 
     @property
     def size(self) -> int:
-        """Return how many numbers there are to read."""
+        """The number of numbers that a reader has to follow."""
         telling = (w for w in self.request.weights.values() if not (idle(w) or picks(w)))
         given = sum(x.numel() for x in (*self.request.inputs.values(), *telling) if isinstance(x, Tensor))
         return given + math.prod(self.request.out_shape)
 
 
 def picks(weight: Tensor) -> bool:
-    """Return whether a weight picks some features out of a token, as those of the lenses do: query, key or value."""
+    """Return whether a weight only picks features out of a token, as the projections of lenses do."""
     if weight.ndim != 2 or len(weight) < 3 or idle(weight) or not weight.any():
         return False
     some = weight[weight != 0]
@@ -133,7 +133,7 @@ def idle(weight: Tensor) -> bool:
 
 @dataclass(frozen=True)
 class Example:
-    """The smallest case found, what came of it, and the call that shows it best."""
+    """The smallest failing case, its result, and the call that shows the failure best."""
 
     case: Case
     result: CaseResult
@@ -141,8 +141,8 @@ class Example:
 
 
 @dataclass
-class Search:
-    """Which cases still fail. The best one so far is kept."""
+class ExampleSearch:
+    """The search for the smallest failing case; keeps the best example so far."""
 
     subject: Subject
     reference: Subject
@@ -154,7 +154,7 @@ class Search:
     _tried: set[str] = field(default_factory=set)
 
     def fails(self, case: Case) -> bool:
-        """Return whether the case fails as wanted; remember it if so. Nothing fails when the time is over."""
+        """Return whether the case fails for the wanted reason, and remember it if so; False after the deadline."""
         name = repr(case)
         if name in self._tried or self.over:
             return False
@@ -190,7 +190,7 @@ class Search:
 
 
 def answer(subject: Subject, request: Request) -> Reply | Failure:
-    """Return what a subject replies, or the failure."""
+    """Return a subject's reply, or its failure."""
     try:
         return subject.call(request)
     except Failure as failure:
@@ -210,28 +210,28 @@ def differ(got: Reply | Failure, want: Reply | Failure) -> bool:
 
 
 def apart(a: Tensor, b: Tensor) -> bool:
-    """Return whether two tensors differ visibly, in shape or in some number; NaN is like NaN."""
+    """Return whether two tensors differ visibly in shape or in some number; NaN equals NaN."""
     if a.shape != b.shape:
         return True
     a, b = a.detach().double().cpu(), b.detach().double().cpu()
     same = (a == b) | (a.isnan() & b.isnan())
     finite = a.isfinite() & b.isfinite()
     size = float(b[finite].abs().max()) if finite.any() else 0.0
-    near = finite & ((a - b).abs() <= VISIBLE * max(size, ROUNDED))  # where all cancels, roundings are left
+    near = finite & ((a - b).abs() <= VISIBLE * max(size, ROUNDED))  # rounding is left where all cancels
     return not bool((same | near).all())
 
 
 def smallest(
     subject: Subject, reference: Subject, checked: Checked, case: Case, reason: str, seconds: float = SECONDS
 ) -> Example | None:
-    """Return the smallest example found of a case that fails for this reason, or None.
+    """Return the smallest example of a case that fails for this reason, or None if none is found in time.
 
-    ``reference``: the reference in the conventions of the subject.
+    ``reference``: the reference in the subject's conventions.
     """
     if case.fixed:
         return None
     deadline = Deadline(seconds)
-    search = Search(Hurried(subject, deadline), Hurried(reference, deadline), checked, reason, deadline)
+    search = ExampleSearch(Hurried(subject, deadline), Hurried(reference, deadline), checked, reason, deadline)
     given = {f.name: getattr(case, f.name) for f in fields(Case) if not f.name.startswith("_")}
     plain: Case = Plain(**given)
     halves = plain.but(most=3, grain=0.5)
@@ -252,15 +252,15 @@ def at_most(case: Case, most: int) -> Case:
 
 
 def resized(case: Case, **sizes: int) -> Case:
-    """Return the case with other sizes. A multiple remains one."""
+    """Return the case with other sizes; a size that must be a multiple is rounded to one."""
     for name, of in case.shape.multiples.items():
         if name in sizes:
             sizes[name] = of * max(1, -(-sizes[name] // of))
     return case.but(**sizes)
 
 
-def _smaller_sizes(search: Search) -> None:
-    """Make one size after another as small as it can be; those that are equal together, else alone."""
+def _smaller_sizes(search: ExampleSearch) -> None:
+    """Make one size after another as small as possible; sizes that are equal are tried together first."""
     assert search.found
     every = search.found.case.shape.names
     for name in every:
@@ -273,8 +273,8 @@ def _smaller_sizes(search: Search) -> None:
                 break
 
 
-def _simpler_numbers(search: Search) -> None:
-    """Try numbers from -1 to 1, then other draws of the same."""
+def _simpler_numbers(search: ExampleSearch) -> None:
+    """Try numbers from -1 to 1, then other draws of them."""
     assert search.found
     case = search.found.case
     if not isinstance(case, Plain):
@@ -284,7 +284,7 @@ def _simpler_numbers(search: Search) -> None:
             return
 
 
-def _fewer_numbers(search: Search) -> None:
+def _fewer_numbers(search: ExampleSearch) -> None:
     """Set one number after another to 0."""
     assert search.found
     if not isinstance(search.found.case, Plain):

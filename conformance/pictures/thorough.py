@@ -16,7 +16,7 @@ EXAMPLES = 25
 
 
 def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseResult | None:
-    """Return the smallest case found that fails, or None."""
+    """Return the smallest failing case that Hypothesis finds, or None."""
     from hypothesis import HealthCheck, Phase, find, settings
     from hypothesis.errors import NoSuchExample
     from hypothesis.strategies import integers, lists, sampled_from, tuples
@@ -53,10 +53,10 @@ def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseRe
 
 
 def around(case: Case, steps: Sequence[int]) -> Case:
-    """Return the case with other sizes that are equal where its sizes are equal and ordered as they are.
+    """Return the case with other sizes, which keep the order and the equalities of its sizes.
 
-    The i-th smallest size becomes the sum of the first i steps. A size that is a multiple of something becomes the next
-    multiple, at least twice it.
+    The i-th smallest size becomes the sum of the first i steps. A size that must be a multiple of m becomes the next
+    multiple of m, at least 2·m.
     """
     names = case.shape.names
     other = {size: sum(steps[: i + 1]) for i, size in enumerate(sorted({case.sizes[name] for name in names}))}

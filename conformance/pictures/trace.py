@@ -1,7 +1,7 @@
-"""One call step by step: what the reference computes on the way, and what can be seen of an implementation's.
+"""One call step by step: the reference's intermediate results beside the visible ones of an implementation.
 
-The reference's steps are recorded by replacing its functions by ones that record, as a mutant replaces them. Of an
-implementation only what goes through torch's softmax, and into F.scaled_dot_product_attention, can be seen.
+The reference's steps are recorded by replacing its functions with recording ones, as a mutant replaces them. Of an
+implementation, only the arguments of torch's softmax and of F.scaled_dot_product_attention can be seen.
 """
 
 import math
@@ -26,9 +26,9 @@ from attnconf.reference import attention, feed_forward, layer_norm, rms_norm
 Json = dict[str, Any]
 Recorded = dict[str, list[Tensor]]
 MOST = 24  # numbers of a step that is shown
-HIDDEN = -1e4  # a score below it is as good as -inf, and so shown
+HIDDEN = -1e4  # a lower score is shown as -inf
 
-# The reference's functions whose arguments and results are steps: names for the arguments, then for the result.
+# Functions of the reference whose arguments and results are steps: names of the arguments, then of the result.
 _STEPS: tuple[tuple[Callable[..., Any], tuple[str, ...], str], ...] = (
     (attention.refuse_misfits, ("q", "k", "v"), ""),
     (attention.weigh, ("scores",), "weights"),
@@ -44,7 +44,7 @@ _DEFAULTS: dict[str, Any] = {"num_heads": 1, "causal": False, "scale": None, "ep
 
 
 def described(example: Example, subject: Subject) -> Json:
-    """Return the example as plain data: inputs, and each step as the reference has it and as the implementation."""
+    """Return the example as plain data: inputs, and each step of the reference beside the implementation's."""
     request, got, want = (getattr(example.difference, name) for name in ("request", "got", "want"))
     recorded = _of_reference(subject.declares, request)
     seen = _of(subject, request, got)
@@ -65,7 +65,7 @@ def described(example: Example, subject: Subject) -> Json:
 
 
 def _tells(name: str, request: Request) -> bool:
-    """Return whether a step is none of the inputs, and not the output under another name."""
+    """Return whether a step is worth showing: it is neither an input nor the output under another name."""
     projections = [w for part, w in request.weights.items() if not idle(w)]
     return bool(projections) or name not in ("q", "k", "v", "context")
 
@@ -79,13 +79,13 @@ def _step(name: str, want: Any, got: Any) -> Json:
 
 
 def _levelled(scores: Tensor) -> Tensor:
-    """Return the scores less the largest of each row, which changes no weight, and -inf for what is hidden by it."""
+    """Return the scores less the largest of each row (weights stay), with -inf for scores below HIDDEN."""
     level = scores - scores.amax(dim=-1, keepdim=True)
     return torch.where(level < HIDDEN, -math.inf, level.nan_to_num(nan=-math.inf))
 
 
 def _outcomes(want: Reply | Failure, got: Reply | Failure) -> list[tuple[str, Any, Any]]:
-    """Return what came out: names, the reference's, the implementation's; an exception as its words."""
+    """Return (name, reference's, implementation's) for the output and all that differs; an exception as its words."""
     if isinstance(want, Failure) or isinstance(got, Failure):
         one, other = (reply.message if isinstance(reply, Failure) else reply.out for reply in (want, got))
         return [("out", one, other)]
@@ -97,11 +97,11 @@ def _outcomes(want: Reply | Failure, got: Reply | Failure) -> list[tuple[str, An
     return found
 
 
-# -- what is seen
+# -- recording
 
 
 def _of_reference(declares: Mapping[str, str], request: Request) -> Recorded:
-    """Return the steps of the reference, as often as each is taken."""
+    """Return the recorded tensors of each step of the reference, in the order of the calls."""
     recorded: Recorded = {}
     replaced = {function: _recording(function, names, result, recorded) for function, names, result in _STEPS}
     mutant = Mutant("ATT-recorded", "", set(), "", replaced)
@@ -123,7 +123,7 @@ def _recording(function: Callable[..., Any], names: tuple[str, ...], result: str
 
 
 class Watching(TorchFunctionMode):
-    """Records what goes through softmax, and what goes into fused attention. Watches without changing anything."""
+    """Records the scores and weights of softmax, and the inputs of fused attention. Changes nothing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,7 +140,7 @@ class Watching(TorchFunctionMode):
                 for name, x in {**dict(zip(_FUSED, args, strict=False)), **kwargs}.items():
                     if name in _FUSED:
                         self._keep(_FUSED[name], x)
-        except Exception:  # what is odd is not recorded, and is no reason to fail
+        except Exception:  # recording must never make a call fail
             self.recorded.clear()
         return out
 
@@ -149,16 +149,16 @@ class Watching(TorchFunctionMode):
 
 
 def _of(subject: Subject, request: Request, got: Reply | Failure) -> Recorded:
-    """Return the steps that can be seen of the implementation, each in the reference's shape where it is that."""
+    """Return the recorded tensors of each visible step of the implementation."""
     with Watching() as watching:
         again = answer(subject, replace(request, cotangent=None, wrt=()))
-    return {} if differ(again, got) else watching.recorded  # watched, it may do something else
+    return {} if differ(again, got) else watching.recorded  # recorded, it may do something else
 
 
 def _fitted(got: list[Tensor], want: list[Tensor], calls: int) -> Tensor | None:
-    """Return what was seen of the last of so many calls in the reference's shape, or None if it has another.
+    """Return a step of the last of ``calls`` calls in the reference's shape; None if it has another shape.
 
-    One tensor, or one for each head.
+    The implementation may compute the step in one tensor, or in one for each head.
     """
     last = got[len(got) - len(got) // calls :]
     if not last or len({x.shape for x in last}) > 1:
@@ -171,7 +171,7 @@ def _fitted(got: list[Tensor], want: list[Tensor], calls: int) -> Tensor | None:
 
 
 def numbers(x: Any) -> Any:
-    """Return numbers of six digits in nested lists, without leading axes of size 1; NaN and infinity as words."""
+    """Return a tensor as nested lists of six-digit numbers, without leading axes of size 1; NaN, infinity as words."""
     if not isinstance(x, Tensor):
         return x
     x = x.detach().double().cpu()
@@ -187,7 +187,7 @@ def _rounded(x: Any) -> Any:
 
 
 def _inputs(request: Request) -> dict[str, Any]:
-    """Return the inputs, q, k and v under these names, and the weights that are neither identities nor zeros."""
+    """Return the inputs (query, key, value as q, k, v) and the weights that are neither identities nor zeros."""
     short = _FUSED if request.component == "attention" else {}
     found = {short.get(name, name): _boolean(x) for name, x in request.inputs.items()}
     found |= {name: w for name, w in request.weights.items() if not (idle(w) or picks(w))}
@@ -201,7 +201,7 @@ def _boolean(x: Any) -> Any:
 
 
 def _notes(request: Request) -> list[str]:
-    """Return what else is asked for, in words."""
+    """Return words for the options of a request: "causal, 2 heads"."""
     asked = {f.name: getattr(request.config, f.name) for f in fields(request.config)}
     notes = [f"{n} = {asked[n]}" for n, usual in _DEFAULTS.items() if n in asked and asked[n] != usual]
     if any(picks(w) for w in request.weights.values()):

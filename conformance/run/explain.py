@@ -1,4 +1,4 @@
-"""Explain a run: look for the mistake behind every failure that follows from no other, and draw what it does."""
+"""Explain a run: look for the mistake behind every failure at the root, and draw pictures of the first ones."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from attnconf.spec import profiles
 
 
 def explain_failures(run: Run) -> None:
-    """Add to a run, judged as far as it goes, its diagnoses and pictures."""
+    """Add diagnoses and pictures to a run; it may be judged in part."""
     relations = relate(run)
     run.diagnoses |= _of_selection(run, relations) if run.plan.selected else diagnose(run, relations)
     run.explained = True
@@ -25,8 +25,8 @@ def explain_failures(run: Run) -> None:
 def diagnose(run: Run, relations: Relations, asked: Collection[str] = ()) -> dict[str, Diagnosis]:
     """Return the mistakes behind the failures of a run, by the ids of planned checks.
 
-    Innermost components come first: attention before the layers that are made of it. ``asked``: ids of failures that
-    are diagnosed even if they follow from others.
+    Innermost components come first: attention before the layers made of it. ``asked``: ids of failures to diagnose
+    even if they are consequences.
     """
     diagnoses: dict[str, Diagnosis] = {}
     for group in sorted(_groups(run), key=lambda group: _height(group[0])):
@@ -52,7 +52,7 @@ def _height(planned: Planned) -> int:
 def _explained(
     run: Run, group: Sequence[Planned], roots: Sequence[Planned], beneath: list[Mutant]
 ) -> dict[str, Diagnosis]:
-    """Return the mistakes behind the roots of one component, and second ones that show in consequences only."""
+    """Return the mistakes behind the roots of one component, and second mistakes behind its consequences."""
     known = {p.id for p in roots}
     judged = [(p, run.outcomes[p.id]) for p in group]
     others = [p for p, j in judged if j.outcome == "fail" and p.id not in known]
@@ -66,7 +66,7 @@ def _explained(
 
 
 def _beneath(run: Run, planned: Planned, diagnoses: Mapping[str, Diagnosis]) -> list[Mutant]:
-    """Return the mistakes that were named in lower components of the same file."""
+    """Return the mistakes named in lower components of the same file."""
     lower = [
         diagnoses[p.id]
         for p in run.plan.planned
@@ -79,7 +79,7 @@ def _beneath(run: Run, planned: Planned, diagnoses: Mapping[str, Diagnosis]) -> 
 
 
 def _of_selection(run: Run, relations: Relations) -> dict[str, Diagnosis]:
-    """Return the mistakes behind the failures of a selection, from all there is to judge: one case tells little."""
+    """Return the mistakes behind the failures of a selection; other checks are judged too, as one case tells little."""
     mine = [p for p in run.plan.planned if relations.unexplained(p)]
     failing = {(p.implementation.name, p.entry.component) for p in mine}
     asked = {e.requirement for e in profiles.load(profiles.DEFAULT).entries}  # others take minutes
@@ -97,13 +97,13 @@ def _of_selection(run: Run, relations: Relations) -> dict[str, Diagnosis]:
 
 
 def draw(run: Run, relations: Relations) -> dict[str, Pictures]:
-    """Return the smallest example, and who depends on whom, for the first failures at the root of a MUST."""
+    """Return the pictures of the first failures of a MUST at the root, one for each cause."""
     budget, causes, pictures = Budget(), set[tuple[str, ...]](), {}
     for planned in run.plan.planned:
         found = run.diagnoses.get(planned.id)
         named = tuple(f"{m.id} {m.hint}" for m in found.mutants) if found else (planned.id,)
         cause = (planned.implementation.name, planned.entry.component, *named)
-        if not relations.unexplained(planned) or cause in causes:  # of one cause one is shown
+        if not relations.unexplained(planned) or cause in causes:  # one picture for each cause
             continue
         causes.add(cause)
         judged = run.outcomes[planned.id]

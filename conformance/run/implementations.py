@@ -1,4 +1,4 @@
-"""Implementations by what a user typed: adapters as they are, other files with a binding that is inferred."""
+"""Load the implementations that a user names: adapters as they are, other files with an inferred binding."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -9,10 +9,10 @@ from attnconf.conformance.loading import resolve
 
 
 def load(typed: str, prescribed: Mapping[str, str] | None = None) -> list[Implementation | Unjudgeable]:
-    """Return what a name stands for, as ``resolve.load`` does. Raises LoadError if there is nothing of this name."""
+    """Return the implementations of a name, as ``resolve.load`` does. Raises LoadError if there is none."""
     return resolve.load(typed, infer, prescribed)
 
 
 def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:
-    """Return what a module stands for that is there already. Raises LoadError if it has no such component."""
+    """Return the implementations in a module object. Raises LoadError if it lacks the component."""
     return resolve.load_module(module, infer, component)

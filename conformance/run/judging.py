@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 from attnconf.conformance.engine import coverage
-from attnconf.conformance.engine.coverage import Watch
+from attnconf.conformance.engine.coverage import Recording
 from attnconf.conformance.engine.judge import Judged, judge_requirement
 from attnconf.conformance.pictures.thorough import explore
 from attnconf.conformance.run.plan import Plan, Planned, Run
@@ -12,7 +12,7 @@ from attnconf.conformance.run.relate import standing
 
 
 def judge_all(plan: Plan) -> Run:
-    """Return the run of a plan, judged, and not explained yet. Raises ValueError as ``begin`` does."""
+    """Return the run of a plan, judged but not explained. Raises ValueError as ``begin`` does."""
     run = begin(plan)
     for planned in plan.planned:
         judge_one(run, planned)
@@ -20,7 +20,7 @@ def judge_all(plan: Plan) -> Run:
 
 
 def begin(plan: Plan) -> Run:
-    """Return a run in which nothing is judged yet. Raises ValueError where there is nothing to time on the device."""
+    """Return a run without outcomes yet. Raises ValueError if throughput is asked for and the device has no cases."""
     run = Run(plan)
     _watch(run)
     if plan.settings.throughput:
@@ -33,14 +33,14 @@ def begin(plan: Plan) -> Run:
 
 
 def _watch(run: Run) -> None:
-    """Watch the files of those whose blind spots are asked for, or that are judged by a full profile."""
+    """Record the executed lines of implementations that are judged by a full profile, or of all if asked for."""
     asked = run.settings.blind_spots
     wanted = [i for i in run.plan.judgeable if asked or run.plan.profiles[i.name].name.startswith("full-")]
     if wanted and not coverage.available():
         run.remarks.append(coverage.MISSING)
     elif wanted:
-        run.watch = watch = Watch([i.source for i in wanted])
-        unseen = [i.name for i in wanted if watch.coverage(i.source) is None and asked]
+        run.recording = Recording([i.source for i in wanted])
+        unseen = [i.name for i in wanted if run.recording.coverage(i.source) is None and asked]
         run.remarks += [f"no blind spots of {name}: it is no .py file of your own" for name in unseen]
 
 
@@ -48,7 +48,7 @@ def judge_one(run: Run, planned: Planned) -> Judged:
     """Judge one planned check, and keep its outcome in the run."""
     settings, subject = run.settings, planned.subject
     keep: Callable[[str], bool] | None = None if planned.kept is None else planned.kept.__contains__
-    with run.watch or nullcontext():
+    with run.recording or nullcontext():
         judged = judge_requirement(subject, planned.checked, settings.seed, settings.device, keep)
         if judged.outcome not in ("fail", "pass"):
             judged.log = []

@@ -4,8 +4,8 @@
 
     python -m attnconf.conformance.run.matrix     writes reports/kill-matrix.md and the spec's tables of mistakes
 
-A check is not run on a mutant where, on the reference, its calls never enter a function that the mutant replaces:
-checks are deterministic, so that it comes out as on the reference. The tests compute some such cells all the same.
+A check is not run on a mutant if the check's calls, on the reference, never enter a function that the mutant replaces:
+checks are deterministic, so the outcome is the reference's. The tests compute some such cells all the same.
 """
 
 import gc
@@ -45,9 +45,9 @@ REPORT = Path(str(attnconf.reports.__file__)).parent / "kill-matrix.md"
 
 @dataclass(frozen=True)
 class Effect:
-    """How far a root is off, as a multiple of its bound, in the case that shows it best; None where nothing is counted.
+    """The error of a failure at the root in units of its bound, in the case with the largest; None without a number.
 
-    ``source`` is where that bound comes from.
+    ``source``: where the bound comes from.
     """
 
     ratio: float | None
@@ -56,13 +56,13 @@ class Effect:
 
 @dataclass(frozen=True)
 class Row:
-    """What one mutant does on one component."""
+    """The failures of one mutant on one component."""
 
     mutant: str
     component: str
     judged: tuple[str, ...]  # the requirements that apply
-    roots: tuple[str, ...]  # failed, and nothing that they presuppose did
-    consequences: tuple[str, ...]  # failed, as did something that they presuppose
+    roots: tuple[str, ...]  # failed, while all presupposed requirements passed
+    consequences: tuple[str, ...]  # failed together with a presupposed requirement
     raised: tuple[str, ...]  # failed by an exception in every failing case
     odd: dict[str, str]  # outcomes that no mutant may have: error, unsupported
     effects: dict[str, Effect]  # of the roots
@@ -74,13 +74,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Unharmed:
-    """What comes of the reference on one component, and which of its functions each check enters, by requirement."""
+    """The reference's row for one component, and the functions of the reference that each check enters."""
 
     row: Row
-    entered: Mapping[str, frozenset[str]]  # "module.function"
+    entered: Mapping[str, frozenset[str]]  # requirement -> {"module.function", …}
 
     def comes_out_the_same(self, mutant: Mutant, requirement: str) -> bool:
-        """Return whether a check passes on the reference and its calls never enter what a mutant replaces."""
+        """Return whether a check passes on the reference and its calls enter no function that the mutant replaces."""
         untouched = requirement not in self.row.failed and requirement not in self.row.odd
         return untouched and not self.entered[requirement] & {_called(function) for function in mutant.replace}
 
@@ -93,7 +93,7 @@ def known() -> dict[str, Mutant]:
 def compute() -> tuple[Row, ...]:
     """Return the rows of the reference, of every mutant and of every equivalent, on every component.
 
-    Spawned processes, as torch's threads do not survive a fork.
+    It uses spawned processes, as torch's threads do not survive a fork.
     """
     processes, names = min(8, os.cpu_count() or 1), [REFERENCE, *known()]
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=prepare) as pool:
@@ -101,7 +101,7 @@ def compute() -> tuple[Row, ...]:
 
 
 def prepare() -> None:
-    """Set a worker up: one thread on small work, and no garbage collection that walks all of torch."""
+    """Set up a worker process: one thread, and no garbage collection that walks all of torch."""
     torch.set_num_threads(1)
     all_mutants()
     gc.freeze()
@@ -109,7 +109,7 @@ def prepare() -> None:
 
 @cache
 def unharmed(component: str) -> Unharmed:
-    """Judge the reference by every check of a component, and note which of its functions the calls of each enter."""
+    """Judge the reference by every check of a component, and note the functions that each check's calls enter."""
     entered: dict[str, frozenset[str]] = {}
     outcomes, noted = {}, set[str]()
     reference = apply([])
@@ -121,7 +121,7 @@ def unharmed(component: str) -> Unharmed:
 
 
 def rows_of(name: str, of_reference: Callable[[str], Unharmed] = unharmed) -> list[Row]:
-    """Return a row for each component: judged, or the reference's where the mutant cannot show."""
+    """Return a mutant's row for each component: judged, or the reference's if the mutant has no effect there."""
     if name == REFERENCE:
         return [of_reference(component).row for component in COMPONENTS]
     mutant = known()[name]
@@ -136,7 +136,7 @@ def rows_of(name: str, of_reference: Callable[[str], Unharmed] = unharmed) -> li
 def shows(component: str, mutant: Mutant) -> bool:
     """Return whether a component reaches a mutant, and is judged by requirements of the mutant's chapter.
 
-    Attention with positions contains attention, but is not judged as attention: what is wrong with that is found there.
+    Attention with positions contains attention, but is not judged by attention's requirements.
     """
     return mutant.chapter in _chapters(component) and reaches(component, mutant)
 
@@ -148,16 +148,17 @@ def _chapters(component: str) -> frozenset[str]:
 
 
 def _copied(mutant: Mutant, row: Row) -> Row:
-    """Return the reference's row as that of a mutant: judged by no more than such a mutant is."""
+    """Return the reference's row under the mutant's name, with only the requirements that the mutant is judged by."""
     kept = tuple(r for r in row.judged if not _costs(r) or _costs(mutant.id))
     return replace(row, mutant=mutant.id, judged=kept)
 
 
 def judge_one(name: str, component: str, of_reference: Unharmed | None = None) -> Row:
-    """Judge one component of a mutant by every check there is; given the reference's, by those that may differ.
+    """Judge one component of a mutant by every check.
 
-    Checks that train take seconds: a mutant is judged by those that it says fail. What a call costs is judged of the
-    mutants of that chapter, and of the reference.
+    ``of_reference``: if given, checks whose outcome must be the reference's are copied from it.
+    Checks that train take seconds, so a mutant is judged only by those that it claims to break. Checks of costs judge
+    the mutants of their own chapter and the reference.
     """
     mutant, outcomes = known()[name], {}
     whole = apply([mutant])
@@ -171,7 +172,7 @@ def judge_one(name: str, component: str, of_reference: Unharmed | None = None) -
 
 
 def _plan(implementation: Implementation, mutant: Mutant | None) -> Iterator[tuple[Planned, Callable[[], Judged]]]:
-    """Yield what a mutant, or the reference, is judged by, each planned check with what judges it."""
+    """Yield the planned checks of a mutant (None: of the reference), each with the function that judges it."""
     run = begin(make_plan([implementation], Settings(profile=PROFILE, throughput="smoke")))
     for planned in run.plan.planned:
         if mutant is None or judged_by(mutant, planned.entry.requirement):
@@ -179,7 +180,7 @@ def _plan(implementation: Implementation, mutant: Mutant | None) -> Iterator[tup
 
 
 def _noting(reference: Implementation, component: str, names: set[str]) -> dict[str, Build]:
-    """Return a component of the reference that notes which functions of the reference it enters, built or called."""
+    """Return a component of the reference that adds each function of the reference it enters to ``names``."""
     codes = {function.__code__: _called(function) for function in originals()}
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
@@ -217,12 +218,12 @@ def judged_by(mutant: Mutant, requirement: str) -> bool:
 
 
 def _costs(name: str) -> bool:
-    """Return whether a requirement or a mutant is about what a call costs."""
+    """Return whether a requirement or a mutant is about the cost of a call."""
     return name.startswith("PERF-")
 
 
 def touches(mutant: Mutant, requirement: str) -> bool:
-    """Return whether a mutant says that it makes a requirement fail, at the root or in consequence."""
+    """Return whether a mutant claims to make a requirement fail, at the root or in consequence."""
     return requirement in mutant.breaks or requirement in mutant.follows
 
 
@@ -260,11 +261,11 @@ def _effect(error: float | None, bound: float | None, details: dict[str, Any]) -
     return Effect(math.inf if math.isnan(error) or not bound else error / bound, source)
 
 
-# -- what is written from it
+# -- files made from the matrix
 
 
 def record(rows: tuple[Row, ...]) -> dict[str, Any]:
-    """Return the matrix and what the mutants say of themselves as plain data, for the renderer."""
+    """Return the matrix and the mutants' texts as plain data, for the renderer."""
     return {
         "chapters": list(registry.CHAPTERS.values()),
         "requirements": [
@@ -289,7 +290,7 @@ def _described(mutant: Mutant) -> dict[str, Any]:
 
 
 def documents(rows: tuple[Row, ...]) -> Iterator[tuple[Path, str]]:
-    """Yield every file that is made from the mutants, with the text that it must have."""
+    """Yield every file made from the mutants, with the text that it must have."""
     content = record(rows)
     yield REPORT, kill_matrix.render(content)
     for chapter in registry.CHAPTERS.values():
@@ -300,7 +301,7 @@ def documents(rows: tuple[Row, ...]) -> Iterator[tuple[Path, str]]:
 
 
 def main() -> None:
-    """Write the files that are not up to date, and say which."""
+    """Write the files that are not up to date, and print their names."""
     for path, text in documents(compute()):
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             write_text(path, text)

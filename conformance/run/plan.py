@@ -1,11 +1,11 @@
-"""A run as data: the plan, fixed before anything is judged, and what has come of it so far."""
+"""A run as data: the plan, fixed before anything is judged, and the outcomes so far."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from attnconf.conformance.chapters.contents import all_checks
-from attnconf.conformance.engine.coverage import Watch
+from attnconf.conformance.engine.coverage import Recording
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.engine.requirement import Checked
@@ -22,16 +22,16 @@ if TYPE_CHECKING:  # imported where throughput is asked for, and where there is 
 
 @dataclass
 class Settings:
-    """What the command line says of a run."""
+    """The settings of a run, as given on the command line."""
 
     profile: str | None = None
     seed: int = 0
     device: str = "cpu"
     strict: bool = False
     thorough: bool = False
-    blind_spots: bool = False  # look for lines that no check executes; a full profile does so in any case
-    throughput: str | None = None  # also judge what a call costs, and time it: "smoke" or "grid"
-    prescribed: Mapping[str, str] = field(default_factory=dict)  # conventions that all are held to
+    blind_spots: bool = False  # look for lines that no check executes, also without a full profile
+    throughput: str | None = None  # also judge costs, and time the cases of "smoke" or "grid"
+    prescribed: Mapping[str, str] = field(default_factory=dict)  # prescribed choices by convention
 
 
 @dataclass(frozen=True)
@@ -49,20 +49,20 @@ class Planned:
 
     @property
     def subject(self) -> Subject:
-        """A new subject: the component as the check sees it, with nothing asked yet."""
+        """A new subject, without calls yet: the component as the check sees it."""
         return Subject(self.implementation, self.entry.component, self.entry.lens)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is judged, in this order."""
+    """The checks to judge, in order, and the implementations with their profiles."""
 
     implementations: tuple[Implementation | Unjudgeable, ...]
     settings: Settings
     planned: tuple[Planned, ...]
     profiles: Mapping[str, profiles.Profile]  # by the implementation's name
     known: Mapping[str, Sequence[Deviation]]  # likewise
-    whole: tuple[Planned, ...] = ()  # what a selection chose from; empty where none was made
+    whole: tuple[Planned, ...] = ()  # the checks before a selection; empty without one
     selected: bool = False  # a selection left something out: a verdict is then at most "incomplete"
 
     @property
@@ -72,16 +72,16 @@ class Plan:
 
 @dataclass
 class Run:
-    """A plan, and what has come of it so far, by the ids of planned checks."""
+    """A plan with its outcomes so far, by the ids of planned checks."""
 
     plan: Plan
     outcomes: dict[str, Judged] = field(default_factory=dict)
     diagnoses: "dict[str, Diagnosis]" = field(default_factory=dict)
-    explained: bool = False  # the mistakes behind failures have been looked for
+    explained: bool = False  # diagnoses and pictures have been made
     pictures: "dict[str, Pictures]" = field(default_factory=dict)
-    watch: Watch | None = None  # which lines of the implementations' files were executed
+    recording: Recording | None = None  # the executed lines of the implementations' files
     races: "Races | None" = None  # what is timed
-    remarks: list[str] = field(default_factory=list)  # what was asked for and is not done
+    remarks: list[str] = field(default_factory=list)  # sentences on options that cannot be followed
 
     @property
     def settings(self) -> Settings:
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def entrants(self) -> "list[Entrant]":
-        """Who is to be timed in which case."""
+        """The pairs of case and contender to time."""
         return self.races.plan if self.races else []
 
     @property
@@ -100,7 +100,7 @@ class Run:
 
 
 def make_plan(implementations: Sequence[Implementation | Unjudgeable], settings: Settings) -> Plan:
-    """Return the plan of a run. Raises SpecError or DeviationError where the suite itself is not in order."""
+    """Return the plan of a run. Raises SpecError or DeviationError if a page, profile or deviations file is wrong."""
     judgeable = [i for i in implementations if isinstance(i, Implementation)]
     known = {i.name: deviations.load(i, settings.device) for i in judgeable}
     by = {i.name: _profile(i, settings) for i in judgeable}
@@ -131,7 +131,7 @@ def _planned(implementation: Implementation, profile: profiles.Profile, settings
 
 
 def _costs(implementation: Implementation, entries: Sequence[profiles.Entry]) -> list[profiles.Entry]:
-    """Return what is judged where throughput is asked for, each component through the lens of its own profile."""
+    """Return the checks of costs for --throughput, each component through the lens of its own profile."""
     direct = {e.component: e.lens for e in entries if e.lens.startswith("direct")}
     return [
         replace(e, lens=direct.get(e.component, e.lens))
@@ -146,7 +146,7 @@ def case_names(planned: Planned, settings: Settings) -> list[str]:
 
 
 def select(plan: Plan, keep: Callable[[Planned, str], bool]) -> Plan:
-    """Return the plan of those checks, and of each those cases, that ``keep(planned, case name)`` wants."""
+    """Return the plan of the checks and cases for which ``keep(planned, case name)`` is true."""
     names = {p.id: case_names(p, plan.settings) for p in plan.planned}
     chosen = [replace(p, kept=frozenset(name for name in names[p.id] if keep(p, name))) for p in plan.planned]
     left_out = any(len(p.kept or ()) < len(names[p.id]) for p in chosen)
@@ -154,5 +154,5 @@ def select(plan: Plan, keep: Callable[[Planned, str], bool]) -> Plan:
 
 
 def only(plan: Plan, wanted: Callable[[Planned], bool]) -> Plan:
-    """Return the plan of some of its checks, as if there were no others."""
+    """Return the plan with some of its checks alone, as if there were no others."""
     return replace(plan, planned=tuple(p for p in plan.planned if wanted(p)))

@@ -1,4 +1,4 @@
-"""The record of a run, as reports/schema/results-1.json describes it. Everything people read is made from it."""
+"""The record of a run, in the form of reports/schema/results-1.json. Everything people read is made from it."""
 
 import math
 import os
@@ -23,7 +23,7 @@ from attnconf.spec import profiles, registry
 
 
 def record(run: Run) -> dict[str, Any]:
-    """Return everything there is to say of a run, as plain data without NaN or infinity."""
+    """Return the record of a run, as plain data without NaN or infinity."""
     plan, settings, relations = run.plan, run.settings, relate(run)
     results = [_result(run, relations, planned) for planned in plan.planned if planned.id in run.outcomes]
     if run.complete:
@@ -51,12 +51,12 @@ def record(run: Run) -> dict[str, Any]:
 
 
 def _add_reference(results: list[dict[str, Any]]) -> None:
-    """Say what to read of the reference, for the failure to begin with in each implementation."""
+    """Add the place of the reference's function to the first failure of each implementation."""
     roots = [r for r in results if r["outcome"] == "fail" and not r["follows_from"] and not r["deviation"]]
     roots.sort(key=lambda r: r["strength"] != "MUST")
     for r in {r["implementation"]: r for r in reversed(roots)}.values():
         if registry.get(r["requirement"]).chapter == "throughput":
-            continue  # it has no reference: the textbook is not what is fast
+            continue  # throughput has no reference
         functions = catalogue.references(registry.get(r["requirement"]))
         r["reference"] = [f"reference/{f.chapter}.py:{f.line} {f.name}" for f in functions[:2]]
 
@@ -102,12 +102,12 @@ def _implementation(run: Run, i: Implementation | Unjudgeable) -> dict[str, Any]
         "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
         "components": list(i.components), "conventions": _conventions(run, i),
         "profile": run.plan.profiles[i.name].name, "isolation": [], "bound": list(i.told),
-        "blind_spots": run.watch.spots(i.source) if run.watch and run.complete else None,
+        "blind_spots": run.recording.spots(i.source) if run.recording and run.complete else None,
     }  # fmt: skip
 
 
 def _conventions(run: Run, i: Implementation) -> dict[str, str]:
-    """Return what is declared, and what was observed where nothing is; with the component where two differ."""
+    """Return the declared choices, else the observed ones; under "convention (component)" if two components differ."""
     by_component = {component: dict(i.declared(component)) for component in i.components}
     for planned in run.plan.planned:
         if planned.implementation is i and planned.id in run.outcomes:
@@ -192,7 +192,7 @@ def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[st
 
 
 def _advice(run: Run, relations: Relations, planned: Planned) -> dict[str, Any] | None:
-    """Return what to look at, and where, of a failure at the root that no known mistake reproduces; else None."""
+    """Return the usual cause and the region for a failure at the root that no mutant reproduces; else None."""
     if not run.explained or not relations.unexplained(planned) or planned.id in run.diagnoses:
         return None
     return {

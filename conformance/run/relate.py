@@ -1,4 +1,4 @@
-"""How the failures of a run hang together: which follow from which, and which are known deviations."""
+"""Relate the failures of a run: which are consequences of which, and which are known deviations."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,18 @@ if TYPE_CHECKING:  # imported where throughput is asked for
 
 @dataclass(frozen=True)
 class Relations:
-    """What is known of the failures of a run besides their outcomes, by the ids of planned checks."""
+    """The relations between the failures of a run, by the ids of planned checks."""
 
-    follows_from: Mapping[str, list[str]]  # the requirements at the root of a failure; empty for a root
-    deviations: Mapping[str, Deviation]  # of the failures that a known deviation accounts for
+    follows_from: Mapping[str, list[str]]  # failure -> the requirements at its root; () for a root
+    deviations: Mapping[str, Deviation]  # failure -> the known deviation that accounts for it
 
     def unexplained(self, planned: Planned) -> bool:
-        """Return whether a check failed, follows from no other failure, and is no known deviation."""
+        """Return whether a check failed at the root, and is no known deviation."""
         return self.follows_from.get(planned.id) == [] and planned.id not in self.deviations
 
 
 def relate(run: Run) -> Relations:
-    """Return how the failures of each component of each implementation hang together."""
+    """Return the relations between the failures of each component of each implementation."""
     groups: dict[tuple[str, str], list[Planned]] = defaultdict(list)
     for planned in run.plan.planned:
         if planned.id in run.outcomes and run.outcomes[planned.id].outcome == "fail":
@@ -46,9 +46,9 @@ def relate(run: Run) -> Relations:
 
 
 def _roots(failed: Mapping[str, Judged]) -> dict[str, list[str]]:
-    """Return for each failed requirement those at its root: failed ancestors that have no failed ancestor themselves.
+    """Return the requirements at the root of each failure: failed ancestors that have no failed ancestor themselves.
 
-    Where NaN was compared with NaN, that is the first of such failures.
+    If NaN was compared with NaN, the root is the first such failure.
     """
     roots = [name for name in failed if not registry.ancestors(name) & set(failed)]
     blind = [name for name in roots if _blind(failed[name])]
@@ -62,19 +62,19 @@ def _roots(failed: Mapping[str, Judged]) -> dict[str, list[str]]:
 
 
 def _blind(judged: Judged) -> bool:
-    """Return whether a failure says no more than that what came out is not finite."""
+    """Return whether a failure only shows that the output is not finite."""
     return bool(judged.failing and judged.failing.failure and judged.failing.failure.details.get("blind"))
 
 
 def _deviation(requirement: str, roots: Sequence[str], known: Mapping[str, Deviation]) -> Deviation | None:
-    """Return the known deviation that accounts for a failure, itself or by what it follows from."""
+    """Return the known deviation that accounts for a failure or for its roots."""
     if requirement in known:
         return known[requirement]
     return known[roots[0]] if roots and all(root in known for root in roots) else None
 
 
 def stale(run: Run) -> list[str]:
-    """Return a line for every known deviation that was judged and did not fail."""
+    """Return a line for every known deviation whose check was judged and did not fail."""
     outcomes = defaultdict(set)
     for p in run.plan.planned:
         if p.id in run.outcomes:
@@ -88,7 +88,7 @@ def stale(run: Run) -> list[str]:
 
 
 def standing(run: Run, implementation: Implementation, component: str) -> "Standing":
-    """Return which MUSTs a component was found to violate until now, at the root."""
+    """Return the MUSTs that a component violates at the root, among the checks judged so far."""
     from attnconf.conformance.timing.run import Standing
 
     relations = relate(run)

@@ -1,4 +1,4 @@
-"""``-k EXPR``: which planned checks, which of their cases, and which of what is timed, are wanted."""
+"""``-k EXPR``: select planned checks, their cases, and timings."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
 
 def by_expression(text: str) -> "tuple[Callable[[Planned, str], bool], Callable[[Entrant], bool]]":
-    """Return what chooses checks, by requirement, implementation, component, lens and case, and what chooses timings.
+    """Return two predicates for an expression: of (planned check, case name), and of an entrant to time.
 
-    Raises ValueError with a message.
+    Words of the expression match requirement, implementation, component, lens and case.
+    Raises ValueError, with a message, for an expression that cannot be parsed.
     """
     from _pytest.mark.expression import Expression
 

@@ -1,4 +1,4 @@
-"""What an exception of foreign code says, in one line; its own ``__str__`` may raise."""
+"""Words for an exception of foreign code, in one line; safe where the exception's own ``__str__`` raises."""
 
 LONGEST = 300  # characters of a text
 
@@ -20,5 +20,5 @@ def named(error: BaseException) -> str:
 
 
 def deed(error: BaseException) -> str:
-    """Return what code did in place of returning: ``raised ValueError: …`` or ``called exit(1)``."""
+    """Return a verb phrase for an exception: ``raised ValueError: …``, or ``called exit(1)`` for SystemExit."""
     return f"called exit({error.code!r})" if isinstance(error, SystemExit) else f"raised {named(error)}"

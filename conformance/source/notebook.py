@@ -1,4 +1,4 @@
-"""Turn a notebook into Python text: its code cells one after the other, without what is meant for the shell."""
+"""Turn a notebook into Python text: its code cells one after the other, without shell commands (``!pip``, ``%cd``)."""
 
 import ast
 import io
@@ -15,7 +15,7 @@ _MAGIC = re.compile(r"\s*[%!?]|\s*[\w.\[\], ]+=\s*[%!]|\s*[\w.]+\?{1,2}\s*$")
 
 
 class BadNotebook(Exception):
-    """Not a notebook with Python in it; the message says why."""
+    """The file is no notebook with Python in it; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Cells:
     broken: tuple[tuple[str, str], ...]  # cells without definitions that are no Python: (place, why)
 
     def place(self, line: int) -> str:
-        """Return where a line of the text stands, in words."""
+        """Return the place of a line of the text, in words: "cell 3, line 2"."""
         first, number = [start for start in self.starts if start[0] <= line][-1]
         return f"cell {number}, line {line - first + 1}"
 
 
 def prompt_of(filename: str) -> int | None:
-    """Return the n of In [n] where a file of a traceback is a cell of the notebook that this runs in."""
+    """Return the n of In [n] for a traceback's file name of a cell in the running notebook; None for other files."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     named = getattr(getattr(shell, "compile", None), "format_code_name", lambda name: None)(filename)
     number = re.search(r"\d+", named[1]) if named else None

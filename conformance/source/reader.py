@@ -1,9 +1,9 @@
-"""Read what was handed in, a .py file, a notebook or a module, into a module object.
+"""Read a .py file, a notebook or a module into a module object.
 
-A file is run whole where its top level is no more than imports, definitions and constants, or where it is an adapter.
-Of any other, ``definitions`` says what is run, so that no training, plotting or endless loop is; a file that is run
-whole, and the modules that a file imports, have no such guard. What is printed is kept and not shown, there is nothing
-to read from standard input, and the settings of the process are as before when the file has been run.
+A file is run whole if its top level has only imports, definitions and constants, or if it is an adapter.
+Of any other file ``statements.chosen`` picks the statements to run, so that no training, plotting or endless loop
+starts; files that are run whole, and imported modules, have no such guard. Output is kept and not shown, standard
+input is empty, and the settings of the process are restored after the run.
 """
 
 import ast
@@ -35,30 +35,30 @@ _SHOWN = 20_000  # characters of what is printed
 
 
 class NotThere(Exception):
-    """There is no such file, or none that can be read."""
+    """The file does not exist or cannot be read."""
 
 
 class NotLoaded(Exception):
-    """The file is there, but no module can be made of it; the message says why, in one line."""
+    """The file exists, but no module can be made of it; the message says why, in one line."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What was read: the module, and how it came about."""
+    """A file, notebook or module that was read: its module object, and how the reading went."""
 
     module: ModuleType
     path: Path | None = None  # none where the module has no Python text
     text: str = ""  # the Python that was run; of a notebook its code cells, one after the other
-    printed: str = ""  # what it wrote while it was run, and its warnings
-    partial: bool = False  # only imports, definitions and what these need were run
+    printed: str = ""  # output and warnings of the run
+    partial: bool = False  # only imports, definitions and their needs were run
     left_out: tuple[str, ...] = ()  # the statements that were not run: "line 12, `train(model)`"
     absent: Mapping[str, str] = field(default_factory=dict)  # names that have no value, and why
-    lost: tuple[str, ...] = ()  # of these, layers, and definitions that failed
+    lost: tuple[str, ...] = ()  # the part of ``lost`` to report: layers, and definitions that failed
     cells: notebook.Cells | None = None
-    kept: str = ""  # of what has no file: under which name source_text has its text
+    kept: str = ""  # the key of the text in source_text, for a module without a file
 
     def place(self, line: int) -> str:
-        """Return where a line of the text stands in the file: "line 12", "cell 3, line 2"."""
+        """Return the place of a line of the text in the file: "line 12", "cell 3, line 2"."""
         return self.cells.place(line) if self.cells else f"line {line}"
 
     def names(self) -> list[str]:
@@ -68,11 +68,11 @@ class Source:
 
     @property
     def called(self) -> str:
-        """The name under which source_text has its text: its path, where it has one."""
+        """The key of the text in source_text: the path, where there is one."""
         return str(self.path or self.kept or self.module.__name__)
 
     def untried(self) -> str:
-        """Return what was not run, in words to be put behind a reason; nothing where all was."""
+        """Return words on the statements that were not run, to be put behind a reason; "" if all were run."""
         return _not_run(self.left_out)
 
 
@@ -83,12 +83,12 @@ _adopted: set[str] = set()  # cells of a notebook that is open, by their names i
 
 
 def was_read(filename: str) -> bool:
-    """Return whether a file of a traceback is one that was read here, or a cell of what is judged."""
+    """Return whether a traceback's file name is that of a file read here, or of a cell that is judged."""
     return filename in _read or filename in _adopted
 
 
 def adopt(filename: str) -> None:
-    """Take a cell of a notebook that is open for one of the files that are judged."""
+    """Treat a cell of the open notebook like a file read here, so that tracebacks name its lines."""
     _adopted.add(filename)
 
 
@@ -98,7 +98,7 @@ def text(filename: str) -> str:
 
 
 def where(filename: str, line: int) -> str:
-    """Return a place in a file that was read, or in any other, in words: "homework.py:12"."""
+    """Return the place of a line in any file, in words: "homework.py:12"."""
     cells = _read[filename].cells if filename in _read else None
     prompt = notebook.prompt_of(filename) if filename in _adopted else None
     if prompt is not None:
@@ -107,9 +107,9 @@ def where(filename: str, line: int) -> str:
 
 
 def read(path: Path, wanted: Sequence[str] = ()) -> Source:
-    """Return what a .py file or a notebook holds. Raises NotThere or NotLoaded.
+    """Return the module of a .py file or a notebook. Raises NotThere or NotLoaded.
 
-    ``wanted`` are names at its top level that somebody asked for.
+    ``wanted``: names at the top level whose definitions are run in any case.
     """
     raw = _bytes(path)
     filename = str(path.absolute())
@@ -153,14 +153,14 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
 
 
 def read_module(dotted: str) -> Source:
-    """Return an importable module. Raises what importing it raises."""
+    """Return an importable module. Raises whatever the import raises."""
     with quiet() as printed:
         module = importlib.import_module(dotted)
     return replace(of_module(module), printed=printed())
 
 
 def of_module(module: ModuleType) -> Source:
-    """Return a module that is there already, with its text where it has a file."""
+    """Return the Source of a module object that exists already, with its text if the module has a file."""
     file = getattr(module, "__file__", None)
     path = Path(file) if isinstance(file, str) and file.endswith(".py") and Path(file).is_file() else None
     text = path.read_text(encoding="utf-8", errors="replace") if path else ""
@@ -231,7 +231,7 @@ def _parsed(text: str, filename: str, cells: notebook.Cells | None) -> ast.Modul
 
 @dataclass
 class _Run:
-    """The running of one file, and what was not run of it."""
+    """One run of a file's statements, with a list of the statements left out."""
 
     module: ModuleType
     outline: list[Statement]
@@ -239,9 +239,9 @@ class _Run:
     cells: notebook.Cells | None
     left_out: list[str] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)  # names without a value, and why
-    lacking: dict[str, str] = field(default_factory=dict)  # of these, names whose import failed
+    lacking: dict[str, str] = field(default_factory=dict)  # the part of ``absent`` whose import failed
     unusable: dict[str, str] = field(default_factory=dict)  # definitions that cannot work, and why
-    failed: set[str] = field(default_factory=set)  # of these, what raised
+    failed: set[str] = field(default_factory=set)  # the definitions that raised
 
     def everything(self, tree: ast.Module) -> None:
         try:
@@ -252,9 +252,9 @@ class _Run:
             raise NotLoaded(f"importing it {self._said(error)}") from error
 
     def whole(self, tree: ast.Module, wanted: Sequence[str]) -> None:
-        """Run everything, or where an import fails, the definitions that do without what it should have brought.
+        """Run everything; if an import fails, run the definitions that do not use the missing package.
 
-        Raises NotLoaded where there is none.
+        Raises NotLoaded if no definition is left.
         """
         before = dict(vars(self.module))
         try:
@@ -270,11 +270,11 @@ class _Run:
                 raise
 
     def _defines(self) -> bool:
-        """Return whether any class or function of the file is there."""
+        """Return whether any class or function of the file was defined."""
         return any(s.name in vars(self.module) for s in self.outline if s.kind == "definition" and s.name)
 
     def some(self, wanted: Sequence[str]) -> None:
-        """Run the definitions and what they need, and note what was not run."""
+        """Run the definitions and their needs, and note the statements that were not run."""
         run = statements.chosen(self.outline, wanted)
         future = self._future()
         for place, why in self.cells.broken if self.cells else ():
@@ -296,7 +296,7 @@ class _Run:
                         known.pop(name, None)
 
     def remove_unusable(self) -> None:
-        """Take out the definitions that cannot work without what failed. Raises NotLoaded where no other is left."""
+        """Remove the definitions that use a name without a value. Raises NotLoaded if no definition is left."""
         last = {s.name: s for s in self.outline if s.kind == "definition" and s.name and not s.drives}
         bound = {name for s in self.outline for name in s.binds} | set(vars(builtins))
         while True:
@@ -318,12 +318,12 @@ class _Run:
             self.absent[name] = self.unusable[name]
 
     def lost(self) -> tuple[str, ...]:
-        """Return the definitions whose loss is to be told, whatever else can be judged."""
+        """Return the lost definitions to report, even if others can be judged."""
         names = {s.name: s.is_layer for s in self.outline if s.name is not None and s.name in self.unusable}
         return tuple(name for name, layer in names.items() if layer or name in self.failed)
 
     def _future(self) -> int:
-        """Return what ``from __future__ import …`` asks of the compiler."""
+        """Return the compiler flags that the file's ``from __future__ import …`` asks for."""
         import __future__
 
         nodes = [s.node for s in self.outline if isinstance(s.node, ast.ImportFrom) and s.node.module == "__future__"]
@@ -339,7 +339,7 @@ class _Run:
             self.absent[name] = f"{what}, was not run: of this file only definitions and what they need are"
 
     def _failed(self, statement: Statement, error: BaseException) -> None:
-        """Note a statement that failed, and what cannot be used without it."""
+        """Note a statement that failed, and the names that have no value without it."""
         what = f"{self._place(statement)}, `{statement.words}`"
         said = self._said(error, statement.node.lineno)
         for name in statement.binds - set(vars(self.module)):
@@ -365,7 +365,7 @@ class _Run:
         return self.cells.place(line) if self.cells else f"line {line}"
 
     def _said(self, error: BaseException, at: int | None = None) -> str:
-        """Return what a statement did instead, and on which line where that is not ``at``."""
+        """Return words on how a statement failed, with the line unless it is ``at``."""
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.filename]
         place = f" ({self._at(lines[-1])})" if lines and lines[-1] and lines[-1] != at else ""
         return f"{deed(error)}{place}"
@@ -385,17 +385,17 @@ def _new_module(stem: str, filename: str) -> ModuleType:
 
 
 def _free_name(stem: str) -> str:
-    """Return a name that no other module has: dataclasses look their module up."""
+    """Return a module name that is not in sys.modules yet: dataclasses look their module up there."""
     taken = stem in sys.modules or stem in sys.stdlib_module_names or not stem.isidentifier()
     return f"{stem}_{len(sys.modules)}" if taken else stem
 
 
-# -- what it finds around it
+# -- the modules around a file
 
 
 @contextlib.contextmanager
 def _importable(path: Path, tree: ast.Module, module: ModuleType) -> Iterator[None]:
-    """Let a file import what lies beside it, and not what lay beside the file that was read before."""
+    """Let a file import the modules in its own folder, and not those of the file that was read before."""
     folder, before = path.parent, list(sys.path)
     for name in [name for name, other in _siblings.items() if other != folder]:
         sys.modules.pop(name, None)
@@ -422,12 +422,12 @@ def _importable(path: Path, tree: ast.Module, module: ModuleType) -> Iterator[No
 
 
 def _in_package(path: Path) -> bool:
-    """Return whether a file lies in a package of its own name, which is then what that name means to its imports."""
+    """Return whether a file lies in a package of its own name: ``import name`` in it then means the package."""
     return path.stem == path.parent.name and (path.parent / "__init__.py").exists()
 
 
 def _above(folder: Path) -> list[str]:
-    """Return the folders from which a file of a project is imported when the project runs it."""
+    """Return the folders a file may import from: those above it up to the project's root, else above its packages."""
     found: list[str] = []
     for above in (folder, *folder.parents):
         found.append(str(above))
@@ -438,12 +438,12 @@ def _above(folder: Path) -> list[str]:
 
 
 def _packages(folder: Path) -> list[Path]:
-    """Return a folder and those above it as long as they are packages."""
+    """Return a folder and its parents, as far up as they are packages."""
     return list(itertools.takewhile(lambda above: (above / "__init__.py").exists(), (folder, *folder.parents)))
 
 
 def _give_package(folder: Path, tree: ast.Module, module: ModuleType) -> None:
-    """Let relative imports find the modules around a file: in its package, or where that does not import, without."""
+    """Let relative imports find the modules around a file, also where importing the file's package fails."""
     depth = max((n.level for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)), default=0)
     if not depth:
         return
@@ -464,7 +464,7 @@ def _give_package(folder: Path, tree: ast.Module, module: ModuleType) -> None:
 
 
 class _Kept(io.TextIOWrapper):
-    """A standard output that keeps what is written, whatever is done with it."""
+    """A standard output that keeps all that is written, even after the file closes or detaches it."""
 
     def close(self) -> None:
         pass
@@ -474,7 +474,7 @@ class _Kept(io.TextIOWrapper):
 
 
 class _Nothing(io.StringIO):
-    """A standard input that says at once that there is nobody to ask."""
+    """A standard input without anybody to ask: ``input()`` raises RuntimeError at once."""
 
     def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]  # text, as its siblings
         raise RuntimeError("it reads from standard input, and there is nobody to ask")
@@ -488,7 +488,7 @@ class _Nothing(io.StringIO):
 
 @contextlib.contextmanager
 def quiet(path: Path = Path()) -> Iterator["_Printed"]:
-    """Keep what is printed, and leave the settings of the process as they are."""
+    """Catch all output, and restore the settings of the process afterwards."""
     raw = io.BytesIO()
     out = _Kept(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
     printed = _Printed(raw)
@@ -513,7 +513,7 @@ def quiet(path: Path = Path()) -> Iterator["_Printed"]:
 
 
 class _Printed:
-    """What was printed, and the warnings."""
+    """The output and the warnings of a run."""
 
     def __init__(self, raw: io.BytesIO):
         self.raw = raw

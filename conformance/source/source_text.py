@@ -1,4 +1,4 @@
-"""The Python text of what is judged: of its file, or of the cells of a notebook that it was typed into."""
+"""The Python text of a judged class or function: of its file, or of the notebook cells it was typed into."""
 
 import ast
 import inspect
@@ -13,42 +13,42 @@ from attnconf.conformance.source import reader
 
 
 @dataclass(frozen=True)
-class Text:
-    """Python text, and of which files or cells it is made."""
+class SourceText:
+    """Python text, with the files or cells that its lines come from."""
 
     text: str
     parts: tuple[tuple[int, str], ...]  # (first line within the text, from 1; the name of the file in tracebacks)
 
     def place(self, line: int) -> str:
-        """Return where a line of the text stands, in words: "homework.py:12", "In [3], line 4"."""
+        """Return the place of a line of the text, in words: "homework.py:12", "In [3], line 4"."""
         first, filename = [part for part in self.parts if part[0] <= line][-1]
         return reader.where(filename, line - first + 1)
 
     def definitions(self) -> dict[str, str]:
-        """Return where its classes and functions begin, by their names; of several of one name the last."""
+        """Return the first line of each class and function by name; of several of one name, of the last."""
         kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
         return {node.name: self.place(node.lineno) for node in ast.parse(self.text).body if isinstance(node, kinds)}
 
 
-_kept: dict[str, Text] = {}  # of what has no file of its own, by what it is called
+_kept: dict[str, SourceText] = {}  # of classes and functions without a file, by key
 
 
-def text_of(source: str) -> Text | None:
-    """Return the text of a file, or what was kept under this name; None where there is none."""
+def text_of(source: str) -> SourceText | None:
+    """Return the text of a file, or the text that ``keep`` stored under this key; None if there is neither."""
     if source in _kept:
         return _kept[source]
     path = Path(source or "-")
     if reader.was_read(source):
-        return Text(reader.text(source), ((1, source),))
+        return SourceText(reader.text(source), ((1, source),))
     if path.suffix != ".py" or not path.is_file():
         return None
-    return Text(path.read_text(encoding="utf-8", errors="replace"), ((1, source),))
+    return SourceText(path.read_text(encoding="utf-8", errors="replace"), ((1, source),))
 
 
 def keep(called: str, things: Iterable[Any]) -> str | None:
-    """Keep the text of functions and classes with what they name, and return under which name text_of has it.
+    """Keep the text of functions and classes with the definitions they name; return the key for ``text_of``.
 
-    That is the name of their file where there is one; None where there is no text, as at Python's own prompt.
+    The key is the path of their file where there is one, and None where there is no text (at Python's own prompt).
     """
     names = dict.fromkeys(f.__code__.co_filename for thing in things for f in reached(thing))
     texts = {name: "".join(linecache.getlines(name)) for name in names}
@@ -62,12 +62,12 @@ def keep(called: str, things: Iterable[Any]) -> str | None:
         parts.append((whole.count("\n") + 1, name))
         whole += text
         reader.adopt(name)
-    _kept[called] = Text(whole, tuple(parts))
+    _kept[called] = SourceText(whole, tuple(parts))
     return called
 
 
 def reached(thing: Any) -> Iterator[FunctionType]:
-    """Yield the functions of a class, or a function itself, and those of what these name in their module."""
+    """Yield a function, or the functions of a class, then the functions that these name in their module, and so on."""
     todo, seen = [thing], set()
     while todo:
         this = todo.pop()
@@ -82,7 +82,7 @@ def reached(thing: Any) -> Iterator[FunctionType]:
 
 
 def functions_of(thing: Any) -> list[FunctionType]:
-    """Return a function, or the functions that a class and its bases of the same module define."""
+    """Return a function in a list, or the functions defined by a class and its bases of the same module."""
     if isinstance(thing, FunctionType):
         return [inspect.unwrap(thing)]
     if not isinstance(thing, type):
@@ -92,6 +92,6 @@ def functions_of(thing: Any) -> list[FunctionType]:
 
 
 def code_names(code: CodeType) -> set[str]:
-    """Return the names that code reads from its module, with that of the functions in it."""
+    """Return the global names that code reads, nested functions included."""
     inner = [c for c in code.co_consts if isinstance(c, CodeType)]
     return set(code.co_names).union(*(code_names(c) for c in inner))

@@ -1,9 +1,9 @@
-"""Which statements of a file's top level are run: all of them, or only definitions and what these need.
+"""Choose which statements of a file's top level are run: all, or only definitions and their needs.
 
 A script that trains, plots and prints would take hours or fail, and says nothing of the layer it defines. Of such a
-file are run: imports, functions, classes, constants, settings, and of the other assignments those whose names a kept
-definition reads, as a global, a base, a decorator or a default. Whatever fetches or trains is not run even then, and
-neither is what only a function that trains or plots reads.
+file these are run: imports, functions, classes, constants, settings, and the assignments whose names a kept
+definition reads (as a global, a base, a decorator or a default). Never run are statements that fetch or train, and
+assignments that only a training or plotting function reads.
 """
 
 import ast
@@ -29,7 +29,7 @@ _SETTINGS = {
     "manual_seed", "manual_seed_all", "seed", "filterwarnings", "simplefilter", "basicConfig", "set_printoptions",
     "set_default_dtype", "set_float32_matmul_precision", "set_verbosity_error", "set_loglevel",
 }  # fmt: skip
-# Calls of what fetches, reads from the user, or trains.
+# Calls that fetch, read from the user, or train.
 _FETCHES = {
     "from_pretrained", "load_dataset", "hf_hub_download", "snapshot_download", "download", "download_url", "urlopen",
     "urlretrieve", "wget", "input", "raw_input", "system", "check_call", "check_output", "Popen",
@@ -44,14 +44,14 @@ _WEIGHTS = {"weights", "_weights", "w", "_"}
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of the top level, and what is to be known of it."""
+    """One statement of the top level, with its kind, its names and its needs."""
 
     node: ast.stmt
     kind: str  # import, definition, constant, setting, assignment, work, guard, nothing
     binds: frozenset[str] = frozenset()  # names it gives a value, or changes
     reads: frozenset[str] = frozenset()  # globals it needs
-    barred: bool = False  # it fetches or trains: not run even if something needs it
-    drives: bool = False  # a definition that trains, plots or fetches: what it calls is not needed
+    barred: bool = False  # the statement fetches or trains: not run even if a definition needs it
+    drives: bool = False  # a definition that trains, plots or fetches: its needs are not run
 
     @property
     def name(self) -> str | None:
@@ -60,7 +60,7 @@ class Statement:
 
     @property
     def is_layer(self) -> bool:
-        """Return whether this is a class that can be called."""
+        """Return whether the statement is a class whose objects can be called."""
         if not isinstance(self.node, ast.ClassDef):
             return False
         methods = {n.name for n in self.node.body if isinstance(n, ast.FunctionDef)}
@@ -74,12 +74,12 @@ class Statement:
 
 
 def configured(parameters: Sequence[str]) -> bool:
-    """Return whether these are the parameters of a function of an adapter: (config, weights)."""
+    """Return whether the parameters are those of an adapter's function: (config, weights)."""
     return bool(parameters) and parameters[0] in _CONFIGS
 
 
 def is_adapter(tree: ast.Module) -> bool:
-    """Return whether a text adapts something to this suite; it is then run whole, like any module."""
+    """Return whether a text is an adapter of this suite; an adapter is run whole, like any module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
@@ -99,7 +99,7 @@ def statements(tree: ast.Module) -> list[Statement]:
 
 
 def _drivers(tree: ast.Module) -> set[str]:
-    """Return the names of functions that train, plot or fetch, or call one that does, and of classes that train."""
+    """Return the names of functions that train, plot or fetch (also through others), and of classes that train."""
     definitions = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
     functions = {n.name: _called(n) for n in definitions if not isinstance(n, ast.ClassDef)}
     drivers = {n.name for n in definitions if _drives(n)}
@@ -109,9 +109,9 @@ def _drivers(tree: ast.Module) -> set[str]:
 
 
 def has_work(found: Sequence[Statement], notebook: bool) -> bool:
-    """Return whether there is more than imports, definitions, constants and settings.
+    """Return whether some statement is no import, definition, constant or setting.
 
-    A file that defines nothing is run all the same where that ends, to see whether it raises or exits.
+    A file that defines nothing is run all the same if its statements end, to see whether it raises or exits.
     """
     work = [s for s in found if s.kind in ("assignment", "work")]
     defines = any(s.kind == "definition" for s in found)
@@ -120,7 +120,7 @@ def has_work(found: Sequence[Statement], notebook: bool) -> bool:
 
 
 def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> set[int]:
-    """Return which statements to run, by their place in the list; ``wanted`` are names that somebody asked for."""
+    """Return the indices of the statements to run; the definitions of ``wanted`` names are among them."""
     always = {i for i, s in enumerate(found) if s.kind in ("import", "definition", "nothing")}
     imported = {name for s in found if s.kind == "import" for name in s.binds}
     needed = {name for s in found if s.kind == "definition" for name in s.reads} | set(wanted)
@@ -139,11 +139,11 @@ def chosen(found: Sequence[Statement], wanted: Sequence[str] = ()) -> set[int]:
 
 
 def _free(found: Sequence[Statement], run: set[int]) -> set[int]:
-    """Return the constants and settings that read nothing but what is run anyway."""
+    """Return the constants and settings whose names are all bound by statements that are run anyway."""
     known = {name for i in run for name in found[i].binds} | set(vars(builtins)) | {"__name__", "__file__", "__doc__"}
     free: set[int] = set()
     for i, s in enumerate(found):
-        within = s.binds if isinstance(s.node, ast.If | ast.Try) else set()  # what is bound and read in it
+        within = s.binds if isinstance(s.node, ast.If | ast.Try) else set()  # bound before it reads
         if s.kind in ("constant", "setting") and s.reads - within <= known:
             free.add(i)
             known |= s.binds
@@ -184,7 +184,7 @@ def _kind(node: ast.stmt) -> str:
 
 
 def _compound(node: ast.If | ast.Try) -> str:
-    """Return the kind of an ``if`` or ``try``: what it would be if its statements stood alone."""
+    """Return the kind of an ``if`` or ``try``: the kind that its statements would have on their own."""
     kinds = {_kind(inner) for inner in _inner(node)}
     if kinds & {"assignment", "work"} or (isinstance(node, ast.If) and not _is_plain(node.test)):
         return "assignment"
@@ -205,7 +205,7 @@ def _is_main(test: ast.expr) -> bool:
 
 
 def _is_plain(value: ast.expr) -> bool:
-    """Return whether evaluating this costs nothing; what stands in a lambda is not evaluated."""
+    """Return whether evaluating an expression costs nothing; the body of a lambda is not evaluated."""
     if isinstance(value, ast.Lambda):
         return True
     if isinstance(value, ast.Await | ast.Yield | ast.YieldFrom):
@@ -234,7 +234,7 @@ def _called(node: ast.AST) -> set[str]:
 
 
 def _barred(node: ast.stmt) -> bool:
-    """Return whether a statement fetches, trains, plots or may never end. What a ``try`` falls back on is not asked."""
+    """Return whether a statement fetches, trains, plots or may never end. The handlers of a ``try`` do not count."""
     if isinstance(node, ast.Try):
         return any(_barred(inner) for inner in (*node.body, *node.orelse, *node.finalbody))
     for n in ast.walk(node):
@@ -246,7 +246,7 @@ def _barred(node: ast.stmt) -> bool:
 
 
 def _drives(node: ast.stmt) -> bool:
-    """Return whether a definition trains, plots or fetches. A class does where it is no layer and trains."""
+    """Return whether a function trains, plots or fetches, or a class that is no layer trains."""
     if isinstance(node, ast.ClassDef):
         layer = any("Module" in ast.unparse(base) or "Layer" in ast.unparse(base) for base in node.bases)
         return not layer and bool(_called(node) & {"backward", "zero_grad"})
@@ -257,7 +257,7 @@ def _drives(node: ast.stmt) -> bool:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a statement binds at the top level, and those of which it changes a part."""
+    """Yield the names that a statement binds at the top level, or changes a part of (``table[0] = …``)."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -284,7 +284,7 @@ def _root(node: ast.expr) -> Iterator[str]:
 
 
 def _read(node: ast.stmt, drives: bool) -> set[str]:
-    """Return the globals that a statement reads; of a definition that drives, only to be defined."""
+    """Return the globals that a statement reads; of a definition that trains or plots, not those in function bodies."""
     try:
         top = symtable.symtable(ast.unparse(node), "<statement>", "exec")
     except SyntaxError:  # an await at the top of a notebook

@@ -1,4 +1,4 @@
-"""Reading somebody's source: its nodes with what stands around them, and what expressions mean, as far as one sees."""
+"""The syntax tree of a user's source: searching its nodes and their parents, and reading simple expressions."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ Nodes = list[ast.AST]
 
 @dataclass
 class Code:
-    """What is searched: statements, with what stands around each node of theirs."""
+    """Statements to search, with the parent of each of their nodes."""
 
     body: list[ast.stmt]
 
@@ -25,7 +25,7 @@ class Code:
         return [node for node in self.nodes if isinstance(node, ast.FunctionDef)]
 
     def calls(self, *names: str) -> list[ast.Call]:
-        """Return the calls of functions or methods of these names, small letters or not."""
+        """Return the calls of functions or methods with one of these names; case does not matter."""
         return [n for n in self.nodes if isinstance(n, ast.Call) and last_name(n.func).lower() in names]
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -76,7 +76,7 @@ def number(node: ast.AST | None) -> float | None:
 
 
 def argument(call: ast.Call, name: str, place: int) -> ast.AST | None:
-    """Return an argument by name or place; one place earlier in a method, whose first is the tensor itself."""
+    """Return an argument by name or place; in a method call one place earlier, as the tensor stands before the dot."""
     for keyword in call.keywords:
         if keyword.arg == name:
             return keyword.value
@@ -87,5 +87,5 @@ def argument(call: ast.Call, name: str, place: int) -> ast.AST | None:
 
 
 def is_call(node: ast.AST, *words: str) -> bool:
-    """Return whether a node is a call of something whose name contains one of the words."""
+    """Return whether a node is a call of a function whose name contains one of the words."""
     return isinstance(node, ast.Call) and any(word in last_name(node.func).lower() for word in words)

@@ -1,8 +1,8 @@
-"""The accuracy tier: nothing is timed that is not right, on the same shapes, in the same dtype and pass.
+"""The accuracy tier: a contender is timed only if it is right on the same shapes, in the same dtype and pass.
 
-What is right is the reference in float64 on the very numbers that were used. How far off one may be is what the
-reference itself is off in the dtype, times a factor (numerics.error_budget): wide enough for any order of evaluation,
-many times too narrow for one in the next lower precision.
+The wanted output is the reference's in float64 on the very numbers that were used. The bound is the error of the
+reference itself in the case's dtype, times a factor (engine.error_budget): wide enough for any order of evaluation, and
+many times too narrow for the next lower precision.
 """
 
 from dataclasses import replace
@@ -17,16 +17,16 @@ from attnconf.conformance.engine.evidence import Failure, Measure
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.timing.problem import Numbers, Problem
 
-# Times what the reference is off: others sum in blocks, in another order. The next lower precision than float32 is
-# thousands of times further off.
+# Factor on the reference's own error: others sum in blocks, in another order. Errors of the next lower precision than
+# float32 are thousands of times larger.
 SLACK = {torch.float32: 8.0, torch.bfloat16: 2.0, torch.float16: 2.0}
-SCORES = {"cpu": 2**22, "cuda": 2**28}  # how many of them the reference may have at once
-LITTLE = 1e8  # operations that the reference does again each time that results are looked at
+SCORES = {"cpu": 2**22, "cuda": 2**28}  # scores that the reference may hold at once
+LITTLE = 1e8  # operations that the reference may repeat at each look
 Part = tuple[slice, ...]
 
 
 class Tier:
-    """What is wanted of one problem, by a reference in the conventions that contenders declare."""
+    """The wanted output and gradients of one problem, by a reference in the conventions that contenders declare."""
 
     def __init__(self, problem: Problem, reference: Implementation):
         self.problem = problem
@@ -35,10 +35,10 @@ class Tier:
         self._first: list[Tensor | None] = []
 
     def check(self, given: Numbers, returned: Any, first: bool = False) -> Measure:
-        """Return the measure of the output if all that was returned for ``given`` is right, else raise Failure.
+        """Return the measure of the output if everything returned for ``given`` is right, else raise Failure.
 
-        With ``first`` all contenders are given the same, and as much as possible is compared; else what depends on the
-        row that was changed last is.
+        With ``first``, all contenders are given the same numbers, and as much as possible is compared. Otherwise only
+        the part that depends on the row changed last is compared.
         """
         case = self.problem.case
         got = [returned] if case.passes == "forward" else list(returned)
@@ -56,15 +56,15 @@ class Tier:
         return measures[0]
 
     def names(self) -> list[str]:
-        """Return what is returned: the output, and the gradient of each input and weight."""
+        """Return names for the returned tensors: "out", then "gradient of …" for each input and weight."""
         if self.problem.case.passes == "forward":
             return ["out"]
         return ["out", *(f"gradient of {name}" for name in (*self.problem.of(0).inputs, *self.problem.weights))]
 
     def part(self, first: bool) -> Part:
-        """Return what is compared of inputs and output: all, or the sample, and head, whose row was changed last.
+        """Return the part of inputs and output to compare: all (), or the sample and head of the row changed last.
 
-        Only all of it tells of the gradients of weights.
+        Gradients of weights can be compared only on all of it.
         """
         case, row = self.problem.case, self.problem.row
         little = case.work.flops < LITTLE
@@ -73,7 +73,7 @@ class Tier:
         return tuple(slice(n, n + 1) for n in row[: 2 if case.component == "attention" else 1])
 
     def wanted(self, given: Numbers, part: Part, dtype: torch.dtype) -> list[Tensor | None]:
-        """Return the reference's output and gradients, computed in ``dtype``; None where a part cannot tell."""
+        """Return the reference's output and gradients in ``dtype``; None for gradients that need more than the part."""
         graded = self.problem.case.passes != "forward"
 
         def leaf(x: Tensor) -> Tensor:
@@ -120,7 +120,7 @@ class Tier:
 
 
 def _error(less: Tensor | None, want: Tensor | None, dtype: torch.dtype) -> tuple[float, float] | None:
-    """Return what the reference is off in the case's dtype, the largest and in the mean, with slack."""
+    """Return the reference's own (largest, mean) error in the case's dtype, with slack."""
     if less is None or want is None:
         return None
     largest, mean = worst([less.detach().double() - want.detach()])

@@ -1,8 +1,8 @@
-"""Anchors: what every contender's time is divided by. Ratios outlive the machine; seconds do not.
+"""Anchors: every contender's time is divided by an anchor's. Ratios outlive the machine; seconds do not.
 
-Attention is held against torch's fused kernel, multi-head attention against that between linear layers, an encoder
-layer against torch.nn's functions in the same order, and what only reads and writes against a copy of as many bytes.
-They are written without a module, as lean as torch allows.
+The anchor of attention is torch's fused kernel; of multi-head attention, the same kernel between linear layers; of an
+encoder layer, torch.nn's functions in the same order; of encodings and norms, a copy of as many bytes.
+Anchors are written without a module, as lean as torch allows.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ CUDA_BACKENDS = ("CUDNN_ATTENTION", "FLASH_ATTENTION", "EFFICIENT_ATTENTION")
 
 
 def anchors(device: str, component: str) -> list[Implementation]:
-    """Return what may be the anchor; on CUDA the quickest in a case is, on the CPU torch's own choice."""
+    """Return the possible anchors: on the CPU torch's own choice of kernel, on CUDA one for each backend."""
     if timed(component).copies:
         return [Implementation("copy", {component: copying})]
     if device == "cpu":
@@ -39,7 +39,7 @@ def _anchor(name: str, backend: Any) -> Implementation:
 
 
 class Kernel:
-    """Attention by one backend, and what is built around it."""
+    """Attention by one backend, and the components built on it."""
 
     def __init__(self, backend: Any):
         self.backend = backend
@@ -89,5 +89,5 @@ class Kernel:
 
 
 def copying(config: Any, weights: Weights) -> Forward:
-    """Return x times 1: neither an encoding nor a norm, but what either must read and write, backward too."""
+    """Return x times 1: the memory traffic of an encoding or a norm without its arithmetic, backward too."""
     return lambda x: x * 1.0

@@ -1,13 +1,13 @@
 """Clocks: how long a sample of calls took, on the CPU and on CUDA.
 
-On the CPU the ratios are made of the time that this process spent computing, in all its threads: a neighbour that takes
-the processor away lengthens the wall's time, and that of long samples more than of short ones, but not this. The wall's
-time is measured beside it, and what the process waits for (another process, a sleep) shows in the difference.
-Threads that a contender has of its own are waited for, until all of them sleep: beside busy neighbours a thread may get
-its turn after the call has returned, and what it computes then would be in the next contender's time.
+On the CPU, ratios are made of process time: the computing time of this process in all its threads. A busy neighbour
+lengthens the wall time, of long samples more than of short ones, but not the process time. Both are measured; their
+difference shows what a contender waits for (another process, a sleep).
+The clock waits until all of a contender's own threads sleep: beside busy neighbours a thread may run after the call has
+returned, and its work would be counted in the next contender's time.
 
-The clocks are taken from a copy of the time module that nobody else has, so that a submission that replaces
-``time.perf_counter`` is seen to do it (trust.py) and gains nothing by it.
+The clocks come from a private copy of the time module. A submission that replaces ``time.perf_counter`` gains nothing,
+and is noticed (integrity.py).
 """
 
 import importlib.util
@@ -23,13 +23,13 @@ from typing import Any, Protocol
 import torch
 
 Run = Callable[[int], Any]  # computes on the i-th set of inputs
-SEVERAL = 0.1  # of a contender's computing time: what other threads than the calling one may take
-REST = 2e-3  # seconds that the caller sleeps to see whether something is computed meanwhile
-RESTS = 100  # of such rests, at most, the caller takes until its threads sleep
+SEVERAL = 0.1  # fraction of a contender's computing time that threads other than the caller may take
+REST = 2e-3  # seconds that the caller sleeps to see whether other threads compute
+RESTS = 100  # rests, at most, until all other threads sleep
 
 
 def pristine(name: str) -> ModuleType:
-    """Return a new copy of a built-in module. Raises ImportError if it is none."""
+    """Return a new copy of a built-in module. Raises ImportError if there is none of this name."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.loader is None:
         raise ImportError(f"no module {name!r}")
@@ -51,7 +51,7 @@ _listdir, _open, _own_id = os.listdir, open, threading.get_native_id
 
 
 def _busy_threads() -> int:
-    """Return how many other threads of this process compute, or wait for a processor to do so."""
+    """Return how many other threads of this process are running or wait for a processor."""
     own, busy = str(_own_id()), 0
     for thread in _listdir("/proc/self/task"):
         if thread != own:
@@ -63,7 +63,7 @@ def _busy_threads() -> int:
     return busy
 
 
-BUSY = _busy_threads if Path("/proc/self/task").is_dir() else None  # elsewhere what they compute must tell
+BUSY = _busy_threads if Path("/proc/self/task").is_dir() else None  # on other systems, their computing time tells
 
 
 try:
@@ -78,9 +78,9 @@ except ImportError:  # on Windows
 
 @dataclass(frozen=True)
 class Job:
-    """One sample to take: ``inner`` calls on sets of inputs, from ``first`` on, each of which computes ``calls`` times.
+    """One sample to take: ``inner`` runs on sets of inputs, from set ``first`` on; a run makes ``calls`` calls.
 
-    ``before`` is called before the sample, ``after`` with what the last call returned; neither is timed.
+    ``before()`` is called before the sample, ``after(returned)`` with the last run's result; neither is timed.
     """
 
     run: Run
@@ -103,18 +103,18 @@ class Job:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sample took, in seconds for one call."""
+    """The times of a sample, in seconds for one call."""
 
-    seconds: float  # by the clock that ratios are made of
-    wall: float = math.nan  # by the host's; NaN where it was not looked at
+    seconds: float  # by the clock of the ratios
+    wall: float = math.nan  # by the host's clock; NaN where it was not read
     waits: float = 0.0  # times that the process gave the processor up to wait for something
     late: float = 0.0  # how long the device went on after the call's own stream had ended
     mhz: float = math.nan  # the processor's clock; NaN where it cannot be seen
-    others: float = 0.0  # what other threads than the caller's computed, until they slept
+    others: float = 0.0  # computing time of threads other than the caller's, until they slept
 
 
 class Clock(Protocol):
-    """Takes samples. ``now`` is the wall's time in seconds."""
+    """Takes samples. ``now()`` is the wall time in seconds."""
 
     @property
     def name(self) -> str: ...
@@ -125,7 +125,7 @@ class Clock(Protocol):
     def sample(self, job: Job) -> Sample: ...
 
     def idle(self, seconds: float) -> float:
-        """Return how long something was computed while the caller slept for so long."""
+        """Return how many seconds other threads computed while the caller slept for ``seconds``."""
         ...
 
 
@@ -175,8 +175,8 @@ class ProcessClock:
 class CudaClock:
     """CUDA's clock: events on the current stream, behind a flush of the L2 cache that lets the host run ahead.
 
-    Every sample waits for the whole device: what another stream still does is ``late``, and in nobody else's sample.
-    Every ``checked``-th sample is taken once more by the host, between two synchronisations.
+    Every sample waits for the whole device. Work that another stream does meanwhile is the sample's ``late``, and so in
+    no other sample. Every ``checked``-th sample is also timed by the host, between two synchronisations.
     """
 
     flush: Callable[[], None]
@@ -214,11 +214,11 @@ class CudaClock:
         return (self.now() - start) / job.total
 
     def idle(self, seconds: float) -> float:
-        return 0.0  # every sample says what was late
+        return 0.0  # every sample has its ``late``
 
 
 def cuda_clock(cache_bytes: int, mhz: Callable[[], float] | None = None) -> CudaClock:
-    """Return CUDA's clock for a device whose L2 cache is so large."""
+    """Return CUDA's clock for a device with an L2 cache of this size."""
     beyond = torch.empty(max(256 * 2**20, 4 * cache_bytes), dtype=torch.int8, device="cuda")
 
     def flush() -> None:

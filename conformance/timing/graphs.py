@@ -1,4 +1,4 @@
-"""CUDA graphs: many short calls recorded once and replayed, so that their launches do not hide what they take."""
+"""CUDA graphs: many short calls recorded once and replayed, so that launching them does not hide their time."""
 
 from typing import Any
 
@@ -11,8 +11,7 @@ ENOUGH = 200e-6  # seconds that a recording takes
 
 
 def recorded(run: Run, calls: int, cuda: Any = torch.cuda) -> Run | None:
-    """Return what replays calls 0, 1, … at once and returns what the last one returned; nothing where it cannot be.
-
+    """Return a function that replays calls 0, 1, … at once and returns the last result; None if recording fails.
     A call that waits for the device, or allocates outside torch, cannot be recorded.
     """
     aside = cuda.Stream()

@@ -11,8 +11,8 @@ PASSES = ("forward", "backward", "both")
 
 
 @dataclass(frozen=True)
-class Case:
-    """Sizes (B samples, H heads, L queries, S keys, E features of a head) and what is done with them."""
+class TimedCase:
+    """A component with sizes: B samples, H heads, L queries, S keys, E features of a head; and the passes to time."""
 
     name: str
     component: str
@@ -46,7 +46,7 @@ class Case:
 
     @property
     def work(self) -> Work:
-        """Return what one call of this case must do at least."""
+        """Return the least work (FLOPs, bytes) of one call of this case."""
         return timed(self.component).work(self)
 
     def __str__(self) -> str:
@@ -59,17 +59,17 @@ class Case:
 # -- CPU: float32, one thread
 
 _CPU = (
-    *(Case(f"attention-{length}", "attention", B=2, H=8, L=length, E=64) for length in (128, 256, 512, 1024)),
-    Case("attention-causal-512", "attention", B=2, H=8, L=512, E=64, causal=True),
-    Case("module-16", "multi_head_attention", B=2, H=4, L=16, E=16),
-    Case("module-128", "multi_head_attention", B=4, H=4, L=128, E=64),
-    Case("module-512", "multi_head_attention", B=2, H=8, L=512, E=64),
-    Case("layer-128", "encoder_layer", B=4, H=4, L=128, E=64, hidden=1024),
-    Case("decode", "attention", B=2, H=8, L=1, S=2048, E=64),
-    Case("padded", "attention", B=4, H=8, L=256, E=64, padded=True),
-    Case("rotary", "rotary", B=2, H=8, L=512, E=64),
-    Case("layer-norm", "layer_norm", B=2, H=8, L=512, E=64),
-    Case("rms-norm", "rms_norm", B=2, H=8, L=512, E=64),
+    *(TimedCase(f"attention-{length}", "attention", B=2, H=8, L=length, E=64) for length in (128, 256, 512, 1024)),
+    TimedCase("attention-causal-512", "attention", B=2, H=8, L=512, E=64, causal=True),
+    TimedCase("module-16", "multi_head_attention", B=2, H=4, L=16, E=16),
+    TimedCase("module-128", "multi_head_attention", B=4, H=4, L=128, E=64),
+    TimedCase("module-512", "multi_head_attention", B=2, H=8, L=512, E=64),
+    TimedCase("layer-128", "encoder_layer", B=4, H=4, L=128, E=64, hidden=1024),
+    TimedCase("decode", "attention", B=2, H=8, L=1, S=2048, E=64),
+    TimedCase("padded", "attention", B=4, H=8, L=256, E=64, padded=True),
+    TimedCase("rotary", "rotary", B=2, H=8, L=512, E=64),
+    TimedCase("layer-norm", "layer_norm", B=2, H=8, L=512, E=64),
+    TimedCase("rms-norm", "rms_norm", B=2, H=8, L=512, E=64),
 )
 _CPU_SMOKE = (
     ("attention-256", "forward"), ("attention-256", "both"), ("module-128", "forward"), ("layer-128", "forward"),
@@ -79,7 +79,7 @@ _CPU_SMOKE = (
 
 _LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)  # tokens
 _CUDA = tuple(
-    Case(
+    TimedCase(
         f"attention-{'causal-' * causal}{length}-{width}", "attention",
         B=max(1, 16384 // length), H=2048 // width, L=length, E=width, causal=causal, dtype=dtype, device="cuda",
     )
@@ -90,14 +90,14 @@ _CUDA_OTHERS = tuple(
     replace(case, dtype="bfloat16", device="cuda")
     for case in (
         # the size for which NVIDIA publishes H200 figures of cuDNN: cudnn-frontend, benchmark/sdpa_benchmark_training
-        Case("published", "attention", B=1, H=64, kv_heads=8, L=8192, E=128, causal=True),
-        Case("decode", "attention", B=32, H=16, L=1, S=8192, E=128),
-        Case("padded", "attention", B=8, H=16, L=2048, E=128, padded=True),
-        Case("module", "multi_head_attention", B=4, H=16, L=2048, E=128),
-        Case("layer", "encoder_layer", B=4, H=16, L=2048, E=128, hidden=8192),
-        Case("rotary", "rotary", B=4, H=16, L=4096, E=128),
-        Case("layer-norm", "layer_norm", B=4, H=16, L=4096, E=128),
-        Case("rms-norm", "rms_norm", B=4, H=16, L=4096, E=128),
+        TimedCase("published", "attention", B=1, H=64, kv_heads=8, L=8192, E=128, causal=True),
+        TimedCase("decode", "attention", B=32, H=16, L=1, S=8192, E=128),
+        TimedCase("padded", "attention", B=8, H=16, L=2048, E=128, padded=True),
+        TimedCase("module", "multi_head_attention", B=4, H=16, L=2048, E=128),
+        TimedCase("layer", "encoder_layer", B=4, H=16, L=2048, E=128, hidden=8192),
+        TimedCase("rotary", "rotary", B=4, H=16, L=4096, E=128),
+        TimedCase("layer-norm", "layer_norm", B=4, H=16, L=4096, E=128),
+        TimedCase("rms-norm", "rms_norm", B=4, H=16, L=4096, E=128),
     )
 )
 _CUDA_SMOKE = (
@@ -106,7 +106,7 @@ _CUDA_SMOKE = (
 _FORWARD_ONLY = ("decode", "padded")
 
 
-def cases(device: str, which: str) -> tuple[Case, ...]:
+def cases(device: str, which: str) -> tuple[TimedCase, ...]:
     """Return the cases of a device ("cpu", "cuda") and a choice ("smoke", "grid"), each in the passes it is timed in.
 
     Raises ValueError for another device or choice.
@@ -121,6 +121,6 @@ def cases(device: str, which: str) -> tuple[Case, ...]:
     return tuple(_in(case, p) for case in every for p in PASSES if p == "forward" or case.name not in _FORWARD_ONLY)
 
 
-def _in(case: Case, passes: str) -> Case:
+def _in(case: TimedCase, passes: str) -> TimedCase:
     group = case.component.replace("_", "-")
     return replace(case, name=f"{case.name}-{passes}", passes=passes, group=f"{group} {passes}")

@@ -1,7 +1,7 @@
-"""Whether a time can be believed: what a contender may not do while it is timed, and what no contender can.
+"""Whether a time can be believed: flags for tricks, and for results that no hardware can reach.
 
-The catalogue is that of people who were fooled: KernelBench (EVAL.md), pygpubench, GPU MODE. Each flag has a code, says
-in words what was seen, and says whether the time means nothing because of it ("suspect").
+The tricks are those that fooled others: KernelBench (EVAL.md), pygpubench, GPU MODE. A flag has a code, words on what
+was observed, and "suspect" if the time means nothing because of it.
 """
 
 import statistics
@@ -35,7 +35,7 @@ _KEPT = {name: getattr(owner, attribute) for name, (owner, attribute) in _TIMERS
 
 @dataclass(frozen=True)
 class Flag:
-    """Something that was seen of a contender; ``suspect``: its time means nothing."""
+    """An observation on a contender; ``suspect``: its time means nothing."""
 
     code: str
     text: str
@@ -43,8 +43,8 @@ class Flag:
 
 
 @dataclass
-class Watch:
-    """Looks at one contender: at what it returns, and at what it leaves behind."""
+class Inspector:
+    """Inspects one contender: its results, and the threads and settings that it leaves behind."""
 
     name: str
     problem: Problem
@@ -55,7 +55,7 @@ class Watch:
     threads: frozenset[int | None] = frozenset()
 
     def flag(self, code: str, text: str, suspect: bool = True) -> None:
-        """Note a flag; the first of a code stays, but for a graver one."""
+        """Add a flag; of two with one code the first stays, unless only the second is suspect."""
         if code not in self.flags or (suspect and not self.flags[code].suspect):
             self.flags[code] = Flag(code, text, suspect)
 
@@ -65,19 +65,19 @@ class Watch:
         self.remember(first + count - 1)
 
     def remember(self, last: int) -> None:
-        """Remember what is there before a call."""
+        """Remember the running threads and the inputs before a call."""
         self.threads = _threads()
         self.given = self.problem.of(last).copy()
 
     def after(self, last: int, returned: Any) -> None:
-        """Compare what the last call of a sample returned, as it is now, with what it must be."""
+        """Compare the last result of a sample, as it is now, with the wanted one."""
         try:
             self.demand(last, returned)
         except Failure as failure:
             self.flag("wrong-when-timed", f"right before it was timed, but while it was: {failure.message}")
 
     def demand(self, last: int, returned: Any, first: bool = False) -> Measure:
-        """Return the measure of the output of the last call, as it is now. Raises Failure; what goes on is flagged."""
+        """Return the measure of the last call's output, as it is now. Raises Failure; work that goes on is flagged."""
         assert self.given is not None
         several = isinstance(returned, tuple)
         now = [x.clone() if isinstance(x, Tensor) else x for x in (returned if several else [returned])]
@@ -87,7 +87,7 @@ class Watch:
         return self.tier.check(self.given, tuple(now) if several else now[0], first)
 
     def _settle(self, suspect: bool) -> None:
-        """Look for what goes on. At the first call workers may start; later, a thread at each call is a trick."""
+        """Flag threads and work that go on after a call. Workers may start at the first call, and not later."""
         more = len(_threads() - self.threads)
         if more:
             self.flag("thread", f"{more} thread(s) that a call had started went on after it returned", suspect)
@@ -102,7 +102,7 @@ class Watch:
         changed = [name for name, (x, before) in pairs.items() if not same_values(x.detach(), before)]
         if changed:
             for name in changed:
-                pairs[name][0].data.copy_(pairs[name][1])  # the others are given the same
+                pairs[name][0].data.copy_(pairs[name][1])  # the other contenders are given the same tensors
             self.flag("changed-inputs", f"it changed {', '.join(changed)} in place")
             raise Failure("property", f"changed {', '.join(changed)} in place")
 
@@ -128,7 +128,7 @@ def plain(returned: Any, given: Numbers) -> None:
 
 
 def replaced_timers() -> dict[str, str]:
-    """Return the timers that are no longer those of the libraries, with the file that the new ones come from."""
+    """Return the replaced timers of libraries by name, with the file of each replacement."""
     found = {}
     for name, (owner, attribute) in _TIMERS.items():
         now = getattr(owner, attribute, None)
@@ -137,7 +137,7 @@ def replaced_timers() -> dict[str, str]:
     return found
 
 
-# -- settings that everybody shares
+# -- settings of the whole process
 
 _SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "the number of threads": (torch.get_num_threads, torch.set_num_threads),
@@ -149,19 +149,19 @@ _SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 
 
 def settings() -> dict[str, Any]:
-    """Return what a contender could set for all."""
+    """Return the settings of the process that a contender could change for all."""
     return {name: read() for name, (read, _) in _SETTINGS.items()}
 
 
 def restore(before: dict[str, Any]) -> list[str]:
-    """Set everything back; return what had been changed."""
+    """Restore all settings; return the names of the changed ones."""
     changed = [name for name, value in settings().items() if value != before[name]]
     for name in changed:
         _SETTINGS[name][1](before[name])
     return changed
 
 
-# -- what samples tell
+# -- flags from samples
 
 
 def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag]:
@@ -170,7 +170,7 @@ def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag
     seconds, slow = (statistics.median(s.seconds for s in each) for each in (samples, anchor))
     host, share = _host(samples), _host(anchor)
     if host is not None and share is not None and host > 2 * share and statistics.median(s.waits for s in samples) > 0:
-        # what seems no faster gains nothing by it: its own threads may be kept waiting by neighbours
+        # a contender that is no faster gains nothing: neighbours may keep its threads waiting
         words = f"{1 - 1 / host:.0%} of the wall's time it waits, and is not computing"
         flags.append(Flag("waits", words, suspect=seconds < 2 * slow))
     others = statistics.median(s.others / s.seconds for s in samples)
@@ -184,6 +184,6 @@ def of_samples(samples: Sequence[Sample], anchor: Sequence[Sample]) -> list[Flag
 
 
 def _host(samples: Sequence[Sample]) -> float | None:
-    """Return the median of wall's time by the clock's, where the wall was looked at."""
+    """Return the median of wall time divided by clock time, over the samples with both."""
     shares = [s.wall / s.seconds for s in samples if s.wall == s.wall]
     return statistics.median(shares) if shares else None

@@ -1,8 +1,8 @@
-"""What a set of samples says: the interval of a median paired ratio, and the verdict on it.
+"""The interval of the median ratio of two contenders' samples, and the verdict on it.
 
-Two contenders are compared by what they took in the same rounds, so that what slows a round slows both. The interval is
-that of the bootstrap (Efron 1979) for the median, in the limit of infinitely many resamples, where its distribution is
-known in closed form: it takes no random numbers, and comparing B with A gives the mirror image of A with B.
+Two contenders are compared by their times in the same rounds, so that a disturbance slows both. The interval is the
+bootstrap's (Efron 1979) for the median, in the limit of infinitely many resamples. Its distribution is then known in
+closed form, takes no random numbers, and comparing B with A gives the mirror image of comparing A with B.
 """
 
 import math
@@ -18,7 +18,7 @@ VERDICTS = ("FASTER", "SAME", "SLOWER", "AMBIGUOUS", "SUSPECT")
 
 @dataclass(frozen=True)
 class Interval:
-    """A ratio of times and where it lies with 95 % confidence."""
+    """A ratio of times with its 95 % confidence interval."""
 
     ratio: float
     lo: float
@@ -64,7 +64,7 @@ def _at_least(wanted: int, n: int, p: float) -> float:
 
 
 def verdict(interval: Interval, margin: float) -> str:
-    """Return FASTER, SAME or SLOWER where the whole interval says so, else AMBIGUOUS."""
+    """Return FASTER, SAME or SLOWER if the whole interval lies there, else AMBIGUOUS."""
     if interval.hi < 1 - margin:
         return "FASTER"
     if interval.lo > 1 + margin:

@@ -1,6 +1,6 @@
-"""What the times were taken on: processor, GPU, versions, settings, load; and the peaks that it reaches.
+"""The machine of a run: processor, GPU, versions, settings, load, and its peaks of computing and memory.
 
-What cannot be read is left out. nvidia-ml-py is used where it is installed, never needed.
+Facts that cannot be read are left out. nvidia-ml-py is used if it is installed, and never needed.
 """
 
 import math
@@ -26,13 +26,13 @@ DATASHEETS = (
 )
 # What NVIDIA publishes for cuDNN on an H200, in TFLOP/s: cudnn-frontend, benchmark/sdpa_benchmark_training.
 PUBLISHED = {("H200", "published-forward"): 644.0, ("H200", "published-backward"): 541.0}
-NEAR = 0.08  # a run that is further from these is on a degraded machine, or measures wrongly
+NEAR = 0.08  # a run further off is on a degraded machine, or measures wrongly
 IDLE = 5  # per cent of the time that a GPU without work may be in use
-DEGRADED = 0.6  # of the datasheet's operations: a machine that multiplies matrices more slowly is not what it seems
+DEGRADED = 0.6  # fraction of the datasheet's operations; a machine below it is degraded
 
 
 def facts(device: str) -> dict[str, Any]:
-    """Return what is recorded with every run."""
+    """Return the facts on the machine that are recorded with every run."""
     found = {
         "python": platform.python_version(), "torch": str(torch.__version__), "system": platform.platform(),
         "cpu": cpu_model(), "cores": os.cpu_count(), "affinity": affinity(), "governor": governor(),
@@ -67,7 +67,7 @@ def load_average() -> float | None:
 
 
 def steal() -> int | None:
-    """Return for how many ticks since the start others had the cores of this virtual machine."""
+    """Return the ticks since the start in which other virtual machines had this one's cores."""
     fields = _read("/proc/stat").partition("\n")[0].split()
     return int(fields[8]) if len(fields) > 8 else None
 
@@ -83,7 +83,7 @@ def _read(path: str) -> str:
 
 
 def gpu() -> dict[str, Any]:
-    """Return what torch, and NVML where it is installed, say of the current device."""
+    """Return the facts on the current GPU from torch, and from NVML where it is installed."""
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
     return {
         "gpu": properties.name, "multiprocessors": properties.multi_processor_count,
@@ -96,13 +96,13 @@ def gpu() -> dict[str, Any]:
 
 
 def cache_bytes() -> int:
-    """Return how large the GPU's L2 cache is; 64 MiB where torch does not tell."""
+    """Return the bytes of the GPU's L2 cache; 64 MiB where torch does not tell."""
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
     return int(getattr(properties, "L2_cache_size", 0)) or 64 * 2**20
 
 
 def nvml() -> dict[str, Any]:
-    """Return driver, limits, clocks and neighbours, as far as nvidia-ml-py is there and can tell."""
+    """Return driver, limits, clocks and neighbours of the GPU; {} without nvidia-ml-py."""
     library, handle = _nvml_handle()
     if library is None:
         return {}
@@ -143,7 +143,7 @@ def _answer(library: Any, ask: Callable[[], Any]) -> Any:
 
 
 def clock_rate() -> Callable[[], float] | None:
-    """Return what reads the GPU's clock in MHz, or nothing where NVML is not there."""
+    """Return a function that reads the GPU's clock in MHz, or None without NVML."""
     library, handle = _nvml_handle()
     if library is None:
         return None
@@ -156,7 +156,7 @@ def clock_rate() -> Callable[[], float] | None:
 
 
 def busy() -> str:
-    """Return in words why the GPU is not idle, before anything ran on it; nothing where it is, or cannot be asked."""
+    """Return words on why the GPU is not idle before a run; "" if it is idle or cannot be asked."""
     library, handle = _nvml_handle()
     if library is None:
         return ""
@@ -192,7 +192,7 @@ def peaks(device: str, clock: Clock | None = None) -> dict[str, float]:
 
 
 def degraded(found: dict[str, float]) -> bool:
-    """Return whether matrices are multiplied so slowly that nothing absolute should be said."""
+    """Return whether matrix products are so slow that absolute numbers mean nothing."""
     return "flops" in found and found["gemm"] < DEGRADED * found["flops"]
 
 
@@ -209,14 +209,14 @@ def _copy(device: str, clock: Clock) -> float:
 
 
 def _fastest(run: Callable[[int], Any], clock: Clock) -> float:
-    """Return the shortest of 20 samples: a peak is what is reached when nothing disturbs."""
+    """Return the shortest of 20 samples: a peak is reached when nothing disturbs."""
     for i in range(3):
         run(i)
     return min(clock.sample(Job(run)).seconds for _ in range(20))
 
 
 def as_published(gpu_name: str, record: Mapping[str, Any]) -> bool | None:
-    """Return whether the anchor of a case is as fast as published, or None where nothing is published."""
+    """Return whether the anchor of a case is as fast as published; None without a published figure."""
     for (part, case), tflops in PUBLISHED.items():
         if part in gpu_name and record["case"] == case and record["status"] == "timed":
             return bool(abs(record["anchor"]["tflops"] / tflops - 1) <= NEAR)

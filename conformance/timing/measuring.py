@@ -1,4 +1,4 @@
-"""One case, timed: contenders, the anchor, and the anchor again, and what is to be said of them, as data."""
+"""Time one case: the contenders, the anchor, and the anchor a second time; return the measurements as data."""
 
 import contextlib
 import gc
@@ -20,25 +20,25 @@ from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.anchors import anchors
 from attnconf.conformance.timing.clock import Clock
 from attnconf.conformance.timing.graphs import ENOUGH, TOO_SHORT, recorded
-from attnconf.conformance.timing.grid import Case
-from attnconf.conformance.timing.integrity import Watch
+from attnconf.conformance.timing.grid import TimedCase
+from attnconf.conformance.timing.integrity import Inspector
 from attnconf.conformance.timing.problem import Problem
-from attnconf.conformance.timing.rounds import Rounds, Rules, Timed, estimate, measure, warm_up
+from attnconf.conformance.timing.rounds import Contender, Rounds, Rules, estimate, measure, warm_up
 
 AGAIN = " (again)"  # the anchor under another name
 SETS, GRAPHS = 256, 8  # sets of inputs at most, and where backward keeps a graph for each
-BYTES = {"cpu": 2**26, "cuda": 2**30}  # of all sets together, at most; one set there is at least
-LOOKS = 5  # at what is too fast
+BYTES = {"cpu": 2**26, "cuda": 2**30}  # bytes of all sets together, at most; there is at least one set
+LOOKS = 5  # further calls of a contender that is too fast
 
 
 def time_case(
-    case: Case, contenders: Sequence[Implementation], rules: Rules | None = None, *, clock: Clock | None = None,
+    case: TimedCase, contenders: Sequence[Implementation], rules: Rules | None = None, *, clock: Clock | None = None,
     peaks: Mapping[str, float] | None = None, seed: int | None = None, disturbed: str = "",
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what was measured in one case, ready for JSON.
+    """Return the measurements of one case, ready for JSON.
 
-    ``peaks`` are those of ``machine.peaks``; without them there are no fractions of them. ``disturbed`` says, in words,
-    why nothing can be decided here, as ``machine.busy`` does: verdicts are then AMBIGUOUS.
+    peaks      of ``machine.peaks``; without them the entries have no fractions of peaks
+    disturbed  words of ``machine.busy``; if not empty, all verdicts are AMBIGUOUS
     """
     if case.device == "cuda" and not torch.cuda.is_available():
         return {**record.of_case(case), "status": "not-run", "reason": "no CUDA device"}
@@ -54,7 +54,7 @@ def time_case(
 
 @contextlib.contextmanager
 def _quiet(device: str) -> Iterator[None]:
-    """One thread, no garbage collection, and all settings as they were afterwards."""
+    """Use one thread without garbage collection; restore all settings afterwards."""
     before, collecting = integrity.settings(), gc.isenabled()
     torch.set_num_threads(1)
     gc.disable()
@@ -73,7 +73,7 @@ class Measuring:
     """The work of ``time_case``."""
 
     def __init__(
-        self, case: Case, rules: Rules, clock: Clock, seed: int, peaks: Mapping[str, float], disturbed: str = ""
+        self, case: TimedCase, rules: Rules, clock: Clock, seed: int, peaks: Mapping[str, float], disturbed: str = ""
     ):
         self.case, self.rules, self.clock, self.seed, self.peaks = case, rules, clock, seed, peaks
         self.disturbed = disturbed
@@ -81,21 +81,21 @@ class Measuring:
         self.reference = apply([])
         self.tier = Tier(self.problem, self.reference)
         self.problem.touch(0, 1)
-        self.watches: dict[str, Watch] = {}
+        self.inspectors: dict[str, Inspector] = {}
         self.entries: dict[str, dict[str, Any]] = {}
-        self.bytes: dict[str, int | None] = {}  # what the anchors take
+        self.bytes: dict[str, int | None] = {}  # peak memory of the anchors
 
     def of(self, contenders: Sequence[Implementation]) -> dict[str, Any]:
-        """Return what was measured. Raises Failure or Unsupported where no anchor can do it."""
+        """Return the measurements. Raises Failure or Unsupported if no anchor can compute the case."""
         start = self.clock.now()
         memory.forget_compiled()
         anchor, implementation = self._anchor()
         racing = [anchor, self._enter(implementation, anchor.name + AGAIN)]
-        self.watches = {c.name: self._watch(c) for c in contenders}
+        self.inspectors = {c.name: self._inspector(c) for c in contenders}
         for contender in contenders:
             timed = self._admit(contender)
             racing += [timed] if timed else []
-        admitted = self.clock.now()  # compiling takes its time, and is nobody's
+        admitted = self.clock.now()  # compiling is in nobody's time
         racing = [timed for timed in racing if self._sized(timed)]
         racing = self._fill_sets(racing)
         warm_up(racing, self.clock, self.rules.warm_up)
@@ -103,11 +103,11 @@ class Measuring:
         self._say_who_replaced_timers(contenders)
         return self._told(found, anchor.name, racing, self.clock.now() - start)
 
-    # -- who is timed
+    # -- admission
 
-    def _anchor(self) -> tuple[Timed, Implementation]:
-        """Return the quickest anchor that can do this. Raises Failure or Unsupported if none can."""
-        able: list[tuple[float, Timed, Implementation]] = []
+    def _anchor(self) -> tuple[Contender, Implementation]:
+        """Return the quickest anchor that can compute the case. Raises Failure or Unsupported if none can."""
+        able: list[tuple[float, Contender, Implementation]] = []
         error: Exception = Unsupported("there is none")
         for implementation in anchors(self.case.device, self.case.component):
             try:
@@ -123,54 +123,54 @@ class Measuring:
         _, timed, implementation = min(able, key=lambda found: found[0])
         return timed, implementation
 
-    def _watch(self, implementation: Implementation) -> Watch:
-        """Return what looks at a contender; those of the same conventions share what is wanted."""
+    def _inspector(self, implementation: Implementation) -> Inspector:
+        """Return the inspector of a contender; contenders with the reference's conventions share one tier."""
         component = self.case.component
         reference = in_conventions(self.reference, implementation.declared(component))
         same = reference.components[component] is self.reference.components[component]
         tier = self.tier if same else Tier(self.problem, reference)
-        return Watch(implementation.name, self.problem, tier, self.clock)
+        return Inspector(implementation.name, self.problem, tier, self.clock)
 
-    def _enter(self, implementation: Implementation, name: str = "") -> Timed:
+    def _enter(self, implementation: Implementation, name: str = "") -> Contender:
         """Build a contender that is not judged."""
         run = self.problem.runner(implementation)
         name = name or implementation.name
-        return Timed(name, run, before=self.problem.touch, guard=lambda: foreign(implementation))
+        return Contender(name, run, before=self.problem.touch, guard=lambda: foreign(implementation))
 
-    def _admit(self, implementation: Implementation) -> Timed | None:
-        """Return a contender that is right, or nothing: its entry then says why it is not timed."""
+    def _admit(self, implementation: Implementation) -> Contender | None:
+        """Return the contender if it is right, else None; its entry then says why it is not timed."""
         entry: dict[str, Any] = {"name": implementation.name, "status": "timed", "reason": "", "flags": []}
         self.entries[implementation.name] = entry
-        watch, before = self.watches[implementation.name], integrity.settings()
+        inspector, before = self.inspectors[implementation.name], integrity.settings()
         try:
-            return self._judged(implementation, watch, entry)
+            return self._judged(implementation, inspector, entry)
         except Unsupported as unsupported:
             entry.update(status="unsupported", reason=f"not supported: {unsupported}")
         except Failure as failure:
             entry.update(status="not-timed", reason=f"not timed: {failure.message}")
         finally:
             for name in integrity.restore(before):
-                watch.flag("changed-setting", f"it changed {name} for all", suspect=False)
-            entry["flags"] = [asdict(flag) for flag in watch.flags.values()]
+                inspector.flag("changed-setting", f"it changed {name} for all", suspect=False)
+            entry["flags"] = [asdict(flag) for flag in inspector.flags.values()]
         return None
 
-    def _judged(self, implementation: Implementation, watch: Watch, entry: dict[str, Any]) -> Timed:
+    def _judged(self, implementation: Implementation, inspector: Inspector, entry: dict[str, Any]) -> Contender:
         if self.case.component not in implementation.components:
             raise Unsupported(f"it has no {self.case.component}")
         if self.case.kv_heads not in (0, self.case.H):
             raise Unsupported("fewer heads of keys than of queries: the contract has none")
         timed = self._enter(implementation)
-        timed.before, timed.after = watch.before, watch.after
-        watch.remember(0)
+        timed.before, timed.after = inspector.before, inspector.after
+        inspector.remember(0)
         seen = memory.noticing_compilers(implementation)
         with timed.guard(), seen, memory.allocated(self.case.device) as peak:
             returned = timed.run(0)
-        entry["accuracy"] = asdict(watch.demand(0, returned, first=True))
+        entry["accuracy"] = asdict(inspector.demand(0, returned, first=True))
         entry["peak_bytes"] = peak.get("bytes") or memory.counted(implementation, self.problem)
         return timed
 
-    def _sized(self, timed: Timed) -> bool:
-        """Give a contender as many calls in a sample as it takes; return whether it still runs."""
+    def _sized(self, timed: Contender) -> bool:
+        """Set the number of calls in a contender's sample; return whether it can still be timed."""
         try:
             seconds = max(estimate(timed, self.clock), 1e-7)
         except (Failure, Unsupported) as error:
@@ -186,8 +186,8 @@ class Measuring:
         timed.inner = max(1, math.ceil(enough / seconds)) if self.case.device == "cpu" or seconds < TOO_SHORT else 1
         return True
 
-    def _fill_sets(self, racing: Sequence[Timed]) -> list[Timed]:
-        """Have enough sets of inputs that a sample sees none twice; return whose graphs for them could be made."""
+    def _fill_sets(self, racing: Sequence[Contender]) -> list[Contender]:
+        """Draw enough sets of inputs that a sample uses none twice; return the contenders prepared for them."""
         one, case = self.problem.of(0), self.case
         size = sum(x.nbytes for x in (*one.inputs.values(), one.cotangent))
         most = min(GRAPHS if case.passes == "backward" else SETS, max(1, BYTES[case.device] // size))
@@ -195,8 +195,8 @@ class Measuring:
         self.problem.grow(min(most, max(beyond_cache, *(timed.inner for timed in racing))))
         return [timed for timed in racing if self._prepared(timed)]
 
-    def _prepared(self, timed: Timed) -> bool:
-        """Make backward's graphs, or record short calls on CUDA; return whether there was memory for that."""
+    def _prepared(self, timed: Contender) -> bool:
+        """Make backward's graphs, or record short calls on CUDA; return whether that worked."""
         try:
             if self.case.passes == "backward":
                 with timed.guard():
@@ -211,23 +211,23 @@ class Measuring:
             self._record(timed)
         return True
 
-    def _record(self, timed: Timed) -> None:
+    def _record(self, timed: Contender) -> None:
         replay = recorded(timed.run, timed.inner) if self.case.passes == "forward" else None
         if replay is not None:
             timed.run, timed.calls, timed.inner = replay, timed.inner, 1
-        elif timed.name in self.watches:
+        elif timed.name in self.inspectors:
             words = "calls this short are not recorded in a CUDA graph: launching them is in the time"
-            self.watches[timed.name].flag("launch-bound", words, suspect=False)
+            self.inspectors[timed.name].flag("launch-bound", words, suspect=False)
 
     def _say_who_replaced_timers(self, contenders: Sequence[Implementation]) -> None:
-        """Flag those whose file a replaced timer comes from, or everybody if that cannot be told."""
+        """Flag the contenders whose file replaced a timer, or all contenders if the file is unknown."""
         for name, file in integrity.replaced_timers().items():
             for contender in [c for c in contenders if file and c.source == file] or contenders:
-                self.watches[contender.name].flag("replaced-timer", f"{name} was replaced, by {file or 'somebody'}")
+                self.inspectors[contender.name].flag("replaced-timer", f"{name} was replaced, by {file or 'somebody'}")
 
-    # -- what is said
+    # -- entries
 
-    def _told(self, found: Rounds, anchor: str, racing: Sequence[Timed], seconds: float) -> dict[str, Any]:
+    def _told(self, found: Rounds, anchor: str, racing: Sequence[Contender], seconds: float) -> dict[str, Any]:
         aa = found.against(anchor + AGAIN, anchor)
         void = aa.lo > 1 + self.rules.void or aa.hi < 1 - self.rules.void
         for timed in racing:
@@ -247,15 +247,15 @@ class Measuring:
             "disturbed": self.disturbed, "rules": asdict(self.rules),
         }  # fmt: skip
 
-    def _of(self, timed: Timed, found: Rounds, anchor: str, void: bool) -> dict[str, Any]:
-        """Return what is said of a contender that was timed."""
-        samples, watch = found.samples[timed.name], self.watches[timed.name]
+    def _of(self, timed: Contender, found: Rounds, anchor: str, void: bool) -> dict[str, Any]:
+        """Return the entry of a contender that was timed."""
+        samples, inspector = found.samples[timed.name], self.inspectors[timed.name]
         ratio = found.against(timed.name, anchor)
         entry = record.of_samples(self.case, samples, self.peaks)
         if ratio.hi < 1 - self.rules.too_fast:
-            self._look_again(timed, watch)
+            self._look_again(timed, inspector)
         flags = [
-            *watch.flags.values(),
+            *inspector.flags.values(),
             *integrity.of_samples(samples, found.samples[anchor]),
             *record.impossible(self.case, entry["median_s"], self.peaks),
             *record.throttled(samples),
@@ -264,16 +264,16 @@ class Measuring:
         entry["fractions"]["anchor"] = 1 / ratio.ratio
         return {**entry, **record.of_ratio(ratio, verdict, flags), "inner": timed.total}
 
-    def _look_again(self, timed: Timed, watch: Watch) -> None:
-        """What is faster than the anchor by so much computes several fresh inputs under the eye of all checks."""
+    def _look_again(self, timed: Contender, inspector: Inspector) -> None:
+        """Have a suspiciously fast contender compute several fresh inputs, with its results compared each time."""
         try:
             with timed.guard():
                 for i in range(LOOKS):
                     self.clock.sample(timed.job(i, look=True))
         except (Failure, Unsupported) as error:
-            watch.flag("wrong-when-timed", f"looked at again, it {error}")
-        came = "wrong" if "wrong-when-timed" in watch.flags else "right"
+            inspector.flag("wrong-when-timed", f"looked at again, it {error}")
+        came = "wrong" if "wrong-when-timed" in inspector.flags else "right"
         words = (
             f"faster than the anchor by more than {self.rules.too_fast:.0%}: its results, looked at again, were {came}"
         )
-        watch.flag("looked-at-again", words, suspect=False)
+        inspector.flag("looked-at-again", words, suspect=False)

@@ -1,4 +1,4 @@
-"""How much memory a call takes beyond what it is given: by torch's allocator on CUDA, counted on the CPU."""
+"""The memory of a call beyond its inputs: from torch's allocator on CUDA, counted by operation on the CPU."""
 
 import contextlib
 import sys
@@ -15,7 +15,7 @@ from attnconf.conformance.timing.problem import Problem
 
 @contextlib.contextmanager
 def allocated(device: str) -> Iterator[dict[str, int]]:
-    """Hold the most memory, in bytes, that was in use on CUDA beyond what was before; nothing on the CPU."""
+    """Give a dict that has, at the end, the peak of CUDA memory in "bytes" beyond the start; {} on the CPU."""
     found: dict[str, int] = {}
     if device == "cpu":
         yield found
@@ -28,12 +28,12 @@ def allocated(device: str) -> Iterator[dict[str, int]]:
     found["bytes"] = torch.cuda.max_memory_allocated() - before
 
 
-_compiling: set[str] = set()  # the names of those that were seen to compile; they may keep what they compiled
+_compiling: set[str] = set()  # names of implementations that use torch.compile
 
 
 @contextlib.contextmanager
 def noticing_compilers(implementation: Implementation) -> Iterator[None]:
-    """Notice whether torch.compile is at work in here."""
+    """Note an implementation as compiling if torch.compile compiles something in this context."""
     before = _compiled_frames()
     yield
     if _compiled_frames() > before:
@@ -48,7 +48,7 @@ def _compiled_frames() -> int:
 def forget_compiled() -> None:
     """Let torch.compile compile anew.
 
-    It gives up, silently, on a function that was called in more shapes than its limit, as all that was judged is.
+    It silently gives up on a function that was called in too many shapes, and judging calls all functions in many.
     """
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None:
@@ -56,10 +56,10 @@ def forget_compiled() -> None:
 
 
 def counted(implementation: Implementation, problem: Problem) -> int | None:
-    """Return the most bytes that one call has alive at one time, or None where that cannot be seen.
+    """Return the most bytes that one call has alive at one time, or None where that cannot be counted.
 
-    Backward is counted with the forward that it needs, as on CUDA. What compiles is not counted: what it was compiled
-    from would be, and the compiler would not get over it.
+    Backward is counted with the forward that it needs, as on CUDA. An implementation that compiles is not counted:
+    counting would see the operations before compilation, and disturb the compiler.
     """
     if implementation.name in _compiling:
         return None

@@ -1,8 +1,8 @@
-"""A case with numbers in it: configuration, weights, and several sets of inputs that the calls use in turn.
+"""The numbers of a timed case: configuration, weights, and several sets of inputs that the calls use in turn.
 
-The inputs are normal numbers, never constants: how much power a processor draws, and so its clock, depends on them.
-Before each sample every set of inputs that it uses is changed in one row, so that no result can be had without
-computing it: not from the last call with this pointer, nor from a buffer that another contender has just given back.
+The inputs are normal numbers, never constants: a processor's power, and so its clock, depends on the numbers.
+Before each sample, one row is changed in every set of inputs that the sample uses. So every result must be computed: it
+can be taken neither from an earlier call with the same pointer nor from a buffer of another contender.
 """
 
 import math
@@ -19,23 +19,23 @@ from attnconf.conformance.engine.boundary import build
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.timing.clock import Run
-from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.grid import TimedCase
 
 _grad = torch.autograd.grad  # kept before a submission can replace it
 
 
 @dataclass
 class Numbers:
-    """One set: what a component is called with, and the cotangent of what it returns."""
+    """One set of numbers: a component's inputs and weights, and the cotangent of its output."""
 
-    case: Case
+    case: TimedCase
     inputs: Mapping[str, Tensor]
     weights: Mapping[str, Tensor]
     cotangent: Tensor
     mask: Tensor | None
 
     def __post_init__(self) -> None:
-        names = COMPONENTS[self.case.component].inputs  # where there is a query alone, it is key and value too
+        names = COMPONENTS[self.case.component].inputs  # a query alone is key and value, too
         self.arguments = [self.inputs[name if name in self.inputs else "query"] for name in names]
         self.named = {} if self.mask is None else {"key_mask": self.mask}
         self.leaves = [*self.inputs.values(), *self.weights.values()]
@@ -53,7 +53,7 @@ class Numbers:
         return out, *_grad(out, self.leaves, self.cotangent, allow_unused=True, **options)
 
     def compute(self, forward: Forward) -> Any:
-        """Return what ``forward`` gives for these: its output, and gradients unless the pass is forward alone."""
+        """Return ``forward``'s output for these numbers, with gradients unless only the forward pass is timed."""
         if self.case.passes == "forward":
             with torch.no_grad():
                 return forward(*self.arguments, **self.named)
@@ -67,7 +67,7 @@ class Numbers:
 class Problem:
     """The numbers of one case. Call i uses ``sets[i % len(sets)]``; all sets have the same weights."""
 
-    def __init__(self, case: Case, seed: int, sets: int = 1):
+    def __init__(self, case: TimedCase, seed: int, sets: int = 1):
         self.case = case
         self.timed = timed(case.component)
         self.config = self.timed.config(case)
@@ -75,11 +75,11 @@ class Problem:
         self.mask = key_mask(case)
         self.weights = self._weights()
         self.sets: list[Numbers] = []
-        self.row: tuple[int, ...] = ()  # of the first input, changed last
+        self.row: tuple[int, ...] = ()  # index of the row of the first input that was changed last
         self.grow(sets)
 
     def grow(self, sets: int) -> None:
-        """Have so many sets, if there are fewer."""
+        """Draw more sets until there are ``sets``."""
         while len(self.sets) < sets:
             inputs = {name: self._leaf(self.normal(*shape)) for name, shape in self.timed.inputs(self.case).items()}
             cotangent = self.normal(*next(iter(inputs.values())).shape)
@@ -93,9 +93,9 @@ class Problem:
         return (drawn * size).to(self.case.torch_dtype)
 
     def touch(self, first: int, count: int) -> None:
-        """Change one row of the first input, and of the cotangent, in each set that so many calls are going to use.
+        """Change one row of the first input and of the cotangent in the sets of ``count`` calls, from ``first`` on.
 
-        It is the same row in all of them. Backward alone runs on graphs that are there: their inputs stay.
+        It is the same row in all sets. If backward alone is timed, it runs on existing graphs, and inputs stay.
         """
         shape = self.of(0).first.shape
         self.row = tuple(
@@ -110,12 +110,12 @@ class Problem:
                     self.of(i).cotangent[self.row] = rows[1]
 
     def runner(self, implementation: Implementation) -> Run:
-        """Build the component once; return what computes call i, in this case's pass. Raises Failure or Unsupported."""
+        """Build the component; return a function of i that makes call i. Raises Failure or Unsupported."""
         forward = build(implementation, self.case.component, self.config, self.weights)
         return self._backward(forward) if self.case.passes == "backward" else lambda i: self.of(i).compute(forward)
 
     def _backward(self, forward: Forward) -> Run:
-        """The graph of each set is made when it is first used, and kept."""
+        """Return a function for backward alone; it makes the graph of a set once, and keeps it."""
         outs: dict[int, Tensor] = {}
 
         def run(i: int) -> Any:
@@ -139,7 +139,7 @@ class Problem:
 
 
 def plainly(x: Any) -> Tensor:
-    """Return a tensor that is one as such: a subclass might compute itself when somebody looks. Raises Failure."""
+    """Return ``x`` if it is a plain tensor. Raises Failure for a subclass, which might compute when it is read."""
     if type(x) is not Tensor:
         raise Failure("protocol", f"returned a {type(x).__name__}, want a torch.Tensor and no class of one's own")
     return x
@@ -153,8 +153,8 @@ def differentiable(out: Any) -> Tensor:
     return out
 
 
-def key_mask(case: Case) -> Tensor | None:
-    """Return which keys are no padding, (B, S): of every other sample the last quarter is."""
+def key_mask(case: TimedCase) -> Tensor | None:
+    """Return the mask of keys that are no padding, (B, S): in every other sample, the last quarter is padding."""
     if not case.padded:
         return None
     mask = torch.ones(case.B, case.keys, dtype=torch.bool, device=case.device)

@@ -1,4 +1,4 @@
-"""What was measured, as data that ends up in a results file: no NaN, no infinity; seconds and bytes.
+"""Measurements as data of a results file: no NaN, no infinity; seconds and bytes.
 
     {case, text, group, component, pass, dtype, device, sizes {B, H, L, E, S, kv_heads, hidden, causal, padded},
      work {flops, flops_published, bytes, tokens}, status "timed" | "not-run", reason,
@@ -12,7 +12,7 @@
      clock, rounds, looked_at, stopped, seconds, seed, sets, disturbed, rules}
 
 A contender has the entries from ``samples_s`` on if it is "timed"; ``accuracy`` and ``peak_bytes`` also if it was
-right but not timed. What is not known is None. ``samples_s[i]`` and the anchor's ``samples_s[i]`` are of one round.
+right but not timed. An unknown value is None. ``samples_s[i]`` and the anchor's ``samples_s[i]`` are of one round.
 """
 
 import math
@@ -24,17 +24,17 @@ from typing import Any
 from attnconf.conformance.chapters.shared.work import roof
 from attnconf.conformance.timing import intervals
 from attnconf.conformance.timing.clock import Sample
-from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.grid import TimedCase
 from attnconf.conformance.timing.integrity import Flag
 from attnconf.conformance.timing.intervals import Interval
 
-# Times the operations of the datasheet, or measured: what was measured while neighbours computed is too little.
+# Factor on the peaks: a measured peak is too low if neighbours computed meanwhile.
 IMPOSSIBLE = {"flops": 1.1, "gemm": 3.0}
-THROTTLED = 0.9  # of the clock that the device mostly had
+THROTTLED = 0.9  # fraction of the device's usual clock
 
 
-def of_case(case: Case) -> dict[str, Any]:
-    """Return what is known of a case before it is timed."""
+def of_case(case: TimedCase) -> dict[str, Any]:
+    """Return the part of a case's entry that is known before it is timed."""
     names = ("B", "H", "L", "E", "hidden", "causal", "padded")
     sizes = {name: getattr(case, name) for name in names} | {"S": case.keys, "kv_heads": case.kv_heads or case.H}
     return {
@@ -43,8 +43,8 @@ def of_case(case: Case) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def of_samples(case: Case, samples: Sequence[Sample], peaks: Mapping[str, float]) -> dict[str, Any]:
-    """Return a contender's samples, in the order in which they were taken, and what follows from their median."""
+def of_samples(case: TimedCase, samples: Sequence[Sample], peaks: Mapping[str, float]) -> dict[str, Any]:
+    """Return a contender's samples in the order of the rounds, and the figures derived from their median."""
     work = case.work
     seconds = [s.seconds for s in samples]
     median = statistics.median(seconds)
@@ -59,10 +59,10 @@ def of_samples(case: Case, samples: Sequence[Sample], peaks: Mapping[str, float]
     }  # fmt: skip
 
 
-def fractions(case: Case, seconds: float, peaks: Mapping[str, float]) -> dict[str, Any]:
-    """Return how near a time is to the least that is possible: by the datasheet, and by peaks that were measured.
+def fractions(case: TimedCase, seconds: float, peaks: Mapping[str, float]) -> dict[str, Any]:
+    """Return the least possible time divided by a time, with the peaks of the datasheet and with measured ones.
 
-    Without one of the peaks there is no such fraction. "bound_by" says what binds, by the last of them.
+    A fraction is None if its peak is unknown. "bound_by": "flops" or "bytes", by the last peaks that are known.
     """
     found: dict[str, Any] = {"datasheet": None, "measured": None, "anchor": None, "bound_by": None}
     for name, flops, traffic in (("datasheet", "flops", "bytes"), ("measured", "gemm", "copy")):
@@ -73,7 +73,7 @@ def fractions(case: Case, seconds: float, peaks: Mapping[str, float]) -> dict[st
 
 
 def of_ratio(ratio: Interval, verdict: str, flags: Sequence[Flag]) -> dict[str, Any]:
-    """Return how a contender compares with the anchor. What is suspect gets no other verdict."""
+    """Return a contender's ratio to the anchor and its verdict, SUSPECT if a flag is."""
     suspect = any(flag.suspect for flag in flags)
     return {
         "ratio": ratio.ratio, "lo": ratio.lo, "hi": ratio.hi, "verdict": "SUSPECT" if suspect else verdict,
@@ -81,10 +81,10 @@ def of_ratio(ratio: Interval, verdict: str, flags: Sequence[Flag]) -> dict[str, 
     }  # fmt: skip
 
 
-def impossible(case: Case, seconds: float, peaks: Mapping[str, float]) -> list[Flag]:
-    """Return a flag where more operations a second were done than the hardware does.
+def impossible(case: TimedCase, seconds: float, peaks: Mapping[str, float]) -> list[Flag]:
+    """Return a flag if a contender did more operations a second than the hardware can.
 
-    Bytes say nothing: small inputs are in a cache. Nor does a causal case's published count.
+    Bytes are not compared, as small inputs are in a cache; nor is the published count of a causal case.
     """
     name = "flops" if "flops" in peaks else "gemm"
     rate = case.work.flops / seconds
@@ -94,7 +94,7 @@ def impossible(case: Case, seconds: float, peaks: Mapping[str, float]) -> list[F
 
 
 def throttled(samples: Sequence[Sample]) -> list[Flag]:
-    """Return a flag where the device's clock fell in more than a tenth of the samples."""
+    """Return a flag if the device's clock fell in more than a tenth of the samples."""
     rates = [s.mhz for s in samples if not math.isnan(s.mhz)]
     if not rates:
         return []

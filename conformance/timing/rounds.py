@@ -18,38 +18,38 @@ FEWEST = 5  # rounds, however long they take
 
 @dataclass(frozen=True)
 class Rules:
-    """When enough is known, and what is made of it."""
+    """When to stop measuring, and the margins of verdicts."""
 
     min_rounds: int = 20
-    min_seconds: float = 0.3  # of all samples together
-    max_seconds: float = 10.0  # for a case, by the wall
+    min_seconds: float = 0.3  # seconds of all samples together
+    max_seconds: float = 10.0  # wall seconds of a case
     max_rounds: int = 2000
-    width: float = 0.007  # of the interval of a ratio, as a fraction of it
+    width: float = 0.007  # of a ratio's interval, as a fraction of the ratio
     stall: int = 96  # rounds in which the width has to shrink …
     shrink: float = 0.05  # … by this fraction, or it is as narrow as it gets
     sample: float = 1e-3  # seconds that a sample takes at least
-    warm_up: float = 0.1  # seconds of the real mix, before anything counts
+    warm_up: float = 0.1  # seconds of uncounted rounds before the first
     margin: float = 0.025  # a ratio this near to 1 is SAME: half of the slowdown of 5 % that must be found
-    void: float = 0.02  # the anchor against itself must not be this far off for certain
-    looked_at: float = 0.1  # fraction of the rounds after which results are compared with what they must be …
+    void: float = 0.02  # if the anchor against itself is certainly this far from 1, the case is void
+    looked_at: float = 0.1  # fraction of the rounds after which results are compared with the wanted ones …
     looks: int = 6  # … at most
     too_fast: float = 0.1  # faster than the anchor by this fraction: looked at again
-    slowest: float = 1.0  # seconds: what takes longer for one call is not timed
+    slowest: float = 1.0  # seconds of one call; a slower contender is not timed
 
 
 def rules_for(device: str, which: str) -> Rules:
-    """Return the rules by which "smoke" and "grid" end in time: a minute and, on CUDA, eight for the grid."""
+    """Return rules with which "smoke" ends in a minute and, on CUDA, "grid" in eight."""
     if device == "cpu":
         return Rules()
     return Rules(warm_up=0.5) if which == "smoke" else Rules(min_seconds=0.1, max_seconds=2.5)
 
 
 @dataclass
-class Timed:
+class Contender:
     """A contender in a case. ``run(i)`` computes on the i-th set of inputs.
 
-    ``before(first, count)`` makes the inputs of a sample new; ``after(last, returned)`` compares what the last call
-    returned with what it must be, and says in the contender's flags what is wrong.
+    ``before(first, count)`` changes the inputs of a sample; ``after(last, returned)`` compares the last result with the
+    wanted one, and adds a flag if it is wrong.
     """
 
     name: str
@@ -62,11 +62,11 @@ class Timed:
 
     @property
     def total(self) -> int:
-        """Return how many calls are in a sample."""
+        """The number of calls in a sample."""
         return self.inner * self.calls
 
     def job(self, first: int = 0, look: bool = False) -> Job:
-        """Return a sample to take, on sets from ``first`` on; what was recorded at once has its own sets, from 0 on."""
+        """Return a sample to take, on sets from ``first`` on; recorded calls have their own sets, from 0 on."""
         first = first if self.calls == 1 else 0
         before, after, last = self.before, self.after, first + self.total - 1
         return Job(
@@ -78,12 +78,12 @@ class Timed:
 
 @dataclass
 class Rounds:
-    """What was measured: one sample a round for each contender that was not withdrawn."""
+    """The samples: one a round for each contender, until it is withdrawn."""
 
     samples: dict[str, list[Sample]]
     stopped: str = ""
     looked_at: int = 0
-    withdrawn: dict[str, str] = field(default_factory=dict)  # what it raised, in words
+    withdrawn: dict[str, str] = field(default_factory=dict)  # name -> its exception, in words
 
     @property
     def number(self) -> int:
@@ -99,15 +99,15 @@ class Rounds:
 
 @dataclass
 class Stop:
-    """Says when to stop: asked every few rounds with the width of the widest interval, and whether all are decided."""
+    """Decides when to stop; asked every few rounds with the widest interval, and whether all verdicts are decided."""
 
     rules: Rules
     widths: list[tuple[int, float]] = field(default_factory=list)  # (rounds, the widest)
 
     def why(self, rounds: int, measured: float, elapsed: float, widest: float, decided: bool = True) -> str:
-        """Return why to stop: "narrow", "stalled", "seconds", "rounds", or nothing.
+        """Return why to stop: "narrow", "stalled", "seconds", "rounds"; or "" to go on.
 
-        What stalls goes on while a verdict is open: more rounds still tell, if slowly.
+        Intervals that no longer shrink stop the rounds only once all verdicts are decided.
         """
         rules = self.rules
         self.widths.append((rounds, widest))
@@ -123,8 +123,8 @@ class Stop:
         return "stalled" if decided and earlier and widest > (1 - rules.shrink) * earlier[-1] else ""
 
 
-def estimate(timed: Timed, clock: Clock, calls: int = 5, enough: float = 0.2) -> float:
-    """Return about how many seconds one call takes: the median of a few, of fewer where these take long."""
+def estimate(timed: Contender, clock: Clock, calls: int = 5, enough: float = 0.2) -> float:
+    """Return about how many seconds one call takes: the median of a few calls, of fewer if they are slow."""
     found: list[float] = []
     with timed.guard():
         while len(found) < calls and sum(found) < enough:
@@ -132,8 +132,8 @@ def estimate(timed: Timed, clock: Clock, calls: int = 5, enough: float = 0.2) ->
     return statistics.median(found)
 
 
-def warm_up(contenders: Sequence[Timed], clock: Clock, seconds: float) -> None:
-    """Run all contenders in turn for so long, once at least."""
+def warm_up(contenders: Sequence[Contender], clock: Clock, seconds: float) -> None:
+    """Run all contenders in turn for ``seconds``, each at least once."""
     start = clock.now()
     while True:
         for timed in contenders:
@@ -144,13 +144,13 @@ def warm_up(contenders: Sequence[Timed], clock: Clock, seconds: float) -> None:
 
 
 def measure(
-    contenders: Sequence[Timed], anchor: str, clock: Clock, rules: Rules, chance: random.Random,
+    contenders: Sequence[Contender], anchor: str, clock: Clock, rules: Rules, chance: random.Random,
     since: float | None = None,
 ) -> Rounds:  # fmt: skip
-    """Return samples of all contenders. What one raises withdraws it; if the anchor raises, nothing can be measured.
+    """Return samples of all contenders. A contender that raises is withdrawn.
 
-    ``since``: when the case began, by the clock; all of it must not take longer than the rules say.
-    Raises Failure or Unsupported of the anchor.
+    ``since``: when the case began, by the clock; rules.max_seconds count from there.
+    Raises Failure or Unsupported if the anchor does.
     """
     found = Rounds({timed.name: [] for timed in contenders})
     stop, measured = Stop(rules), 0.0
@@ -170,8 +170,10 @@ def measure(
     return found
 
 
-def _round(racing: list[Timed], anchor: str, clock: Clock, chance: random.Random, look: bool, found: Rounds) -> float:
-    """Take a sample of each contender, in random order; return how many seconds were measured."""
+def _round(
+    racing: list[Contender], anchor: str, clock: Clock, chance: random.Random, look: bool, found: Rounds
+) -> float:
+    """Take a sample of each contender, in random order; return their seconds together."""
     chance.shuffle(racing)
     found.looked_at += look
     taken: dict[str, float] = {}

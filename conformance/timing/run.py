@@ -1,4 +1,4 @@
-"""What a run times: every case of a grid, all contenders in it together, when the first of them is asked for."""
+"""Time the cases of a grid: all contenders of a case together, when the first of them is asked for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import torch
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.timing import grid, machine
 from attnconf.conformance.timing.clock import Clock
-from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.grid import TimedCase
 from attnconf.conformance.timing.measuring import time_case
 from attnconf.conformance.timing.rounds import Rules, rules_for
 
@@ -20,7 +20,7 @@ Entry = dict[str, Any]
 class Entrant:
     """One contender in one case."""
 
-    case: Case
+    case: TimedCase
     contender: Implementation
 
     @property
@@ -30,9 +30,11 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a run has found of a component before it is timed: the MUSTs that it violates, unknown and known ones.
+    """The MUSTs that a component violates, judged before it is timed.
 
-    ``left_out``: MUSTs were not judged, by a selection.
+    violated  violations that are no known deviations
+    known     known deviations
+    left_out  whether a selection left out some MUSTs
     """
 
     violated: Sequence[str] = ()
@@ -42,7 +44,7 @@ class Standing:
 
 @dataclass
 class Races:
-    """All that is timed in a run. ``standing`` is asked when a case is begun: by then its contenders are judged."""
+    """All timings of a run. ``standing`` is called when a case begins: by then its contenders are judged."""
 
     which: str
     device: str
@@ -51,22 +53,22 @@ class Races:
     rules: Rules | None = None
     clock: Clock | None = None
     plan: list[Entrant] = field(default_factory=list)
-    cases: dict[str, Entry] = field(default_factory=dict)  # what was measured, by the case's name
+    cases: dict[str, Entry] = field(default_factory=dict)  # measurements by the case's name
     facts: dict[str, Any] = field(default_factory=dict)
     peaks: dict[str, float] = field(default_factory=dict)
     disturbed: str = ""  # why nothing can be decided on this machine
 
     def make_plan(self) -> None:
-        """Plan every case for those that have its component. Raises ValueError where the device has no cases.
+        """Plan every case for the contenders with its component. Raises ValueError if the device has no cases.
 
-        Before anything runs on a GPU, it is looked at whether somebody else uses it.
+        Before anything runs on a GPU, other users of it are looked for.
         """
         self.disturbed = machine.busy() if self.device == "cuda" else ""
         for case in grid.cases(self.device, self.which):
             self.plan += [Entrant(case, c) for c in self.contenders if case.component in c.components]
 
     def run(self, name: str, contender: str) -> tuple[Entry, Entry]:
-        """Return what was measured in a case, now if it was not before, and what is said of one contender."""
+        """Return the entries of a case and of one contender in it; the case is timed at the first request."""
         if name not in self.cases:
             self._look_at_the_machine()
             those = [e for e in self.plan if e.case.name == name]
@@ -75,7 +77,7 @@ class Races:
         not_run = {"name": contender, "status": found["status"], "reason": found["reason"], "flags": []}
         return found, next((e for e in found["contenders"] if e["name"] == contender), not_run)
 
-    def _measured(self, case: Case, contenders: Sequence[Implementation]) -> Entry:
+    def _measured(self, case: TimedCase, contenders: Sequence[Implementation]) -> Entry:
         standings = {c.name: self.standing(c, case.component) for c in contenders}
         admitted = [c for c in contenders if not standings[c.name].violated]
         rules = self.rules or rules_for(self.device, self.which)
@@ -95,7 +97,7 @@ class Races:
             self.facts, self.peaks = machine.facts(self.device), machine.peaks(self.device, self.clock)
 
     def record(self) -> dict[str, Any]:
-        """Return all that was measured until now, for the results file."""
+        """Return all measurements so far, for the results file."""
         unlike = [c["case"] for c in self.cases.values() if self._as_published(c) is False]
         return {
             "cases_of": self.which, "device": self.device, "machine": self.facts, "peaks": self.peaks,
@@ -114,7 +116,7 @@ def _refused(name: str, standing: Standing) -> Entry:
 
 
 def _known(entry: Entry, standing: Standing) -> Entry:
-    """Return the entry with flags for what is known not to hold, or not known at all, besides these numbers."""
+    """Return the entry with flags for known deviations and for MUSTs that were not judged."""
     flags = list(entry["flags"])
     if standing.known:
         text = f"known not to follow {', '.join(standing.known)}"

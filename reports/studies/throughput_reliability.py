@@ -29,11 +29,11 @@ from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run.implementations import load
 from attnconf.conformance.timing import grid, machine
 from attnconf.conformance.timing.anchors import anchors
-from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.grid import TimedCase
 from attnconf.conformance.timing.measuring import time_case
 
 # 20 heads in all: one head more is 5 % more work
-CASE = Case("study", "attention", B=2, H=10, L=256, E=64)
+CASE = TimedCase("study", "attention", B=2, H=10, L=256, E=64)
 NEIGHBOURS = 2
 
 

@@ -123,7 +123,7 @@ def test_what_is_no_file_of_the_users_own_is_said_in_the_header(folder, monkeypa
     monkeypatch.setattr(coverage, "available", lambda: False)
     full = begin(make_plan(load(str(folder / "homework.py")), Settings("full")))
     assert full.remarks == [coverage.MISSING]
-    assert full.watch is None
+    assert full.recording is None
 
 
 def test_the_users_own_files_are_watched(folder, tmp_path):

@@ -36,7 +36,7 @@ def test_a_right_one():
 def test_where_no_mistake_is_known_there_is_something_to_try_and_a_place():
     content = record("x", [result("x", "MASK-ROWS-1", "fail", advice=LOOK)])
     assert told(content)[:3] == [
-        ("wrong", "it is not so that it holds (MASK-ROWS-1)"),
+        ("wrong", "does not hold: it holds (MASK-ROWS-1)"),
         ("try", LOOK["hint"]),
         ("where", LOOK["where"]),
     ]
@@ -58,7 +58,7 @@ def test_two_mistakes_that_were_made_together_are_each_mended():
 def test_many_failures_stay_few_lines():
     results = [result("x", f"ATT-A-{n}", "fail", check=f"law_{n}_holds") for n in range(50)]
     lines = told(record("x", results))
-    assert lines[2] == ("wrong", "it is not so that law 2 holds (ATT-A-2)")
+    assert lines[2] == ("wrong", "does not hold: law 2 holds (ATT-A-2)")
     assert lines[3] == ("wrong", "47 more, see above")
     assert lines[4][1].endswith("attnconf explain ATT-A-0")
 
@@ -82,7 +82,7 @@ def test_recommendations_come_last_with_their_mending_and_what_is_lacking_is_sai
         "next:  what is not shown, see above",
         "",
         "optional: 1 recommendation (SHOULD), no part of the verdict; -k ID shows one",
-        "  ATT-PREC-2: it is not so that it is precise",
+        "  ATT-PREC-2: does not hold: it is precise",
         "    try:   hidden keys still get weight",
         "    where: somewhere in forward(), homework.py:14–26",
     ]
@@ -93,7 +93,7 @@ def test_a_recommendation_is_wrong_where_it_is_asked_for():
     content = record("x", [result("x", "ATT-SCALE-1"), recommended])
     assert told(content)[0] == ("wrong", "nothing")
     content["suite"]["strict"] = True
-    assert told(content)[0] == ("wrong", "it is not so that it is precise (ATT-PREC-2)")
+    assert told(content)[0] == ("wrong", "does not hold: it is precise (ATT-PREC-2)")
 
 
 def test_a_known_deviation_is_not_to_be_repaired():

@@ -12,13 +12,13 @@ from fake_time import FixedClock
 
 from attnconf.conformance.timing import grid, machine, run
 from attnconf.conformance.timing.clock import Sample
-from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.grid import TimedCase
 from attnconf.conformance.timing.rounds import Rules
 
 CASES = (
-    Case("small", "attention", B=2, H=3, L=8, E=4),
-    Case("longer", "attention", B=2, H=3, L=16, E=4),
-    Case("layer", "encoder_layer", B=2, H=3, L=8, E=4, hidden=20),
+    TimedCase("small", "attention", B=2, H=3, L=8, E=4),
+    TimedCase("longer", "attention", B=2, H=3, L=16, E=4),
+    TimedCase("layer", "encoder_layer", B=2, H=3, L=8, E=4, hidden=20),
 )
 RULES = Rules(min_rounds=8, min_seconds=0.0, warm_up=0.0, sample=2e-3)
 

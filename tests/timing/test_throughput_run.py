@@ -16,7 +16,7 @@ from attnconf import cli
 from attnconf.conformance.run.implementations import load
 from attnconf.conformance.run.judging import begin
 from attnconf.conformance.run.plan import Settings, make_plan, only
-from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.grid import TimedCase
 from attnconf.conformance.timing.rounds import Rules
 from attnconf.conformance.timing.run import Races, Standing
 from attnconf.reports import markdown, plots
@@ -270,7 +270,7 @@ def test_amounts():
 
 
 def test_what_is_known_not_to_hold_is_timed_and_flagged(monkeypatch):
-    case = Case("small", "attention", B=2, H=3, L=8, E=4)
+    case = TimedCase("small", "attention", B=2, H=3, L=8, E=4)
     monkeypatch.setattr("attnconf.conformance.timing.grid.cases", lambda device, which: (case,))
     monkeypatch.setattr("attnconf.conformance.timing.machine.peaks", lambda device, clock: {})
     rules = Rules(min_rounds=8, min_seconds=0.0, warm_up=0.0)
@@ -284,7 +284,7 @@ def test_what_is_known_not_to_hold_is_timed_and_flagged(monkeypatch):
 
 @pytest.mark.parametrize(("which", "seconds"), [("smoke", 10.0), ("grid", 2.5)])
 def test_a_grid_on_a_gpu_has_little_time_for_each_case(which, seconds, monkeypatch):
-    case = Case("small", "attention", B=2, H=3, L=8, E=4, device="cuda")
+    case = TimedCase("small", "attention", B=2, H=3, L=8, E=4, device="cuda")
     given = []
     monkeypatch.setattr("attnconf.conformance.timing.grid.cases", lambda device, which: (case,))
     monkeypatch.setattr("attnconf.conformance.timing.machine.peaks", lambda device, clock: {})

@@ -14,22 +14,22 @@ from attnconf.conformance.timing import anchors, integrity
 from attnconf.conformance.timing import record as telling
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.clock import Sample
-from attnconf.conformance.timing.grid import PASSES, Case
+from attnconf.conformance.timing.grid import PASSES, TimedCase
 from attnconf.conformance.timing.measuring import AGAIN, time_case
 from attnconf.conformance.timing.problem import Problem
 from attnconf.conformance.timing.rounds import Rules
 
 RULES = Rules(min_rounds=8, min_seconds=0.0, warm_up=0.0, sample=2e-3)
 CASES = (
-    Case("attention", "attention", B=2, H=3, L=8, E=4),
-    Case("causal", "attention", B=2, H=3, L=8, E=4, causal=True),
-    Case("decode", "attention", B=2, H=3, L=1, S=9, E=4),
-    Case("padded", "attention", B=2, H=3, L=8, E=4, padded=True),
-    Case("module", "multi_head_attention", B=2, H=3, L=8, E=4),
-    Case("layer", "encoder_layer", B=2, H=3, L=8, E=4, hidden=20),
-    Case("rotary", "rotary", B=2, H=3, L=8, E=4),
-    Case("layer-norm", "layer_norm", B=2, H=3, L=8, E=4),
-    Case("rms-norm", "rms_norm", B=2, H=3, L=8, E=4),
+    TimedCase("attention", "attention", B=2, H=3, L=8, E=4),
+    TimedCase("causal", "attention", B=2, H=3, L=8, E=4, causal=True),
+    TimedCase("decode", "attention", B=2, H=3, L=1, S=9, E=4),
+    TimedCase("padded", "attention", B=2, H=3, L=8, E=4, padded=True),
+    TimedCase("module", "multi_head_attention", B=2, H=3, L=8, E=4),
+    TimedCase("layer", "encoder_layer", B=2, H=3, L=8, E=4, hidden=20),
+    TimedCase("rotary", "rotary", B=2, H=3, L=8, E=4),
+    TimedCase("layer-norm", "layer_norm", B=2, H=3, L=8, E=4),
+    TimedCase("rms-norm", "rms_norm", B=2, H=3, L=8, E=4),
 )
 
 
@@ -57,7 +57,7 @@ def reference():
 
 
 def in_pass(case, passes):
-    return Case(**{**vars(case), "passes": passes})
+    return TimedCase(**{**vars(case), "passes": passes})
 
 
 def record_of(case, *contenders, clock=None, **options):
@@ -91,7 +91,7 @@ def test_anchors_are_right_themselves(case, passes):
 def test_a_wrong_contender_is_found_in_a_part_alone(monkeypatch):
     """What would take too much memory, or time, to compare is compared where the changed row is."""
     monkeypatch.setattr("attnconf.conformance.timing.accuracy.LITTLE", 0)
-    problem = Problem(Case("large", "attention", B=2, H=3, L=8, E=4), 0)
+    problem = Problem(TimedCase("large", "attention", B=2, H=3, L=8, E=4), 0)
     tier = Tier(problem, reference())
     problem.touch(0, 1)
     out = problem.runner(anchors.anchors("cpu", "attention")[0])(0)
@@ -107,7 +107,7 @@ def test_conventions_are_no_mistakes():
 
     declares = {"rope-pairing": "half"}
     half = in_conventions(reference(), declares)
-    case = Case("rotary", "rotary", B=2, H=3, L=8, E=4)
+    case = TimedCase("rotary", "rotary", B=2, H=3, L=8, E=4)
     (entry,) = record_of(case, half)["contenders"]
     assert entry["status"] == "timed"
     undeclared = Implementation("undeclared", half.components)
@@ -168,12 +168,12 @@ def test_without_an_anchor_nothing_is_timed(monkeypatch):
 
 def test_without_cuda_its_cases_are_not_run(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    record = time_case(Case("a", "attention", B=1, H=2, L=3, E=4, device="cuda"), [reference()])
+    record = time_case(TimedCase("a", "attention", B=1, H=2, L=3, E=4, device="cuda"), [reference()])
     assert (record["status"], record["reason"]) == ("not-run", "no CUDA device")
 
 
 def test_grouped_heads_are_timed_for_the_anchor_alone():
-    record = record_of(Case("grouped", "attention", B=2, H=4, kv_heads=2, L=8, E=4))
+    record = record_of(TimedCase("grouped", "attention", B=2, H=4, kv_heads=2, L=8, E=4))
     assert record["status"] == "timed"
     assert record["anchor"]["median_s"] > 0
     assert record["contenders"][0]["reason"].startswith("not supported: fewer heads of keys")

@@ -14,11 +14,11 @@ import torch.nn.functional as F
 from fake_time import FixedClock
 
 from attnconf.conformance.run.implementations import load
-from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.grid import TimedCase
 from attnconf.conformance.timing.measuring import time_case
 from attnconf.conformance.timing.rounds import Rules
 
-CASE = Case("small", "attention", B=2, H=3, L=8, E=4)
+CASE = TimedCase("small", "attention", B=2, H=3, L=8, E=4)
 RULES = Rules(min_rounds=20, min_seconds=0.0, warm_up=0.0, sample=4e-3)
 CHEATS = Path(__file__).parents[1] / "cheats"
 
@@ -26,7 +26,7 @@ CHEATS = Path(__file__).parents[1] / "cheats"
 def timed(name, clock=None, **changes):
     """Return what is said of a contender, and the whole record."""
     (contender,) = load(str(CHEATS / f"{name}.py"))
-    case = Case(**{**vars(CASE), **changes})
+    case = TimedCase(**{**vars(CASE), **changes})
     record = time_case(case, [contender], RULES, clock=clock or FixedClock(), seed=0)
     json.dumps(record, allow_nan=False)
     (entry,) = record["contenders"]
@@ -116,7 +116,7 @@ def test_settings_for_all_are_put_back_and_told():
 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="there is one processor")
 def test_threads_of_ones_own_are_suspect_and_in_nobody_elses_time():
-    long = Case("long", "attention", B=2, H=8, L=256, E=64)
+    long = TimedCase("long", "attention", B=2, H=8, L=256, E=64)
     contenders = [load(str(CHEATS / "own_threads.py"))[0], replace(load("torch_sdpa:flash")[0], name="one thread")]
     record = time_case(long, contenders, Rules(min_rounds=12, max_seconds=4.0, looked_at=0.0))
     cheat, honest = record["contenders"]

@@ -10,14 +10,14 @@ from fake_time import FakeTime
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.timing import intervals
 from attnconf.conformance.timing.clock import BUSY, Job, ProcessClock
-from attnconf.conformance.timing.rounds import Rules, Stop, Timed, estimate, measure, warm_up
+from attnconf.conformance.timing.rounds import Contender, Rules, Stop, estimate, measure, warm_up
 
 RULES = Rules(min_seconds=0.0)
 LOOKS = 100_000  # until what must be seen is seen
 
 
 def contenders(time, **costs):
-    return [Timed(name, lambda i, cost=cost: time.spend(cost)) for name, cost in costs.items()]
+    return [Contender(name, lambda i, cost=cost: time.spend(cost)) for name, cost in costs.items()]
 
 
 def compared(time, rules=RULES, seed=0, **costs):
@@ -30,7 +30,7 @@ def test_every_contender_runs_once_in_every_round_in_changing_order():
     time = FakeTime()
 
     def calling(name):
-        return Timed(name, lambda i: (called.append(name), time.spend(1e-3)))
+        return Contender(name, lambda i: (called.append(name), time.spend(1e-3)))
 
     found = measure([calling(n) for n in "abc"], "a", time.clock(), RULES, random.Random(0))
     rounds = [called[i : i + 3] for i in range(0, len(called), 3)]
@@ -132,7 +132,7 @@ def test_a_contender_that_raises_is_withdrawn_and_the_others_go_on():
         if len(calls) > 5:
             raise Failure("raised", "raised RuntimeError: out of luck")
 
-    racing = [*contenders(time, anchor=1e-3, other=1e-3), Timed("failing", failing)]
+    racing = [*contenders(time, anchor=1e-3, other=1e-3), Contender("failing", failing)]
     found = measure(racing, "anchor", time.clock(), RULES, random.Random(0))
     assert found.withdrawn == {"failing": "raised RuntimeError: out of luck"}
     assert (len(calls), len(found.samples["other"]), len(found.samples["anchor"])) == (6, 20, 20)
@@ -144,7 +144,7 @@ def test_without_its_anchor_nothing_is_measured():
 
     time = FakeTime()
     with pytest.raises(Failure, match="no"):
-        measure([Timed("anchor", failing)], "anchor", time.clock(), RULES, random.Random(0))
+        measure([Contender("anchor", failing)], "anchor", time.clock(), RULES, random.Random(0))
 
 
 def test_results_are_looked_at_in_some_rounds_for_all_contenders():
@@ -159,7 +159,7 @@ def test_results_are_looked_at_in_some_rounds_for_all_contenders():
 
 def test_inner_calls_use_one_set_after_another():
     used, time = [], FakeTime()
-    timed = Timed("a", lambda i: (used.append(i), time.spend(1e-3)), inner=4)
+    timed = Contender("a", lambda i: (used.append(i), time.spend(1e-3)), inner=4)
     sample = time.clock().sample(timed.job(7))
     assert used == [7, 8, 9, 10]
     assert sample.seconds == pytest.approx(1e-3)
@@ -167,18 +167,18 @@ def test_inner_calls_use_one_set_after_another():
 
 def test_estimate_is_a_median():
     time, costs = FakeTime(), iter([9e-3, 1e-3, 2e-3, 3e-3, 99e-3])
-    assert estimate(Timed("a", lambda i: time.spend(next(costs))), time.clock()) == pytest.approx(3e-3)
+    assert estimate(Contender("a", lambda i: time.spend(next(costs))), time.clock()) == pytest.approx(3e-3)
 
 
 def test_what_takes_long_is_estimated_from_one_call():
     time, calls = FakeTime(), []
-    estimate(Timed("a", lambda i: (calls.append(i), time.spend(9.0))), time.clock())
+    estimate(Contender("a", lambda i: (calls.append(i), time.spend(9.0))), time.clock())
     assert calls == [0]
 
 
 def test_warming_up_takes_its_time_and_one_turn():
     time, calls = FakeTime(), []
-    timed = Timed("a", lambda i: (calls.append(i), time.spend(0.03)))
+    timed = Contender("a", lambda i: (calls.append(i), time.spend(0.03)))
     warm_up([timed], time.clock(), 0.1)
     assert len(calls) == 4
     warm_up([timed], time.clock(), 0.0)

@@ -7,7 +7,7 @@ import torch
 
 from attnconf.conformance.chapters.shared import work
 from attnconf.conformance.timing import grid, record
-from attnconf.conformance.timing.grid import Case
+from attnconf.conformance.timing.grid import TimedCase
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(1, 1), (3, 3), (3, 7), (1, 9)])
@@ -34,7 +34,7 @@ def test_the_published_figures_count_as_the_authors_do():
 
 
 def test_attentions_operations_are_those_of_its_two_products():
-    case = Case("a", "attention", B=2, H=3, L=5, E=7)
+    case = TimedCase("a", "attention", B=2, H=3, L=5, E=7)
     q, k = torch.randn(2, 3, 5, 7), torch.randn(2, 3, 5, 7)
     multiplied = q.numel() * 5 + k.numel() * 5
     assert case.work.flops == 2 * multiplied
@@ -43,13 +43,16 @@ def test_attentions_operations_are_those_of_its_two_products():
 
 
 def test_a_modules_operations_are_attention_and_its_linear_layers():
-    case = Case("a", "encoder_layer", B=2, H=3, L=5, E=7, hidden=11)
-    attention = Case("a", "attention", B=2, H=3, L=5, E=7).work.flops
+    case = TimedCase("a", "encoder_layer", B=2, H=3, L=5, E=7, hidden=11)
+    attention = TimedCase("a", "attention", B=2, H=3, L=5, E=7).work.flops
     assert case.work.flops == attention + 2 * 10 * (4 * 21 * 21 + 2 * 21 * 11)
 
 
 def test_both_passes_are_forward_and_backward():
-    for case in (Case("a", "attention", B=2, H=3, L=5, E=7), Case("a", "multi_head_attention", B=2, H=3, L=5, E=7)):
+    for case in (
+        TimedCase("a", "attention", B=2, H=3, L=5, E=7),
+        TimedCase("a", "multi_head_attention", B=2, H=3, L=5, E=7),
+    ):
         forward, backward, both = (grid.replace(case, passes=p).work for p in ("forward", "backward", "both"))
         assert both.flops == forward.flops + backward.flops
         assert both.bytes == forward.bytes + backward.bytes

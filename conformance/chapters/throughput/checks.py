@@ -7,7 +7,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.throughput import stimuli
 from attnconf.conformance.chapters.throughput.stimuli import count, workload
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.counter import Counts, Work
+from attnconf.conformance.engine.counter import Counts, PassCost
 from attnconf.conformance.engine.evidence import Failure, Measure
 from attnconf.conformance.engine.requirement import as_declared, requirement
 from attnconf.conformance.engine.subject import Subject
@@ -53,7 +53,7 @@ def as_many(subject: Subject, case: Case, larger: Case, one: str, other: str) ->
             raise Failure("property", message, error=got, bound=bound, source="as many as in the smaller case")
 
 
-def both_passes(one: Counts, other: Counts) -> Iterator[tuple[str, Work, Work]]:
+def both_passes(one: Counts, other: Counts) -> Iterator[tuple[str, PassCost, PassCost]]:
     yield "forward", one.forward, other.forward
     if one.backward and other.backward:
         yield "backward", one.backward, other.backward

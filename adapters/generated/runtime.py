@@ -204,9 +204,8 @@ def floored(weights: Any, config: Any) -> Any:
 
 def full(weights: Any) -> dict[str, Tensor]:
     """Return the weights of multi-head attention, with zeros for missing biases."""
-    weight = weights["q.weight"]
-    sizes = {"q": weight.shape[0], "k": weight.shape[0], "v": weight.shape[0], "out": weights["out.weight"].shape[0]}
-    return {**{f"{name}.bias": weight.new_zeros(size) for name, size in sizes.items()}, **weights}
+    zeros = {f"{n}.bias": weights[f"{n}.weight"].new_zeros(len(weights[f"{n}.weight"])) for n in ("q", "k", "v", "out")}
+    return {**zeros, **weights}
 
 
 def fitted(module: nn.Module, state: dict[str, Any]) -> dict[str, Tensor]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attnconf.conformance.chapters.shared.appearance import Appearance
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.requirement import Checked
+from attnconf.conformance.engine.vacuous import Vacuous
 from attnconf.spec import registry
 
 if TYPE_CHECKING:  # which draw blocks, and are read where something is counted or timed
@@ -52,6 +53,14 @@ def all_mutants() -> dict[str, Mutant]:
                     _known(value, name)
                 found[value.id] = value
     return found
+
+
+def all_vacuous() -> list[Vacuous]:
+    """Return what the chapters say that an implementation which computes nothing satisfies by definition."""
+    modules = [
+        importlib.import_module(f"attnconf.conformance.chapters.{c}.mutants") for c in registry.CHAPTERS.values()
+    ]
+    return [entry for module in modules for entry in getattr(module, "VACUOUS", ())]
 
 
 def _collected(room: str, table: str) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
+from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_requests import COMPONENT, declared, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
@@ -14,7 +15,7 @@ from attnconf.conformance.inference.calling import Slot
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.masking import with_masks
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, drawn, reply
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, reply
 from attnconf.conformance.inference.vocabulary import snake
 
 CAUSAL = r"causal|autoregressive|masked"
@@ -44,23 +45,20 @@ def _says_causal(place: Place, text: AttentionText) -> bool:
 
 
 def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
-    """Return the text without widths that it does not take."""
-
-    def fits(candidate: AttentionText, one: Request) -> bool:
-        draft = Draft(COMPONENT, candidate.body(), declared(candidate))
-        certificate = Certificate(COMPONENT, [one])
-        return certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
-
-    if {"key_dim", "value_dim"} & text.made.given and "value" in text.form.roles:
-        one = request(text, sizes[0], 2, 3, 7, {})
-        wide = {"k": one.config.embed_dim + 3, "v": one.config.embed_dim + 7}
-        weights = {f"{n}.weight": drawn(f"wide {n}", one.config.embed_dim, size) for n, size in wide.items()}
-        inputs = {"key": drawn("wide key", 2, 7, wide["k"]), "value": drawn("wide value", 2, 7, wide["v"])}
-        config = replace(one.config, key_dim=wide["k"], value_dim=wide["v"])
-        asked = replace(one, config=config, weights={**one.weights, **weights}, inputs={**one.inputs, **inputs})
-        if not fits(text, asked):
-            text = text.but(made=replace(text.made, given=text.made.given - {"key_dim", "value_dim"}))
+    """Return the text without what its constructor has parameters for, but does not take."""
+    for option in APPEARANCES[COMPONENT].options:
+        if option.sizes & text.made.given and not _takes(place, text, option, sizes):
+            text = text.but(made=replace(text.made, given=text.made.given - option.sizes))
     return text
+
+
+def _takes(place: Place, text: AttentionText, option: Option, sizes: Any) -> bool:
+    """Return whether a call with an option gives the textbook's numbers, as far as one can show it."""
+    asked = option.asked(request(text, sizes[0], 2, 3, 7, {}))
+    if asked is None:
+        return True
+    draft, certificate = Draft(COMPONENT, text.body(), declared(text)), Certificate(COMPONENT, [asked])
+    return certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
 
 
 def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> AttentionText:

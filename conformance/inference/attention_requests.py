@@ -5,7 +5,8 @@ from typing import Any
 
 from torch import Tensor
 
-from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.adapters.contract import CONVENTIONS, MultiHeadAttentionConfig
+from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.trial import Certificate, drawn
@@ -71,8 +72,7 @@ def declared(text: AttentionText) -> dict[str, str]:
     found |= text.mask_conventions
     if text.causal_always:
         found["causality"] = "always"
-    if "heads" not in text.made.given:
-        found["heads"] = "one"
+    found |= _told(text)
     if text.weights is None or text.averaged:
         found["returned-weights"] = "averaged" if text.averaged else "none"
     inputs = "q.bias" not in text.lacking and "v.bias" not in text.lacking
@@ -81,3 +81,13 @@ def declared(text: AttentionText) -> dict[str, str]:
         inputs, output
     ]
     return found if biases == "all" else {**found, "biases": biases}
+
+
+def _told(text: AttentionText) -> dict[str, str]:
+    """Return the conventions that are said by what the constructor has parameters for, where they are not the usual."""
+    found = {}
+    for meaning, (convention, there, lacking) in APPEARANCES[COMPONENT].tells.items():
+        choice = there if meaning in text.made.given else lacking
+        if choice != CONVENTIONS[convention][0]:
+            found[convention] = choice
+    return found

@@ -237,9 +237,10 @@ def _globals(code: CodeType) -> set[str]:
 
 def _features(path: str, text: str, ran: list[Any]) -> frozenset[str]:
     from attnconf.adapters.generated import runtime
-    from attnconf.conformance.inference import BINDERS
+    from attnconf.conformance.chapters.contents import appearances
 
-    binders = sorted({BINDERS[component] for i in ran for component in i.components if component in BINDERS})
+    looks = appearances()
+    binders = sorted({looks[component].binder for i in ran for component in i.components if component in looks})
     found = [name for name in runtime.__all__ if re.search(rf"\b{name}\(", text.replace("= definitions(", ""))]
     found += ["arrays"] if "in_arrays(theirs)" in text else []
     found += ["several"] if len(ran) > 1 else []

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import torch
 
+from attnconf.adapters.reference import declares
 from attnconf.conformance.engine.mutant import Mutant, apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.reference import attention
-
-DECLARES = {"fully-masked-row": "zeros", "causal-alignment": "top-left", "returned-weights": "per-head"}
 
 
 def zeros(query, value, shape):
@@ -63,7 +62,7 @@ def null(name, fill):
 
         return forward
 
-    return Implementation(name, {"attention": attend, "multi_head_attention": multi_head}, DECLARES)
+    return Implementation(name, {"attention": attend, "multi_head_attention": multi_head}, declares)
 
 
 UNIFORM = Mutant(

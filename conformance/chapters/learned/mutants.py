@@ -4,6 +4,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import NUMBERS, ZERO_APART, Vacuous
 from attnconf.reference import learned
 
 # -- what comes out
@@ -563,4 +564,18 @@ positions_not_taken = Mutant(
     breaks={"LRN-POS-1"},
     hint='take positions=None, and raise NotImplementedError("explicit positions") where they are given',
     replace={adapter.learned: lambda config, weights: lambda x: adapter.learned(config, weights)(x)},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(
+        NUMBERS,
+        "LRN-DROP-1 LRN-POS-7",
+        "the same sizes and values give the same output, whatever the settings or earlier calls",
+    ),
+    Vacuous(NUMBERS, "LRN-BATCH-1", "an output depends on the input in its own place, or on nothing"),
+    Vacuous((*ZERO_APART, "echo"), "LRN-DROP-2", "a module without dropout is right, and not 0"),
+    Vacuous(("echo",), "LRN-ADD-1", "x + 0"),
+    Vacuous(("echo",), "LRN-GRAD-4", "autograd differentiates what was computed"),
 )

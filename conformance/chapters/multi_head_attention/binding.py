@@ -1,6 +1,23 @@
 """What multi-head attention looks like in somebody's file."""
 
-from attnconf.conformance.chapters.shared.appearance import HEADS, Appearance
+from dataclasses import replace
+
+from attnconf.conformance.chapters.shared.appearance import HEADS, Appearance, Option
+from attnconf.conformance.engine.case import draw
+from attnconf.conformance.engine.request import Request
+
+
+def with_own_widths(request: Request) -> Request | None:
+    """Return a call whose keys and values are wider than its queries; None for one without values of their own."""
+    if "value" not in request.inputs:
+        return None
+    embed, (B, S) = request.config.embed_dim, request.inputs["value"].shape[:2]
+    wide = {"key": embed + 3, "value": embed + 7}
+    weights = {f"{name[0]}.weight": draw(f"wide {name}", embed, width) for name, width in wide.items()}
+    inputs = {name: draw(f"wide {name} of tokens", B, S, width) for name, width in wide.items()}
+    config = replace(request.config, key_dim=wide["key"], value_dim=wide["value"])
+    return replace(request, config=config, weights={**request.weights, **weights}, inputs={**request.inputs, **inputs})
+
 
 APPEARANCES = {
     HEADS: Appearance(
@@ -22,5 +39,7 @@ APPEARANCES = {
             "dtype": ('weights["q.weight"].dtype',),
             "config": (),
         },
+        tells={"heads": ("heads", "any", "one")},
+        options=(Option(frozenset({"key_dim", "value_dim"}), with_own_widths),),
     )
 }

@@ -7,6 +7,7 @@ from torch.nn.functional import normalize, pad
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import CONSTANT, NUMBERS, Vacuous
 from attnconf.reference import multi_head_attention as mha
 from attnconf.reference.attention import attend
 from attnconf.reference.masks import blank, causal
@@ -1154,4 +1155,29 @@ output_dropped = Mutant(
     hint="inside attention only the weights are dropped; the layer around it drops the output",
     replace={adapter.run_multi_head: run_dropping_output},
     silent_on=BARE,
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(
+        NUMBERS,
+        "MHA-BIAS-3 MHA-HEADS-1 MHA-KBIAS-1 MHA-KEY-1 MHA-MANY-1 MHA-MERGE-1 MHA-ONE-1 MHA-SELF-1",
+        "where neither scores nor weights are used, moving them about or leaving them out changes nothing",
+    ),
+    Vacuous(
+        (*CONSTANT, "uniform"), "MHA-BIAS-1 MHA-OUT-1", "no weight is used; the uniform one has honest projections"
+    ),
+    Vacuous(
+        (*CONSTANT, "echo", "uniform"), "MHA-PAD-1 MHA-VALUE-1 MHA-WIDTH-1", "no value is read, or no weight is used"
+    ),
+    Vacuous((*CONSTANT, "mean", "uniform"), "MHA-QUERY-1 MHA-WIDTH-2", "no query is read"),
+    Vacuous(("echo",), "MHA-PERM-1", "the query permuted is the output permuted"),
+    Vacuous(("random",), "MHA-DEAD-1", "every output differs from the one before, whatever was changed"),
+    Vacuous(("zeros", "uniform"), "MHA-WEIGHTS-1", "0·V is 0; the uniform weights are the ones used"),
+    Vacuous(
+        ("uniform",),
+        "MHA-BIAS-2 MHA-DIVIDE-1 MHA-ERROR-1 MHA-GRAD-1 MHA-SINGLE-1",
+        "all but the scores is the reference's",
+    ),
 )

@@ -6,6 +6,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import CONSTANT, NUMBERS, ZERO_APART, Vacuous
 from attnconf.reference import attention, masks
 from attnconf.reference import relative_bias as t5
 
@@ -608,4 +609,18 @@ scale_across = Mutant(
     breaks={"REL-CROSS-2"},
     hint="T5 scales nowhere: hand scale=1 to the attention of both",
     replace={t5.relative_bias_attention: scaled_across},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(NUMBERS, "REL-CAUSAL-1", "no key is read, later ones included"),
+    Vacuous(("zeros", "ones"), "REL-HALF-1", "half precision holds 0 and 1 exactly"),
+    Vacuous(CONSTANT, "REL-ALIGN-1", "the same bias everywhere"),
+    Vacuous(
+        ZERO_APART,
+        "REL-ENTRY-1 REL-HEAD-1 REL-RELATIVE-1 REL-SAMPLE-1",
+        "equal weights are those of one bucket for all keys",
+        components=("relative_bias_attention",),
+    ),
 )

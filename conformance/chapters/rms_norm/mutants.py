@@ -4,6 +4,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import NUMBERS, Vacuous
 from attnconf.reference import layer_norm, rms_norm
 
 
@@ -608,4 +609,16 @@ gain_under_the_root = Mutant(
     breaks={"RMS-ORACLE-1"},
     hint="first √(mean square + ε), then the gain",
     replace={rms_norm.rms_norm: folded},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(
+        NUMBERS, "RMS-TOKEN-1 RMS-LEAD-1 RMS-WIDE-1", "an output depends on the input in its own place, or on nothing"
+    ),
+    Vacuous(("zeros",), "RMS-GAIN-1 RMS-SCALE-1 RMS-ZERO-1", "0 has mean 0, and is 0 times any gain and any sign"),
+    Vacuous(("echo",), "RMS-LINE-1 RMS-ZERO-1", "x is in line with x, and 0 with 0"),
+    Vacuous(("ones",), "RMS-SQUARE-1", "1 has mean square 1"),
+    Vacuous(("echo",), "RMS-ZERO-2 RMS-GRAD-3", "autograd differentiates what was computed"),
 )

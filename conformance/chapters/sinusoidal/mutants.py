@@ -6,6 +6,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import CONSTANT, EVERYTHING, NUMBERS, ZERO_APART, Vacuous
 from attnconf.reference import sinusoidal
 
 
@@ -1111,4 +1112,26 @@ positions_not_taken = Mutant(
     breaks={"SIN-POS-1"},
     hint='take positions=None, and raise NotImplementedError("explicit positions") where they are given',
     replace={adapter.sinusoidal: lambda config, weights: lambda x: adapter.sinusoidal(config, weights)(x)},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(EVERYTHING, "SIN-GRID-1 SIN-GRID-2", "the shape is right, whatever the numbers"),
+    Vacuous(
+        NUMBERS,
+        "SIN-MAXLEN-1 SIN-BEYOND-1 SIN-DROP-1 SIN-GRID-10 SIN-POS-6",
+        "the same sizes and values give the same output, whatever the settings or earlier calls",
+    ),
+    Vacuous(NUMBERS, "SIN-BATCH-1", "an output depends on the input in its own place, or on nothing"),
+    Vacuous((*ZERO_APART, "echo"), "SIN-DROP-2", "a module without dropout is right, and not 0"),
+    Vacuous(("echo",), "SIN-GRID-9", "0, 1, 2, … are different in every cell"),
+    Vacuous(CONSTANT, "SIN-GRID-3 SIN-GRID-7", "features that are the same everywhere are so along each axis"),
+    Vacuous(
+        ZERO_APART,
+        "SIN-SHIFT-1 SIN-POS-1 SIN-POS-2 SIN-POS-3",
+        "what is the same at every position is so at all positions",
+    ),
+    Vacuous(("echo",), "SIN-ADD-1", "x + 0"),
+    Vacuous(("echo",), "SIN-GRAD-1", "autograd differentiates what was computed"),
 )

@@ -6,6 +6,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import CONSTANT, NUMBERS, Vacuous
 from attnconf.reference import sinusoidal, token_embedding
 from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import multi_head_attention
@@ -841,4 +842,16 @@ queries_and_keys_swapped = Mutant(
     breaks={"EMB-ORACLE-1"},
     hint="q.weight makes queries",
     replace={token_embedding.look_around: values_from_keys},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(NUMBERS, "EMB-SAMPLE-1 EMB-INT-1", "no id has an effect"),
+    Vacuous(CONSTANT, "EMB-SAME-1", "the same for all tokens", components=("token_embedding",)),
+    Vacuous(
+        NUMBERS, "EMB-SAME-1", "what it adds to that of a table of zeros is nothing", components=("token_attention",)
+    ),
+    Vacuous(CONSTANT, "EMB-MASK-1", "the same beside padding and without"),
+    Vacuous(("zeros",), "EMB-PAD-3", "zeros for the padding are a choice"),
 )

@@ -6,6 +6,7 @@ from collections import Counter
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.vacuous import EVERYTHING, NUMBERS, Vacuous
 from attnconf.reference import tokenizer
 
 END = tokenizer.END
@@ -1235,4 +1236,14 @@ corpus_grows = Mutant(
     breaks={"TOK-REPEAT-1"},
     hint="begin with empty counts in every call",
     replace={adapter.bpe_trainer: remembering_words},
+)
+
+# -- what computes nothing passes by definition
+
+VACUOUS = (
+    Vacuous(EVERYTHING, "TOK-DECODE-7", "of nothing comes nothing"),
+    Vacuous(EVERYTHING, "TOK-TRAIN-6", "the number of merges is right, whatever they are"),
+    Vacuous(("zeros", "ones", "echo"), "TOK-SPLIT-1 TOK-SPECIAL-3", "ids that depend on the number of words only"),
+    Vacuous(("zeros", "ones"), "TOK-WORD-1", "the same id for every word"),
+    Vacuous((*NUMBERS, "nan"), "TOK-TRAIN-9", "the words are not read, and so their order is not"),
 )

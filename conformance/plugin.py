@@ -154,7 +154,7 @@ def _run(config: pytest.Config) -> "Run":
     import torch
 
     from attnconf.conformance.engine import coverage
-    from attnconf.conformance.loading import deviations, required_conventions, resolve
+    from attnconf.conformance.loading import deviations, find, required_conventions
     from attnconf.conformance.run import implementations
     from attnconf.conformance.run.judging import begin
     from attnconf.conformance.run.plan import Settings, make_plan
@@ -169,7 +169,7 @@ def _run(config: pytest.Config) -> "Run":
     try:
         profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
         choices = required_conventions.parse(config.getoption("--convention"))
-        resolve.working_folder_last()
+        find.working_folder_last()
         found = [i for name in config.getoption("--impl") for i in implementations.load(name, choices)]
         torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
         settings = Settings(
@@ -179,7 +179,7 @@ def _run(config: pytest.Config) -> "Run":
         )  # fmt: skip
         return begin(make_plan(list({i.name: i for i in found}.values()), settings))
     except (
-        resolve.LoadError,
+        find.LoadError,
         registry.SpecError,
         deviations.DeviationError,
         required_conventions.PrescriptionError,

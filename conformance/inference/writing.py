@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from attnconf.adapters.generated import runtime
 from attnconf.conformance.inference import SHOWN, bindings, nothing_in, told_refusals
 from attnconf.conformance.inference.binding import Bound
-from attnconf.conformance.loading.resolve import LoadError, source_of
+from attnconf.conformance.loading.find import LoadError
+from attnconf.conformance.loading.resolve import source_of
 from attnconf.conformance.source.reader import Source
 
 

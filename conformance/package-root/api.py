@@ -16,7 +16,7 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine import coverage
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
-from attnconf.conformance.loading import deviations, resolve
+from attnconf.conformance.loading import deviations, find
 from attnconf.conformance.run import implementations, selection
 from attnconf.conformance.run.explain import explain_failures
 from attnconf.conformance.run.judging import judge_all
@@ -134,7 +134,7 @@ def check(target: Any, component: str | None, expression: str | None, settings: 
             run = judge_all(_selected(plan, expression) if expression else plan)
             explain_failures(run)
             return Report(record(run), not isinstance(target, str | Path))
-    except (resolve.LoadError, registry.SpecError, deviations.DeviationError) as error:
+    except (find.LoadError, registry.SpecError, deviations.DeviationError) as error:
         raise CheckError(str(error)) from None
 
 

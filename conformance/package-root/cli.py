@@ -142,7 +142,7 @@ def _bind(given: argparse.Namespace) -> int:
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # before torch is imported
         os.environ.setdefault(variable, "1")
     from attnconf.conformance.inference import writing
-    from attnconf.conformance.loading.resolve import LoadError
+    from attnconf.conformance.loading.find import LoadError
     from attnconf.reports.record import write_text
 
     try:

@@ -13,7 +13,7 @@ from attnconf.conformance.chapters.fourier.checks import encode, factor
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.loading import resolve
+from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.run import implementations
 from attnconf.reference.coordinate_mlp import draw_weights, grid, layers, learn, psnr, rose
 from attnconf.reports import record
@@ -69,7 +69,7 @@ def _can_write(output: Path) -> None:
 def _find(name: str) -> Implementation:
     try:
         found = implementations.load(name)
-    except resolve.LoadError as error:
+    except LoadError as error:
         raise DemoError(str(error)) from None
     if len(found) > 1:
         raise DemoError(f"{name} has variants, name one: {', '.join(one.name for one in found)}")

@@ -28,7 +28,7 @@ from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import in_conventions
-from attnconf.conformance.loading.resolve import LoadError
+from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.run.implementations import load
 from attnconf.reports import record
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import attnconf
 
-from attnconf.conformance.loading import resolve
+from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.run.implementations import load
 
 CONFORMANCE = Path(__file__).parents[2] / "conformance"
@@ -108,7 +108,7 @@ def test_a_notebook_and_a_class_are_found_by_a_bare_name(folder):
     (folder / "homework.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     (found,) = load("homework@attention")
     assert Path(found.source) == folder / "homework.ipynb"
-    with pytest.raises(resolve.LoadError, match="homework has no variant 'flash'"):
+    with pytest.raises(LoadError, match="homework has no variant 'flash'"):
         load("homework:flash@attention")
 
 

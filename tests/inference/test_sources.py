@@ -13,7 +13,7 @@ import torch
 from command_line import in_process
 
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
-from attnconf.conformance.loading.resolve import LoadError, Name
+from attnconf.conformance.loading.find import LoadError, Name
 from attnconf.conformance.run.implementations import load
 from attnconf.conformance.source import reader
 from attnconf.conformance.source.notebook import cells_of

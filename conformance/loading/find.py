@@ -1,0 +1,178 @@
+"""Find the module that a name leads to: a path, an adapter, an entry point, or a dotted name."""
+
+import importlib.util
+import os
+import re
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, entry_points, requires
+from pathlib import Path
+
+from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.engine.catalogue import adapter_names
+from attnconf.conformance.engine.request import Unjudgeable
+from attnconf.conformance.source.exception_words import deed
+from attnconf.conformance.source.reader import NotLoaded, NotThere, Source, quiet, read, read_module
+from attnconf.spec.nearest import hint
+
+_READ = (".py", ".ipynb")  # the files that can be read
+
+
+class LoadError(Exception):
+    """The name leads to no implementation; the message says where it was looked for, and what is nearest."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """The parts of a typed name: ``target:chosen@component``."""
+
+    typed: str
+    target: str  # a path, or a name with or without dots
+    chosen: str | None = None  # a variant, or a class or function in it
+    component: str | None = None  # the component to judge it as
+
+    @staticmethod
+    def of(typed: str) -> "Name":
+        """Take ``target:chosen@component`` apart. Raises LoadError for an unknown component."""
+        rest, component = typed, None
+        head, at, tail = typed.rpartition("@")
+        if at and head and re.fullmatch(r"[\w-]*", tail) and not Path(typed).exists():
+            rest, component = head, tail.replace("-", "_")
+            if component not in COMPONENTS:
+                there_are = f"there are {', '.join(COMPONENTS)}{hint(component, COMPONENTS)}"
+                raise LoadError(f"--impl {typed}: no component {tail!r}: {there_are}")
+        head, colon, tail = rest.rpartition(":")
+        if colon and tail.isidentifier():
+            return Name(typed, head, tail, component)
+        return Name(typed, rest, None, component)
+
+
+def working_folder_last() -> None:
+    """Let modules of the working folder be imported, but only after installed ones.
+
+    For front ends: it changes the order of ``sys.path`` for good.
+    """
+    here = os.getcwd()
+    sys.path[:] = [*(path for path in sys.path if path not in ("", here)), here]
+
+
+def find(name: Name) -> tuple[Name, Source | Unjudgeable]:
+    """Return the module of a path, a bare name or a dotted name; the last part of a dotted name may be a class."""
+    target = name.target
+    path = Path(target)
+    if path.suffix in _READ or "/" in target or "\\" in target or (path.suffix and path.is_file()):
+        return name, _from_path(path, name.chosen)
+    if here := in_working_folder(target):
+        return name, _from_path(here, name.chosen)
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())  # for packages in the working folder
+    if _known(target):
+        if path.is_dir() and getattr(importlib.util.find_spec(target), "origin", None) is None:
+            return name, _from_path(path, name.chosen)  # Python takes any folder for a package
+        return name, imported(target)
+    head, dot, tail = target.rpartition(".")
+    if dot and name.chosen is None and _known(head):
+        found = imported(head)
+        if isinstance(found, Unjudgeable) or hasattr(found.module, tail):
+            return replace(name, target=head, chosen=tail), found
+        names = [n for n in dir(found.module) if callable(getattr(found.module, n, None))]
+        near = hint(tail, names, {n: f"{head}.{n}" for n in names})
+        raise LoadError(f"no implementation {target!r}: the module {head} has no {tail!r}{near}")
+    raise LoadError(_nothing(target))
+
+
+def in_working_folder(target: str) -> Path | None:
+    """Return the .py file or notebook of a bare name in the working folder, or None."""
+    if not target or {".", "/", "\\"} & set(target):
+        return None
+    return next((path for path in (Path(target + suffix) for suffix in _READ) if path.is_file()), None)
+
+
+def _known(target: str) -> bool:
+    """Return whether a dotted name is the name of a module."""
+    try:
+        with quiet():
+            return importlib.util.find_spec(target) is not None
+    except (ImportError, ValueError):
+        return False
+    except (Exception, SystemExit):  # its package was run and failed: importing will say how
+        return True
+
+
+def _nothing(target: str) -> str:
+    message = f"no implementation {target!r}: it is neither an adapter ({', '.join(adapter_names())}), "
+    message += "nor the name of a file in this folder, nor an entry point in the group attnconf.adapters, "
+    message += "nor an importable module or a class in one, nor a path to a .py or .ipynb file"
+    points = entry_points(group="attnconf.adapters").names
+    candidates = [*adapter_names(), *(n for p in _readable(Path()) for n in (p.stem, p.name)), *points]
+    top = target.partition(".")[0]
+    if "." in target and top.isidentifier() and not _known(top):
+        message += f"; there is no module {top!r}"
+    return message + hint(target, candidates)
+
+
+def _readable(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*") if path.suffix in _READ]
+
+
+def _from_path(path: Path, wanted: str | None) -> Source | Unjudgeable:
+    if path.is_dir():
+        raise LoadError(f"{str(path)!r} is a folder, want a .py or .ipynb file or a dotted module")
+    if not path.is_file():
+        there = {other.name: str(path.with_name(other.name)) for other in _readable(path.parent)}
+        raise LoadError(f"no file {str(path)!r}{hint(path.name, there, there)}")
+    if path.suffix not in _READ:
+        raise LoadError(f"{str(path)!r} is not a Python file: its name must end in .py or .ipynb")
+    try:
+        return read(path, [wanted] if wanted else [])
+    except NotThere as error:
+        raise LoadError(str(error)) from None
+    except NotLoaded as error:
+        return Unjudgeable(str(path), str(path), str(error))
+
+
+def shipped(dotted: str) -> Source | Unjudgeable:
+    """Return a shipped adapter; an Unjudgeable that is ``lacking`` if its library is not installed."""
+    try:
+        return read_module(dotted)
+    except ModuleNotFoundError as error:
+        package = (error.name or "attnconf").partition(".")[0]
+        if package == "attnconf":
+            return _broken(dotted, error)
+        return Unjudgeable(dotted, dotted, f"not run: needs {package}{_extra(package)}", lacking=True)
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:
+        return _broken(dotted, error)
+
+
+def imported(dotted: str) -> Source | Unjudgeable:
+    try:
+        return read_module(dotted)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return _broken(dotted, error)
+
+
+def _broken(dotted: str, error: BaseException) -> Unjudgeable:
+    """Return an Unjudgeable with the reason why an import failed: exception, text and line."""
+    if isinstance(error, SyntaxError):
+        at = f" in {Path(error.filename).name}" if error.filename else ""
+        return Unjudgeable(dotted, dotted, f"line {error.lineno}{at}: {type(error).__name__}: {error.msg}")
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).stem == dotted.rpartition(".")[2]]
+    place = f" (line {lines[-1]})" if lines else ""
+    return Unjudgeable(dotted, dotted, f"importing it {deed(error)}{place}")
+
+
+def _extra(package: str) -> str:
+    """Return words on how to install a package, if one of our extras has it."""
+    try:
+        wanted = requires("attention-conformance") or []
+    except PackageNotFoundError:
+        return ""
+    entries = [re.match(r"([\w.-]+).*extra == [\"']([\w-]+)", line) for line in wanted]
+    extras = [e[2] for e in entries if e and e[1].lower().replace("-", "_") == package.lower()]
+    return f", pip install 'attention-conformance[{extras[0]}]'" if extras else ""

@@ -1,4 +1,4 @@
-"""Find what ``--impl`` names. ``names.HOW_TO_NAME`` says to users what that may be, and where it is looked for first.
+"""Find what ``--impl`` names. ``catalogue.HOW_TO_NAME`` says what that may be, and where it is looked for first.
 
 Each may carry ``:variant`` where the module offers variants, or ``:ClassOrFunction`` where it is no adapter, and
 ``@component``. What cannot be found is the caller's mistake (LoadError); what is found but cannot be judged becomes
@@ -266,15 +266,15 @@ def _known(target: str) -> bool:
 
 
 def _nothing(target: str) -> str:
-    message = f"no implementation {target!r}: it is neither an adapter ({', '.join(adapter_names())}), "
-    message += "nor the name of a file in this folder, nor an entry point in the group attnconf.adapters, "
-    message += "nor an importable module or a class in one, nor a path to a .py or .ipynb file"
     points = entry_points(group="attnconf.adapters").names
     candidates = [*adapter_names(), *(n for p in _readable(Path()) for n in (p.stem, p.name)), *points]
     top = target.partition(".")[0]
-    if "." in target and top.isidentifier() and not _known(top):
-        message += f"; there is no module {top!r}"
-    return message + hint(target, candidates)
+    lacking = f"; there is no module {top!r}" if "." in target and top.isidentifier() and not _known(top) else ""
+    return (
+        f"no implementation {target!r}{hint(target, candidates)}{lacking}; it is neither an adapter "
+        "(attnconf list implementations), nor the name of a file in this folder, nor an entry point in the group "
+        "attnconf.adapters, nor an importable module or a class in one, nor a path to a .py or .ipynb file"
+    )
 
 
 def _readable(folder: Path) -> list[Path]:

@@ -95,8 +95,13 @@ def place(implementation: Implementation, component: str, mutants: Iterable[str]
     source = source_text.text_of(implementation.source)
     if source is None:
         return None
-    line = locate(source.text, mutants, implementation.inside or component)
+    line = locate(source.text, mutants, judged_name(implementation, component))
     return (source.place(line), line, source.text.splitlines()[line - 1].strip()) if line else None
+
+
+def judged_name(implementation: Implementation, component: str) -> str:
+    """Return the name of the judged class or function; in an adapter, the component's."""
+    return (implementation.binding.inside if implementation.binding else "") or component
 
 
 def _alike(lines: list[str]) -> bool:

@@ -7,7 +7,7 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
-from attnconf.conformance.diagnosis.locate import Definition, relevant, shaped
+from attnconf.conformance.diagnosis.locate import Definition, judged_name, relevant, shaped
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.syntax import Code, last_name
@@ -32,7 +32,7 @@ def region(implementation: Implementation, component: str, mutants: Sequence[str
         tree = None
     if source is None or tree is None:
         return None
-    inside = implementation.inside or component
+    inside = judged_name(implementation, component)
     parts = relevant(tree, inside)
     functions = _functions(parts, inside)
     around = {_around(functions, line) for line in shaped(Code(parts), mutants)}

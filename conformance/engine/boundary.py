@@ -17,13 +17,15 @@ from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, Forward
 from attnconf.conformance.engine import coverage, text_codec
-from attnconf.conformance.engine.counter import Counting, Counts, PassCost
+from attnconf.conformance.engine.counter import Counting, Counts
 from attnconf.conformance.engine.evidence import Failure, Unsupported, kind_of, same_values
 from attnconf.conformance.engine.request import Implementation, Reply, Request
 from attnconf.conformance.source.exception_words import deed, first_line
 from attnconf.conformance.source.reader import was_read, where
 
 CUT = "out carries no gradient: the graph to inputs and weights is cut"
+ONLY_COUNTED = "it raises an error only while its operations are counted, as compiled code may"
+UNSEEN = "no operation of PyTorch leads from its inputs to its output: nothing can be counted"
 _DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -32,34 +34,27 @@ def call(implementation: Implementation, request: Request) -> Reply:
     weights = {name: hand_over(w, request, name, "contiguous") for name, w in request.weights.items()}
     inputs = {name: hand_over(x, request, name, request.layout) for name, x in request.inputs.items()}
     before = [
-        {name: hand_over(x, request, name, "contiguous") for name, x in given.items()} for given in request.before
+        {name: hand_over(x, request, name, "contiguous") for name, x in earlier.items()} for earlier in request.before
     ]
-    default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
     counting = Counting(_handed(weights, inputs)) if request.counted else None
-    printed = _Nowhere() if implementation.binding == "inferred" else None  # homework prints shapes at every step
-    with (
-        _grad_mode(request.mode),
-        warnings.catch_warnings(action="ignore"),  # its author's affair, not the reader's
-        _printing_to(printed),
-        coverage.looking(implementation.source),
-    ):
+    default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
+    with _surroundings(implementation, request.mode):
         try:
             returned = _enter(implementation, request, weights, inputs, before, counting)
         except Failure:
             if counting:
-                _refuse_counting(implementation, request, weights, inputs, before)
+                with contextlib.suppress(Failure):
+                    _enter(implementation, request, weights, inputs, before)
+                    raise Unsupported(ONLY_COUNTED) from None
             raise
         finally:
             torch.set_default_dtype(default)  # one implementation must not set the next one's
             torch.set_float32_matmul_precision(precision)
         out, attention = _validate(returned, request)
-        forward = _counted(counting, out)
-        changed = tuple(
-            name
-            for given, taken in ((request.weights, weights), (request.inputs, inputs))
-            for name in given
-            if _modified(given[name], taken[name])
-        )
+        if counting and not counting.saw(out):  # another library computed it, whose operations are not seen
+            raise Unsupported(UNSEEN)
+        forward = counting.take() if counting else None
+        changed = _changed((request.weights, weights), (request.inputs, inputs))
         with counting or contextlib.nullcontext():
             grads = _pull_back(out, request, {**weights, **inputs}) if request.cotangent is not None else {}
     counts = Counts(forward, counting.take() if grads else None) if counting and forward else None
@@ -68,26 +63,22 @@ def call(implementation: Implementation, request: Request) -> Reply:
     return Reply(out.detach().clone(), own, grads, changed, counts)
 
 
-def _refuse_counting(*call: Any) -> None:
-    """Raise Unsupported if a call that failed while it was counted succeeds otherwise."""
-    with contextlib.suppress(Failure):
-        _enter(*call)
-        raise Unsupported("it raises an error only while its operations are counted, as what is compiled may")
+@contextlib.contextmanager
+def _surroundings(implementation: Implementation, mode: str) -> Iterator[None]:
+    """Enter the grad mode, record executed lines, and drop warnings; drop the output of homework, too."""
+    grad_modes = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(grad_modes.get(mode, torch.enable_grad)())
+        stack.enter_context(warnings.catch_warnings(action="ignore"))
+        if implementation.binding:  # homework prints shapes at every step
+            stack.enter_context(contextlib.redirect_stdout(_Nowhere()))
+            stack.enter_context(contextlib.redirect_stderr(_Nowhere()))
+        stack.enter_context(coverage.looking(implementation.source))
+        yield
 
 
-def _handed(*given: Mapping[str, Any]) -> list[Tensor]:
-    return [x for group in given for x in group.values() if isinstance(x, Tensor)]
-
-
-def _counted(counting: Counting | None, out: Tensor) -> PassCost | None:
-    """Return the cost of forward. Raises Unsupported if another library computed the output: its work is not seen."""
-    if counting is None:
-        return None
-    if not counting.saw(out):
-        raise Unsupported(
-            "no operation of PyTorch leads from what it is given to what it returns: nothing can be counted"
-        )
-    return counting.take()
+def _handed(*groups: Mapping[str, Any]) -> list[Tensor]:
+    return [x for group in groups for x in group.values() if isinstance(x, Tensor)]
 
 
 def build(implementation: Implementation, component: str, config: Any, weights: Mapping[str, Tensor]) -> Forward:
@@ -96,7 +87,10 @@ def build(implementation: Implementation, component: str, config: Any, weights: 
     Raises Failure or Unsupported.
     """
     with foreign(implementation):
-        forward = implementation.components[component](config, weights)
+        return _callable(implementation.components[component](config, weights), component)
+
+
+def _callable(forward: Any, component: str) -> Forward:
     if not callable(forward):
         raise Failure("protocol", f"{component}(config, weights) returned {kind_of(forward)}, want a callable")
     return forward
@@ -137,11 +131,15 @@ def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
     return copy.requires_grad_() if wanted and copy.is_floating_point() else copy
 
 
-def _modified(given: Any, taken: Any) -> bool:
-    """Return whether the implementation changed ``taken``, its copy of ``given``."""
-    if isinstance(given, Tensor):
-        return not same_values(given, taken.detach())
-    return isinstance(given, list) and not text_codec.same_items(given, taken)
+def _changed(*groups: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the names of the weights and inputs whose copies the implementation changed."""
+    return tuple(
+        name
+        for originals, copies in groups
+        for name, x in originals.items()
+        if (isinstance(x, Tensor) and not same_values(x, copies[name].detach()))
+        or (isinstance(x, list) and not text_codec.same_items(x, copies[name]))
+    )
 
 
 class _Nowhere:
@@ -154,23 +152,6 @@ class _Nowhere:
         """Do nothing, as nothing was kept."""
 
 
-@contextlib.contextmanager
-def _printing_to(where: Any) -> Iterator[None]:
-    if where is None:
-        yield
-        return
-    with contextlib.redirect_stdout(where), contextlib.redirect_stderr(where):
-        yield
-
-
-def _grad_mode(mode: str) -> Any:
-    if mode == "no_grad":
-        return torch.no_grad()
-    if mode == "inference_mode":
-        return torch.inference_mode()
-    return torch.enable_grad()
-
-
 def _enter(
     implementation: Implementation, request: Request, weights: dict[str, Tensor], inputs: dict[str, Any],
     before: Sequence[dict[str, Any]], counting: Counting | None = None,
@@ -180,15 +161,13 @@ def _enter(
     try:
         if request.seed is not None:
             torch.manual_seed(request.seed)
-        forward = implementation.components[request.component](request.config, weights)
-        if not callable(forward):
-            raise Failure(
-                "protocol", f"{request.component}(config, weights) returned {kind_of(forward)}, want a callable"
-            )
+        forward = _callable(implementation.components[request.component](request.config, weights), request.component)
         for earlier in before:
-            forward(*_positional(earlier, request), **_named(earlier, request))
+            args, keywords = _arguments(earlier, request)
+            forward(*args, **keywords)
+        args, keywords = _arguments(inputs, request)
         with counting or contextlib.nullcontext():
-            return forward(*_positional(inputs, request), **_named(inputs, request), **ask)
+            return forward(*args, **keywords, **ask)
     except Failure:
         raise
     except NotImplementedError as error:
@@ -205,17 +184,15 @@ def _enter(
         raise failure from error
 
 
-def _positional(inputs: Mapping[str, Any], request: Request) -> list[Any]:
-    if request.same:
-        return [inputs["query"]] * 3
+def _arguments(inputs: Mapping[str, Any], request: Request) -> tuple[list[Any], dict[str, Any]]:
+    """Return the positional arguments and the keywords of a call. One object may be query, key and value."""
     names = COMPONENTS[request.component].inputs
-    if "key" in inputs and "value" not in inputs:  # one object is both
-        return [inputs["key" if name == "value" else name] for name in names]
-    return [inputs[name] for name in names]
-
-
-def _named(inputs: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    return {name: x for name, x in inputs.items() if name not in COMPONENTS[request.component].inputs}
+    keywords = {name: x for name, x in inputs.items() if name not in names}
+    if request.same:
+        return [inputs["query"]] * 3, keywords
+    if "key" in inputs and "value" not in inputs:
+        return [inputs["key" if name == "value" else name] for name in names], keywords
+    return [inputs[name] for name in names], keywords
 
 
 def _raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
@@ -230,8 +207,8 @@ def _raised(error: BaseException, where: str = "", signature: str = "") -> Failu
 
 def _refused_keyword(error: BaseException, signature: str) -> bool:
     """Return whether the exception says that a keyword of the contract is unknown to the callable."""
-    found = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if isinstance(error, TypeError) else None
-    return found is not None and f"{found[1]}=" in signature
+    refused = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if isinstance(error, TypeError) else None
+    return refused is not None and f"{refused[1]}=" in signature
 
 
 def _place(error: BaseException, source: str) -> str:
@@ -246,16 +223,13 @@ def _not_implemented(implementation: Implementation, error: NotImplementedError)
     if not words:
         want = 'NotImplementedError("what is not supported, in words")'
         raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
-    if implementation.binding == "adapter" or _by_binding(error, implementation.written):
+    frames = list(traceback.walk_tb(error.__traceback__))
+    file = frames[-1][0].f_code.co_filename if frames else ""
+    # an inferred binding itself may have no way to ask for an option
+    binding = implementation.binding
+    if binding is None or file == binding.file or Path(file).name in ("runtime.py", "numpy_arrays.py"):
         raise Unsupported(words) from None
     raise Failure("raised", f"raised NotImplementedError: {words}") from None
-
-
-def _by_binding(error: NotImplementedError, written: str) -> bool:
-    """Return whether an inferred binding raised the error itself, because it has no way to ask for an option."""
-    frames = list(traceback.walk_tb(error.__traceback__))
-    name = frames[-1][0].f_code.co_filename if frames else ""
-    return name == written or Path(name).name in ("runtime.py", "numpy_arrays.py")
 
 
 def _validate(returned: Any, request: Request) -> tuple[Tensor, Tensor | None]:

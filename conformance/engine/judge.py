@@ -70,7 +70,7 @@ def judge_requirement(
     for case in checked.cases(subject, seed, device):
         if select is None or select(case.name):
             judged.cases.append(run_case(subject, checked, case, judged.convention))
-    if subject.implementation.binding == "inferred":  # no argument for a mask, say: nobody asked the author to have one
+    if subject.implementation.binding:  # no argument for a mask, say: nobody asked the author to have one
         _not_applicable(judged.cases)
     outcomes = {case.outcome for case in judged.cases}
     judged.outcome = next((o for o in _WORST_FIRST if o in outcomes), "error")

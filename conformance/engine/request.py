@@ -14,6 +14,17 @@ GUESS = "a guess: nothing confirmed it"  # of an inferred binding that no textbo
 
 
 @dataclass(frozen=True)
+class Binding:
+    """How a user's class or function was bound to a component, and how certain the binding is."""
+
+    file: str = ""  # the name of the binding's text in tracebacks
+    inside: str = ""  # the class or function that is judged
+    established: bool = True  # certified by the reference or by a known mistake
+    doubt: str = ""  # why it is not established
+    mistake: str = ""  # the known mistake that certified it, if it was not the reference
+
+
+@dataclass(frozen=True)
 class Implementation:
     """An implementation under test: its functions by component, and its declarations."""
 
@@ -23,13 +34,8 @@ class Implementation:
     profile: str | None = None
     source: str = ""
     version: str | None = None
-    binding: str = "adapter"
-    told: tuple[str, ...] = ()  # an inferred binding, in words
-    established: bool = True  # an inferred binding: it is certified by the reference or by a known mistake
-    written: str = ""  # the file in which an inferred binding's text stands
-    inside: str = ""  # the class or function that is judged, where one is
-    doubt: str = ""  # why it is not established
-    mistake: str = ""  # the known mistake that certified an inferred binding
+    notes: tuple[str, ...] = ()  # lines of the header: how it was bound, what was declared and prescribed
+    binding: Binding | None = None  # None: an adapter
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""

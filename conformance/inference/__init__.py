@@ -11,7 +11,7 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.diagnosis.locate import locate
-from attnconf.conformance.engine.request import INFERRED, Implementation, Unjudgeable, of_component
+from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
 from attnconf.conformance.inference.module_sizes import names_read
@@ -52,7 +52,7 @@ def infer(
 def _with_refused(last: Implementation, refusals: list[str]) -> Implementation:
     """Return the last implementation of a file, with a word on what looks like a component and cannot be judged."""
     words = tuple(f"not judged   {words[:200]}" for words in refusals[:SHOWN])
-    return replace(last, told=(*last.told, *words))
+    return replace(last, notes=(*last.notes, *words))
 
 
 def _unjudgeable(label: str, where: str, refusals: list[str]) -> Unjudgeable:
@@ -184,20 +184,15 @@ def _certified(outcome: Bound | Refusal) -> str | None:
 
 def _implementation(b: Bound, name: str, where: str) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
+    mistake = b.certified if b.certified and b.certified != "reference" else ""
     return Implementation(
         name,
         made.components,
         b.draft.declares,
         b.profile,
         where,
-        None,
-        "inferred",
-        (*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where)),
-        b.established,
-        INFERRED,
-        b.place.name,
-        b.doubt,
-        b.certified if b.certified and b.certified != "reference" else "",
+        notes=(*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where)),
+        binding=Binding(INFERRED, b.place.name, b.established, b.doubt, mistake),
     )
 
 

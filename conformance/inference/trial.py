@@ -19,7 +19,7 @@ from attnconf.conformance.diagnosis.replay import alike
 from attnconf.conformance.engine.boundary import call
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.mutant import Mutant, apply, reaches, size
-from attnconf.conformance.engine.request import INFERRED, Implementation, Reply, Request
+from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Reply, Request
 from attnconf.conformance.engine.translate import in_conventions, telling
 from attnconf.conformance.inference.probing import A_CALL, Failed, search
 from attnconf.spec import registry
@@ -44,7 +44,7 @@ class Draft:
         exec(compile(self.body, INFERRED, "exec"), space)
         components = {name: space[name] for name in (self.component, *self.also)}
         source = str(getattr(module, "__file__", None) or "")
-        return Implementation(name, components, dict(self.declares), None, source, binding="inferred", written=INFERRED)
+        return Implementation(name, components, dict(self.declares), None, source, binding=Binding(INFERRED))
 
 
 def names(module: ModuleType) -> dict[str, Any]:

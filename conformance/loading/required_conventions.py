@@ -65,7 +65,7 @@ def _of_others(implementation: Implementation, choices: Mapping[str, str]) -> It
         others = {own[name] for own in declared if name in own} - {choice}
         for other in sorted(others) if name != "mask" else ():
             yield f"prescribed   {name}={choice}: it is {other}"
-        if name == "mask" and implementation.binding == "adapter":
+        if name == "mask" and implementation.binding is None:
             yield f"prescribed   mask={choice}: nothing is held to it: an adapter is handed booleans, True = may attend"
 
 
@@ -74,7 +74,7 @@ def held_to(implementation: T, choices: Mapping[str, str]) -> T:
     if not choices or not isinstance(implementation, Implementation):
         return implementation
     said = tuple(_of_others(implementation, choices))
-    implementation = replace(implementation, told=(*implementation.told, *said))
+    implementation = replace(implementation, notes=(*implementation.notes, *said))
     if not any("mask" in implementation.declared(component) for component in implementation.components):
         choices = {name: choice for name, choice in choices.items() if name != "mask"}
     return replace(implementation, declares=instead(implementation.declares, choices))

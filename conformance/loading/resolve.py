@@ -20,7 +20,7 @@ from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.catalogue import adapter_names
-from attnconf.conformance.engine.request import GUESS, Implementation, Unjudgeable, of_component
+from attnconf.conformance.engine.request import GUESS, Binding, Implementation, Unjudgeable, of_component
 from attnconf.conformance.loading.required_conventions import held_to, instead
 from attnconf.conformance.source.exception_words import deed
 from attnconf.conformance.source.reader import (
@@ -139,7 +139,7 @@ def _declaring(implementation: Implementation, declares: Mapping[str, Any]) -> I
     """Return an implementation with what its file declares of its components."""
     declared = {n: choice for c in implementation.components for n, choice in of_component(declares, c).items()}
     said = tuple(f"declared     {name}={choice}" for name, choice in declared.items())
-    return held_to(replace(implementation, told=(*implementation.told, *said)), declared)
+    return held_to(replace(implementation, notes=(*implementation.notes, *said)), declared)
 
 
 def source_of(typed: str) -> tuple[Name, Source]:
@@ -359,13 +359,12 @@ def _describe(name: str, module: ModuleType, functions: dict[str, Any]) -> Imple
     if problem:
         return Unjudgeable(name, source, problem)
     version = getattr(module, "__version__", None)
-    inferred = getattr(module, "binding", "adapter") == "inferred"  # written by `attnconf bind`
-    established = bool(functions.get("established", getattr(module, "established", True)))
-    return Implementation(
-        name, components, dict(declares), profile, source, None if version is None else str(version),
-        "inferred" if inferred else "adapter", () if established else (f"binding      {GUESS}",), established,
-        source if inferred else "",
-    )  # fmt: skip
+    binding, notes = None, tuple[str, ...]()
+    if getattr(module, "binding", "adapter") == "inferred":  # written by `attnconf bind`
+        binding = Binding(source, established=bool(functions.get("established", getattr(module, "established", True))))
+        notes = () if binding.established else (f"binding      {GUESS}",)
+    version = None if version is None else str(version)
+    return Implementation(name, components, dict(declares), profile, source, version, notes, binding)
 
 
 def _misspelt(functions: dict[str, Any]) -> str | None:

@@ -61,7 +61,8 @@ def _explained(
     implementation = group[0].implementation
     declares = {**seen, **implementation.declared(group[0].entry.component)}
     failures = [run.outcomes[p.id] for p in roots], [run.outcomes[p.id] for p in others]
-    found = explain(*failures, passed, declares, beneath, implementation.mistake)
+    supposed = implementation.binding.mistake if implementation.binding else ""
+    found = explain(*failures, passed, declares, beneath, supposed)
     return {p.id: d for p, d in zip([*roots, *others], found, strict=True) if d}
 
 

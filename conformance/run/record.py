@@ -99,9 +99,9 @@ def _implementation(run: Run, i: Implementation | Unjudgeable) -> dict[str, Any]
             "conventions": {}, "profile": None, "isolation": [], "bound": list(i.tried), "blind_spots": None,
         }  # fmt: skip
     return {
-        "name": i.name, "source": i.source, "version": i.version, "binding": i.binding,
+        "name": i.name, "source": i.source, "version": i.version, "binding": "inferred" if i.binding else "adapter",
         "components": list(i.components), "conventions": _conventions(run, i),
-        "profile": run.plan.profiles[i.name].name, "isolation": [], "bound": list(i.told),
+        "profile": run.plan.profiles[i.name].name, "isolation": [], "bound": list(i.notes),
         "blind_spots": run.recording.spots(i.source) if run.recording and run.complete else None,
     }  # fmt: skip
 

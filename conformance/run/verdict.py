@@ -24,8 +24,8 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
         planned = [p for p in plan.planned if p.implementation is i and p.entry.component == component]
         if planned:
             verdict, reason = judge_component(mine, len(planned), plan.selected, plan.settings.strict)
-            if verdict == "conformant" and not i.established:
-                doubt = i.doubt or f"the binding is {GUESS}"
+            if verdict == "conformant" and i.binding and not i.binding.established:
+                doubt = i.binding.doubt or f"the binding is {GUESS}"
                 verdict, reason = "incomplete", f"equivalence not established: {doubt}"
             found.append(_verdict(i.name, component, verdict, reason, Counter(r["outcome"] for r in mine)))
     return found

@@ -23,6 +23,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -202,12 +203,20 @@ def _added(text: str, bodies: list[str]) -> str:
 
 def _unlike(ran: Any, loaded: Any) -> str:
     """Return what is not the same in the implementation that was run and the one that was loaded, or nothing."""
-    for what in ("declares", "profile", "established"):
-        if getattr(ran, what) != getattr(loaded, what):
-            return f"{what}: {getattr(ran, what)} was run, {getattr(loaded, what)} is written"
+    for what, of in {
+        "declares": attrgetter("declares"),
+        "profile": attrgetter("profile"),
+        "established": _sure,
+    }.items():
+        if of(ran) != of(loaded):
+            return f"{what}: {of(ran)} was run, {of(loaded)} is written"
     if ran.components.keys() != loaded.components.keys():
         return f"components: {list(ran.components)} were run, {list(loaded.components)} are written"
     return "".join(_lacking(function, loaded.components[name]) for name, function in ran.components.items())
+
+
+def _sure(implementation: Any) -> bool:
+    return implementation.binding is None or implementation.binding.established
 
 
 def _lacking(ran: FunctionType, written: FunctionType) -> str:
@@ -236,7 +245,7 @@ def _features(path: str, text: str, ran: list[Any]) -> frozenset[str]:
     found += ["arrays"] if "in_arrays(theirs)" in text else []
     found += ["several"] if len(ran) > 1 else []
     found += ["notebook"] if path.endswith(".ipynb") else []
-    found += ["unconfirmed"] if not all(i.established for i in ran) else []
+    found += ["unconfirmed"] if not all(map(_sure, ran)) else []
     return frozenset(f"{binder}: {name}" for binder in binders for name in ("plain", *found))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.diagnosis.locate import FINDERS, locate, place
-from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.engine.request import Binding, Implementation
 
 CLASS = "class A:\n    def __init__(self):\n        self.o = {}\n    def {}(self, x):\n        return {}"
 # By mutant: code in two hands, and code in which no line, or more than one, may be meant.
@@ -269,7 +269,7 @@ def test_what_is_no_program_has_no_line(text):
 def test_a_place_is_in_the_file_of_the_implementation(tmp_path):
     file = tmp_path / "homework.py"
     file.write_text(TWO, encoding="utf-8")
-    there = Implementation("homework.py:Wrong", {}, source=str(file), inside="Wrong")
+    there = Implementation("homework.py:Wrong", {}, source=str(file), binding=Binding(inside="Wrong"))
     assert place(there, "attention", ["ATT-scaled-by-model-width"]) == ("homework.py:3", 3, "return math.sqrt(d)")
     assert place(Implementation("gone", {}, source="gone.py"), "attention", ["ATT-unscaled"]) is None
     assert place(Implementation("library", {}), "attention", ["ATT-unscaled"]) is None

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from attnconf.conformance.diagnosis.region import region
-from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.engine.request import Binding, Implementation
 
 FILE = textwrap.dedent("""
     class Attention(nn.Module):
@@ -50,7 +50,7 @@ def judged(tmp_path):
     """Return a function that gives the implementation of one class or function of the file."""
     path = tmp_path / "homework.py"
     path.write_text(FILE, encoding="utf-8")
-    return lambda inside: Implementation(f"homework.py:{inside}", {}, source=str(path), inside=inside)
+    return lambda inside: Implementation(f"homework.py:{inside}", {}, source=str(path), binding=Binding(inside=inside))
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from made_up import CASE, request, right, through
 from attnconf.adapters.contract import SinusoidalConfig
 from attnconf.conformance.engine.boundary import call
 from attnconf.conformance.engine.evidence import Failure, Unsupported
-from attnconf.conformance.engine.request import Implementation, Request
+from attnconf.conformance.engine.request import Binding, Implementation, Request
 
 
-def refused(error, binding="adapter"):
+def refused(error, binding=None):
     """Return the failure that an exception becomes."""
 
     def forward(query, key, value):
@@ -33,7 +33,7 @@ def test_leaving_the_process_is_a_failure():
 def test_not_implemented_is_an_adapters_word_and_anybody_elses_failure():
     with pytest.raises(Unsupported, match="cross-attention"):
         refused(NotImplementedError("cross-attention"))
-    assert refused(NotImplementedError("todo"), "inferred") == ("raised", "raised NotImplementedError: todo")
+    assert refused(NotImplementedError("todo"), Binding()) == ("raised", "raised NotImplementedError: todo")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from attnconf import cli
 from attnconf.adapters import reference
 from attnconf.conformance import inference
 from attnconf.conformance.engine import coverage
-from attnconf.conformance.engine.request import Implementation, Unjudgeable
+from attnconf.conformance.engine.request import Binding, Implementation, Unjudgeable
 from attnconf.reports import record as records
 
 HOMEWORK = Path(__file__).parents[1] / "miniatures" / "homework.py"
@@ -158,7 +158,7 @@ def test_a_class_and_a_function_are_inferred(monkeypatch):
     def infer_object(target, component=None):
         asked.append((target, component))
         functions = {"attention": reference.attention}
-        return Implementation(target.__name__, functions, reference.declares, binding="inferred")
+        return Implementation(target.__name__, functions, reference.declares, binding=Binding())
 
     monkeypatch.setattr(inference, "infer_object", infer_object, raising=False)
     assert attnconf.check(Layer, component="attention", select=SELECTED)

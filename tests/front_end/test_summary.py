@@ -111,7 +111,9 @@ def test_what_cannot_be_judged():
         {"implementation": "x", "component": None, "verdict": "not-gradable", "reason": "line 3: bad", "counts": {}}
     ]
     assert told(content) == [
-        ("wrong", "nothing was judged"), ("why", "line 3: bad"), ("next", "mend what keeps it from being judged, and run again"),
+        ("wrong", "nothing was judged"),
+        ("why", "line 3: bad"),
+        ("next", "mend what keeps it from being judged, and run again"),
     ]  # fmt: skip
     content["verdicts"][0] |= {"verdict": "incomplete", "reason": "only a selection was judged"}
     assert told(content)[1] == ("why", "only a selection was judged")

@@ -320,7 +320,7 @@ def test_another_activation_fails_and_is_told(tmp_path: Path) -> None:
     assert named == {"FF-quick-gelu"}
     (found,) = load(str(tmp_path / "hand.py"))
     assert isinstance(found, Implementation)
-    assert found.told[-2].endswith("its activation is quick-GELU, none of relu, gelu, gelu-tanh, silu and sigmoid")
+    assert found.notes[-2].endswith("its activation is quick-GELU, none of relu, gelu, gelu-tanh, silu and sigmoid")
 
 
 def test_a_vocabulary_that_cannot_be_given_is_said_to_be_so(tmp_path: Path) -> None:

@@ -314,7 +314,7 @@ def test_what_a_file_without_adapter_functions_declares_is_heard(tmp_path, decla
     )
     (implementation,) = implementations.load(str(path))
     assert implementation.declared("attention").get("memory") == (found or {}).get("memory")
-    assert ("declared     memory=linear" in implementation.told) == (found is not None)
+    assert ("declared     memory=linear" in implementation.notes) == (found is not None)
     path.write_text(path.read_text(encoding="utf-8").replace("linear", "nothing"), encoding="utf-8")
     if found:
         assert "want one of quadratic, linear" in implementations.load(str(path))[0].reason
@@ -333,6 +333,6 @@ def test_a_mask_is_what_its_own_component_declares(tmp_path):
     )
     (implementation,) = implementations.load(str(path))
     assert implementation.declared("attention")["mask"] == "true-keeps"
-    assert not any(line.startswith("prescribed") for line in implementation.told)
+    assert not any(line.startswith("prescribed") for line in implementation.notes)
     (held,) = implementations.load(str(path), {"mask": "true-drops"})
-    assert any(line.startswith("prescribed   mask=true-drops: mask does the opposite") for line in held.told)
+    assert any(line.startswith("prescribed   mask=true-drops: mask does the opposite") for line in held.notes)

@@ -116,7 +116,7 @@ def test_a_run_says_so(tmp_path):
     path = tmp_path / "homework.py"
     path.write_text(ATTENTION, encoding="utf-8")
     (found,) = implementations.load(str(path))
-    assert "in NumPy     arrays go in and come out, in float64; gradients are not asked for" in found.told
+    assert "in NumPy     arrays go in and come out, in float64; gradients are not asked for" in found.notes
 
 
 def test_what_cannot_be_bound_says_what_numpy_says(tmp_path):

@@ -18,7 +18,7 @@ def request(**changes):
     return replace(Request("attention", AttentionConfig(), {}, inputs, (2, 3, 5, 6)), **changes)
 
 
-def through(forward, binding="adapter", **changes):
+def through(forward, binding=None, **changes):
     """Return the reply of ``forward(query, key, value, **options)`` to the request, changed."""
     return call(
         Implementation("made-up", {"attention": lambda config, weights: forward}, binding=binding), request(**changes)

@@ -1,4 +1,4 @@
-"""One pytest item for each implementation and requirement; the plugin makes them, the session judges them."""
+"""One pytest item for each implementation and requirement; the plugin makes and judges them."""
 
 from collections.abc import Callable
 from typing import Any

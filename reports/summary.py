@@ -59,7 +59,8 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
         known = list(
             dict.fromkeys(r["requirement"] for r in record["results"] if r["deviation"] and not r["follows_from"])
         )
-        short = [v["reason"] for v in record["verdicts"] if v["verdict"] in ("incomplete", "not-gradable")]
+        reasons = (v["reason"] for v in record["verdicts"] if v["verdict"] in ("incomplete", "not-gradable"))
+        short = list(dict.fromkeys(reasons))
         nothing = "nothing" if judged else "nothing was judged"
         nothing += f" but what is known, with its reason, above: {', '.join(known)}" if known else ""
         return [f"wrong: {nothing}" + (f"; not shown: {'; '.join(short)}" if short and judged else "")] + (
@@ -75,7 +76,9 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
         named = f" ({', '.join(ids[:3])}{', …' if len(ids) > 3 else ''})"
         named += f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow and not n else ""
         lines += [f"{label + ':':<6} {text}{named if not at else ''}" for at, (label, text) in enumerate(rows)]
-    return lines + ([f"wrong: {len(said) - MOST_ROOTS} more, see above"] if len(said) > MOST_ROOTS else [])
+    return lines + (
+        [f"wrong: {len(said) - MOST_ROOTS} more: without -q each is shown"] if len(said) > MOST_ROOTS else []
+    )
 
 
 def _told(r: Result) -> list[Row]:
@@ -99,10 +102,12 @@ def _next(record: Record, roots: list[Result]) -> str:
     if not roots:
         given = {v["verdict"] for v in record["verdicts"]}
         if "not-gradable" in given:
-            return "next:  what keeps it from being judged, see above"
+            return "next:  mend what keeps it from being judged, and run again"
         if given == {"conformant"} or "nonconformant" in given:  # only known deviations
             return "next:  --thorough and --blind-spots look further"
-        return "next:  what is not shown, see above"
+        if record["suite"]["selected"]:
+            return "next:  judge all of it: the same command without -k"
+        return "next:  declare or support what is not shown, or choose a --profile that does not ask for it"
     first = roots[0]
     reference = "".join(f", then {place}" for place in first.get("reference") or [])
     return f"next:  read {first['spec']}{reference}; attnconf explain {first['requirement']}"

@@ -101,15 +101,15 @@ def _known(target: str) -> bool:
 
 
 def _nothing(target: str) -> str:
-    message = f"no implementation {target!r}: it is neither an adapter ({', '.join(adapter_names())}), "
-    message += "nor the name of a file in this folder, nor an entry point in the group attnconf.adapters, "
-    message += "nor an importable module or a class in one, nor a path to a .py or .ipynb file"
     points = entry_points(group="attnconf.adapters").names
     candidates = [*adapter_names(), *(n for p in _readable(Path()) for n in (p.stem, p.name)), *points]
     top = target.partition(".")[0]
-    if "." in target and top.isidentifier() and not _known(top):
-        message += f"; there is no module {top!r}"
-    return message + hint(target, candidates)
+    lacking = f"; there is no module {top!r}" if "." in target and top.isidentifier() and not _known(top) else ""
+    return (
+        f"no implementation {target!r}{hint(target, candidates)}{lacking}; it is neither an adapter "
+        "(attnconf list implementations), nor the name of a file in this folder, nor an entry point in the group "
+        "attnconf.adapters, nor an importable module or a class in one, nor a path to a .py or .ipynb file"
+    )
 
 
 def _readable(folder: Path) -> list[Path]:

@@ -60,7 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without √ is no reason to fail
     try:
-        arguments = parser().parse_args(argv)
+        arguments, unknown = parser().parse_known_args(argv)
+        if unknown:
+            raise UsageError(f"unrecognized arguments: {' '.join(unknown)}{_meant(arguments, unknown[0])}")
         code: int = arguments.act(arguments)
         sys.stdout.flush()
         return code
@@ -74,6 +76,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OK
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _meant(arguments: argparse.Namespace, word: str) -> str:
+    """Return what a word that no option takes may have been meant for."""
+    if arguments.act is not _run:
+        return "; attnconf --help tells more"
+    if word.startswith("--im"):
+        return "; nearest: --impl"
+    return "; attnconf run --help tells more" if word[0] == "-" else f"; to judge something: --impl {word}"
 
 
 def parser() -> Parser:
@@ -135,6 +146,7 @@ def _add_bind(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("what", metavar="FILE", help=(
         "a .py file, a notebook or a dotted module, optionally with :ClassOrFunction and @component"))  # fmt: skip
     verb.add_argument("-o", "--output", type=Path, metavar="FILE.py", help="write there instead of printing")
+    verb.add_argument("--force", action="store_true", help="overwrite FILE.py, and what was edited in it")
     verb.set_defaults(act=_bind)
 
 
@@ -145,6 +157,8 @@ def _bind(given: argparse.Namespace) -> int:
     from attnconf.conformance.loading.find import LoadError
     from attnconf.reports.record import write_text
 
+    if given.output is not None and given.output.exists() and not given.force:
+        raise UsageError(f"{given.output} is there already, and may have been edited: --force overwrites it")
     try:
         text = writing.adapter(given.what)
         if given.output is None:

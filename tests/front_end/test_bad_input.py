@@ -183,8 +183,7 @@ def refuse(folder, capfd, monkeypatch):
 @pytest.mark.parametrize(
     ("impl", "message"),
     [
-        ("referense", "no implementation 'referense': it is neither an adapter ("),
-        ("referense", "nearest: reference"),
+        ("referense", "no implementation 'referense'; nearest: reference; it is neither an adapter ("),
         ("rigth.py", "no file 'rigth.py'; nearest: right.py"),
         ("nowhere/x.py", f"no file '{os.path.join('nowhere', 'x.py')}'"),
         ("./", "is a folder, want a .py or .ipynb file or a dotted module"),

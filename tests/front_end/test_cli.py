@@ -210,6 +210,8 @@ def test_every_mutant_is_listed_as_it_is():
         (["list", "requirement"], "nearest: requirements"),
         (["run"], "which implementation? give --impl NAME"),
         (["run", "--implementation", "x"], "unrecognized arguments: --implementation"),
+        (["run", "--imp=x"], "unrecognized arguments: --imp=x; nearest: --impl"),
+        (["run", "right.py"], "unrecognized arguments: right.py; to judge something: --impl right.py"),
         (["run", "--impl", "reference", "--seed", "many"], "argument --seed: invalid int value: 'many'"),
         (["report"], "the following arguments are required: results"),
         ([], "the following arguments are required: verb"),

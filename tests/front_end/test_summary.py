@@ -59,7 +59,7 @@ def test_many_failures_stay_few_lines():
     results = [result("x", f"ATT-A-{n}", "fail", check=f"law_{n}_holds") for n in range(50)]
     lines = told(record("x", results))
     assert lines[2] == ("wrong", "does not hold: law 2 holds (ATT-A-2)")
-    assert lines[3] == ("wrong", "47 more, see above")
+    assert lines[3] == ("wrong", "47 more: without -q each is shown")
     assert lines[4][1].endswith("attnconf explain ATT-A-0")
 
 
@@ -79,7 +79,7 @@ def test_recommendations_come_last_with_their_mending_and_what_is_lacking_is_sai
     content["verdicts"][0]["reason"] = "1 required not supported (no dropout)"
     assert summary(content)[1:] == [
         "wrong: nothing; not shown: 1 required not supported (no dropout)",
-        "next:  what is not shown, see above",
+        "next:  declare or support what is not shown, or choose a --profile that does not ask for it",
         "",
         "optional: 1 recommendation (SHOULD), no part of the verdict; -k ID shows one",
         "  ATT-PREC-2: does not hold: it is precise",
@@ -111,7 +111,9 @@ def test_what_cannot_be_judged():
         {"implementation": "x", "component": None, "verdict": "not-gradable", "reason": "line 3: bad", "counts": {}}
     ]
     assert told(content) == [
-        ("wrong", "nothing was judged"), ("why", "line 3: bad"), ("next", "what keeps it from being judged, see above"),
+        ("wrong", "nothing was judged"),
+        ("why", "line 3: bad"),
+        ("next", "mend what keeps it from being judged, and run again"),
     ]  # fmt: skip
     content["verdicts"][0] |= {"verdict": "incomplete", "reason": "only a selection was judged"}
     assert told(content)[1] == ("why", "only a selection was judged")

@@ -68,8 +68,7 @@ def test_a_wrong_name_is_answered_with_the_nearest_file(folder):
     )  # fmt: skip
     assert done.returncode == 4
     (line,) = [line for line in done.stderr.splitlines() if "ERROR: " in line]
-    assert line.startswith("ERROR: no implementation 'myadaptr': it is neither an adapter (")
-    assert line.endswith("; nearest: myadapter")
+    assert line.startswith("ERROR: no implementation 'myadaptr'; nearest: myadapter; it is neither an adapter (")
 
 
 def test_a_shipped_adapter_comes_before_a_file_of_its_name(folder):

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from attnconf import cli
 from attnconf.adapters import bind
 
 torch.set_num_threads(1)
@@ -435,3 +436,11 @@ def test_a_buffer_without_values_is_refused():
     module = nn.BatchNorm1d(3, device="meta")
     with pytest.raises(ValueError, match="the buffers running_mean, running_var, num_batches_tracked of BatchNorm1d"):
         bind(module, random_state(module))
+
+
+def test_what_was_written_and_may_be_edited_is_not_overwritten(tmp_path):
+    path, adapter = tmp_path / "mine.py", tmp_path / "adapter.py"
+    path.write_text("def relu(x):\n    return x.clamp(min=0)\n", encoding="utf-8")
+    adapter.write_text("# my edit\n", encoding="utf-8")
+    assert cli.main(["bind", str(path), "-o", str(adapter)]) == cli.USAGE
+    assert adapter.read_text(encoding="utf-8") == "# my edit\n"

@@ -1,4 +1,4 @@
-"""Checks of the chapter spec/rms_norm.md. What both norms have in common is in normalizing.py and norm_numbers.py.
+"""Checks of the chapter spec/rms_norm.md. What both norms have in common is in chapters/shared/norms.py.
 
 Most look at the norm with gain 1, whether that is a weight of 1 or of 0, and on rows so large that ε is nothing.
 """

@@ -34,7 +34,11 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / name).write_text(ADAPTER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
-    return tmp_path
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if name.partition(".")[0] in ("myadapter", "package"):  # others have packages of this name
+            del sys.modules[name]
 
 
 def implementations(results):

@@ -414,6 +414,7 @@ class Component:
     conventions: tuple[str, ...] = ()  # choices that the spec leaves open to it
     offers: frozenset[str] = frozenset()  # what can be asked of it, as requirements say they need it
     attends: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)  # of layers: which attention -> its mask
+    levels: Mapping[str, str] = field(default_factory=dict)  # of laws of every call, where not that of spec/calls.md
     by_hand: bool = False  # whether a call can be small enough to be followed by hand
 
     @property

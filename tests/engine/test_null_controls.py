@@ -8,7 +8,7 @@ from null_allowed import ALL, ALLOWED
 from null_implementations import CONTROLS
 
 from attnconf.conformance.chapters.attention.stimuli import DISTINCT
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import all_checks, check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.requirement import Checked
@@ -25,8 +25,9 @@ def allowed(control):
     found = set()
     for entry in ALLOWED:
         for requirement in entry.requirements.split() if control in entry.controls else ():
-            names = [case.name for family in all_checks()[requirement].families for case in family]
-            found |= {(c, requirement, case) for c in entry.components for case in entry.cases or names}
+            for c in entry.components:
+                names = [case.name for family in check_of(requirement, c).families for case in family]
+                found |= {(c, requirement, case) for case in entry.cases or names}
     return found
 
 
@@ -82,7 +83,7 @@ def nothing(subject, case):
 
 
 def test_a_check_without_evidence_is_an_error():
-    silent = Checked(registry.get("ATT-SHAPE-1"), nothing, (DISTINCT,))
+    silent = Checked(registry.get("CALL-SHAPE-1"), nothing, (DISTINCT,))
     got = judge_requirement(Subject(apply([]), "attention", "direct"), silent)
     assert got.outcome == "error"
     assert "yielded no evidence" in got.message
@@ -90,6 +91,6 @@ def test_a_check_without_evidence_is_an_error():
 
 def test_a_check_without_cases_is_an_error():
     got = judge_requirement(
-        Subject(apply([]), "attention", "direct"), all_checks()["ATT-SHAPE-1"], select=lambda case: False
+        Subject(apply([]), "attention", "direct"), check_of("CALL-SHAPE-1", "attention"), select=lambda case: False
     )
     assert (got.outcome, got.message) == ("error", "no case was run")

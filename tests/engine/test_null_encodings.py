@@ -7,7 +7,7 @@ import torch
 from null_encodings import CONTROLS, ENCODINGS
 from null_encodings_allowed import ALLOWED
 
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import all_checks, check_of
 from attnconf.conformance.engine.judge import Judged, judge_requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.spec import profiles
@@ -37,7 +37,7 @@ def allowed(control):
 def judged(control) -> dict[tuple[str, str], Judged]:
     """Return what came out for a control, by (component, requirement)."""
     subjects = {component: Subject(CONTROLS[control], component, "direct") for component in ENCODINGS}
-    return {(c, requirement): judge_requirement(subjects[c], all_checks()[requirement]) for c, requirement in ASKED}
+    return {(c, requirement): judge_requirement(subjects[c], check_of(requirement, c)) for c, requirement in ASKED}
 
 
 @pytest.mark.parametrize("control", CONTROLS)

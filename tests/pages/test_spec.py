@@ -118,7 +118,8 @@ def test_a_profile_may_extend_another():
 
 
 # Editions that are closed: a course's rubric rests on them. (entries, the first digits of their digest)
-CLOSED = {"core-1": (171, "7882391e223e4f8b")}
+# The digest is that of the ids as they are since those in spec/renamed.md have changed, once.
+CLOSED = {"core-1": (171, "2b9dd49507b27bc1")}
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -132,7 +133,7 @@ MINE = """title = "mine"
 [multi_head_attention.self]
 like = "core-1/multi_head_attention.heads"
 without_needs = ["cross", "mask", "key-mask", "bias", "causal", "dropout", "weights"]
-without = ["ATT-SHAPE-1"]
+without = ["CALL-SHAPE-1"]
 optional = ["ATT-DTYPE-1"]
 """
 
@@ -159,7 +160,7 @@ def test_a_section_like_another_is_that_less_what_it_leaves_out(mine):
     assert listed["ATT-QUERY-1"] == ("self", False)
     assert listed["ATT-EMPTY-1"] == ("self", True)  # as it is there
     assert listed["ATT-DTYPE-1"] == ("self", True)  # listed again
-    assert not listed.keys() & {"ATT-SHAPE-1", "ATT-ERROR-1", "MASK-CAUSAL-1", "ATT-DROP-1"}
+    assert not listed.keys() & {"CALL-SHAPE-1", "ATT-ERROR-1", "MASK-CAUSAL-1", "ATT-DROP-1"}
 
 
 def test_a_section_like_one_that_is_not_there_is_refused(mine):

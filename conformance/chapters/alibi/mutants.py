@@ -335,7 +335,7 @@ def without_queries(config, weights):
 queries_left_out = Mutant(
     "ALIBI-queries-left-out",
     story="the bias comes back without the axis of the queries, as one row for all",
-    breaks={"ALIBI-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return (H, L, S); a bias of one row has to be expanded",
     replace={adapter.alibi: without_queries},
 )
@@ -422,7 +422,7 @@ def with_heads_merged(q, k, v, causal=True):
 heads_merged = Mutant(
     "ALIBI-heads-merged",
     story="the output comes back with its heads side by side, (B, L, H·E)",
-    breaks={"ALIBI-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return (B, H, L, E), the shape of the query",
     replace={alibi.alibi_attention: with_heads_merged},
 )

@@ -24,13 +24,6 @@ Evidence = Iterator[Measure]
 # -- shape, dtype, and what a call may not depend on
 
 
-@requirement("ATT-SHAPE-1", stimuli.DISTINCT, stimuli.EDGES)
-def the_output_is_as_wide_as_the_values(subject: Subject, case: Case) -> Evidence:
-    out = subject.attend(case.q, case.k, case.v).out
-    want = (*case.q.shape[:-1], case.v.shape[-1])
-    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
 @requirement("ATT-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_query(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32):

@@ -657,10 +657,10 @@ def attend_returning_weights(q, k, v, mask=None, bias=None, scale=None, dropout=
 weights_returned = Mutant(
     "ATT-weights-returned",
     story="the weights are returned instead of the output",
-    breaks={"ATT-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return weights @ value first",
     replace={attention.attend: attend_returning_weights},
-    raises={"ATT-SHAPE-1"},  # where an output projection follows
+    raises={"CALL-SHAPE-1"},  # where an output projection follows
 )
 
 
@@ -675,11 +675,11 @@ def score_viewed_alike(q, k, scale):
 equal_lengths = Mutant(
     "ATT-equal-lengths",
     story="it works only where there are as many queries as keys",
-    breaks={"ATT-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="take the number of keys from k, the number of queries from q",
     replace={attention.score: score_of_equal_lengths},
     variants=[{attention.score: score_viewed_alike}],
-    raises={"ATT-SHAPE-1"},
+    raises={"CALL-SHAPE-1"},
 )
 
 

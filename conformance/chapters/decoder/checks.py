@@ -96,13 +96,6 @@ def run_both(subject: Subject, block: Call, other: Call) -> tuple[Tensor, Tensor
 # -- the call
 
 
-@requirement("DEC-SHAPE-1", stimuli.EDGES)
-def the_output_has_the_shape_of_the_targets(subject: Subject, case: Case) -> Evidence:
-    block = next(blocks(subject, case))
-    out, want = run(subject, block).out, block.inputs["x"]
-    yield holds(out.shape == want.shape, f"out has shape {tuple(out.shape)}, want {tuple(want.shape)}", "shape")
-
-
 @requirement("DEC-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evidence:
     for dtype in DTYPES:

@@ -51,8 +51,8 @@ def look_where_lengths_agree(x, memory, weights, style, mask):
 one_length = Mutant(
     "DEC-one-length",
     story="targets and memory must be as long as each other",
-    breaks={"DEC-SHAPE-1"},
-    raises={"DEC-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
+    raises={"CALL-SHAPE-1"},
     hint="keys and values come from the memory alone: L queries meet S keys",
     replace={look: look_where_lengths_agree},
 )

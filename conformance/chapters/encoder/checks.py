@@ -80,13 +80,6 @@ ALL_BUT_NONE = 1 - 1e-12  # a probability of dropout at which nothing is kept, a
 # -- the call
 
 
-@requirement("ENC-SHAPE-1", stimuli.ONE, stimuli.EDGES)
-def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for what, block in each(subject, case):
-        out, x = run(subject, block).out, block.inputs["x"]
-        yield holds(out.shape == x.shape, f"{what}: out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
-
-
 @requirement("ENC-DTYPE-1", stimuli.ONE)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):

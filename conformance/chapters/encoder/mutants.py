@@ -21,7 +21,7 @@ post_norm, pre_norm = encoder.post_norm_layer, encoder.pre_norm_layer
 last_token_only = Mutant(
     "ENC-last-token",
     story="only the last token comes out, as a classifier would have it",
-    breaks={"ENC-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return all tokens; pooling is the model's affair",
     replace={encoder.encoder_layer: lambda x, weights, style, mask=None: post_norm(x, weights, style, mask)[:, -1:]},
 )
@@ -35,8 +35,8 @@ def attend_with_context(x, weights, style, mask):
 unknown_argument = Mutant(
     "ENC-unknown-argument",
     story="attention is called with an argument that it does not take",
-    breaks={"ENC-SHAPE-1"},
-    raises={"ENC-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
+    raises={"CALL-SHAPE-1"},
     hint="call attention with what its forward takes, and run the layer once before training it",
     replace={encoder.self_attention: attend_with_context},
     source="system 1d",

@@ -11,7 +11,7 @@ from attnconf.reference import feed_forward
 not_narrowed = Mutant(
     "FF-not-narrowed",
     story="the hidden features come out: the second layer is missing",
-    breaks={"FF-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="two layers: back to embed_dim with down.weight",
     replace={feed_forward.narrow: lambda features, weights: features},
 )

@@ -259,7 +259,7 @@ swapped = Mutant(
 input_kept = Mutant(
     "FOUR-input-kept",
     story="the coordinates are kept before the features without being declared so",
-    breaks={"FOUR-WIDTH-1"},
+    breaks={"CALL-SHAPE-1"},
     hint='drop the coordinates, or declare {"fourier-input": "kept"}',
     replace={fourier.fourier: features(lambda x, out: torch.cat([x, out], dim=-1))},
     source="bmild/nerf keeps them by default",
@@ -268,7 +268,7 @@ input_kept = Mutant(
 cosines_missing = Mutant(
     "FOUR-cosines-missing",
     story="there are sines only",
-    breaks={"FOUR-WIDTH-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="the sine and the cosine of every angle",
     replace={fourier.join: lambda sines, cosines: sines.flatten(-2)},
 )
@@ -276,7 +276,7 @@ cosines_missing = Mutant(
 last_axis_kept = Mutant(
     "FOUR-not-flattened",
     story="the features of the coordinates are left on an axis of their own",
-    breaks={"FOUR-WIDTH-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="flatten the last two axes",
     replace={fourier.join: lambda sines, cosines: torch.cat([sines, cosines], dim=-1)},
 )
@@ -506,7 +506,7 @@ def swap_halves(out):
 random_cosines_only = Mutant(
     "FOUR-random-cosines-only",
     story="there are random cosines only",
-    breaks={"FOUR-RWIDTH-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="cosines and sines of every direction, or a random phase; the spec asks for both",
     replace={fourier.random_fourier: lambda x, projection: fourier.random_angles(x, projection).cos()},
 )

@@ -35,11 +35,6 @@ OFFSET_SOURCE = "offset of 1e4 in float32: 4·eps·1e4"
 # -- the call
 
 
-@requirement("LN-SHAPE-1", stimuli.ONE, stimuli.EDGES, stimuli.NARROW, any_weights=True)
-def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    return norms.keeps_the_shape(subject, case)
-
-
 @requirement("LN-DTYPE-1", stimuli.ONE, any_weights=True)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_dtype(subject, case)

@@ -31,7 +31,7 @@ def then(change):
 squeezed = Mutant(
     "LN-squeezed",
     story="axes of size 1 get lost",
-    breaks={"LN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="no squeeze(): a batch may have one sample, and a sentence one token",
     replace={layer_norm.layer_norm: then(lambda out, x: out.squeeze())},
 )
@@ -39,7 +39,7 @@ squeezed = Mutant(
 flattened = Mutant(
     "LN-flattened",
     story="the output is left as a list of tokens, (N, D)",
-    breaks={"LN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="give the output the shape of x: out.view_as(x)",
     replace={layer_norm.layer_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )

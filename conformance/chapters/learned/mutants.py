@@ -16,7 +16,7 @@ def coarse(table):
 concatenated = Mutant(
     "LRN-concatenated",
     story="the row is concatenated to x instead of added",
-    breaks={"LRN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="add: the width stays dim",
     replace={learned.add: lambda x, encoded: torch.cat([x, encoded.expand_as(x)], dim=-1)},
 )

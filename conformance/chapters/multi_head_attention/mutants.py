@@ -792,10 +792,10 @@ def attend_over_batch(config, weights):
 sequence_first = Mutant(
     "MHA-sequence-first",
     story="the batch is taken for the sequence: samples attend to one another",
-    breaks={"ATT-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="batch_first=True",
     replace={adapter.multi_head_attention: attend_over_batch},
-    raises={"ATT-SHAPE-1"},
+    raises={"CALL-SHAPE-1"},
     silent_on=BARE,
     source="AEMatter#3; tokenlearner#1",
 )
@@ -1071,7 +1071,7 @@ def project_out_squeezed(context, weights):
 squeezed = Mutant(
     "MHA-squeezed",
     story="squeeze() drops every axis of size 1: a batch of one, or a single token, loses an axis",
-    breaks={"ATT-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="squeeze(dim) one axis, or index it; the others may have size 1 too",
     replace={mha.project_out: project_out_squeezed},
     silent_on=BARE,

@@ -393,7 +393,7 @@ always_float32 = Mutant(
 heads_last = Mutant(
     "REL-heads-last",
     story="the bias comes back as (L, S, H), as the embedding gives it",
-    breaks={"REL-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="permute it to (H, L, S)",
     replace={
         adapter.relative_bias: lambda config, weights: (
@@ -574,7 +574,7 @@ keys_cut_off = Mutant(
 heads_merged = Mutant(
     "REL-heads-merged",
     story="the output comes back with its heads side by side, (B, L, H·E)",
-    breaks={"REL-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return (B, H, L, E), the shape of the query",
     replace={
         t5.relative_bias_attention: lambda q, k, v, table, max_distance=128, causal=False: (

@@ -24,11 +24,6 @@ ALIKE = 0.99
 # -- the call
 
 
-@requirement("RMS-SHAPE-1", stimuli.ONE, stimuli.EDGES, stimuli.NARROW, any_weights=True)
-def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    return norms.keeps_the_shape(subject, case)
-
-
 @requirement("RMS-DTYPE-1", stimuli.ONE, any_weights=True)
 def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
     return norms.keeps_the_dtype(subject, case)

@@ -17,7 +17,7 @@ def then(change):
 squeezed = Mutant(
     "RMS-squeezed",
     story="axes of size 1 get lost",
-    breaks={"RMS-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="no squeeze(): a batch may have one sample, and a sentence one token",
     replace={rms_norm.rms_norm: then(lambda out, x: out.squeeze())},
 )
@@ -25,7 +25,7 @@ squeezed = Mutant(
 flattened = Mutant(
     "RMS-flattened",
     story="the output is left as a list of tokens, (N, D)",
-    breaks={"RMS-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="give the output the shape of x: out.view_as(x)",
     replace={rms_norm.rms_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )

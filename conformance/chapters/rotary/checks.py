@@ -20,6 +20,7 @@ from attnconf.conformance.chapters.rotary.stimuli import (
     blocks,
     choice,
     config_for,
+    drawn,
     formula,
     frequencies,
     generic,
@@ -48,22 +49,12 @@ FLOAT32_SOURCE = "float32 angles: (1.2e-7·p + 2^-22)·norm"
 HALF_SOURCE = "two steps of the dtype, and float32 angles: (2·eps + 1.2e-7·p)·norm"
 
 
-def drawn(case: Case) -> Tensor:
-    return case.draw("x", case.B, case.H, case.L, case.E)
-
-
 def coarse(x: Tensor) -> Tensor:
     """Return x rounded to float32, so that nothing is lost where it is converted and back."""
     return x.float().to(x.dtype)
 
 
 # -- either component, whatever it computes
-
-
-@requirement("ROPE-SHAPE-1", stimuli.USUAL, stimuli.SINGLE)
-def the_shape_is_kept(subject: Subject, case: Case) -> Evidence:
-    out = generic(subject, case).out
-    yield holds(tuple(out.shape) == (case.B, case.H, case.L, case.E), "shape")
 
 
 @requirement("ROPE-DTYPE-1", stimuli.ONE)

@@ -64,7 +64,7 @@ squeezed = Mutant(
 all_squeezed = Mutant(
     "ROPE-all-squeezed",
     story="squeeze() takes away every axis of size 1: that of one sample, of one head, of one token",
-    breaks={"ROPE-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="name the axis that is squeezed, or squeeze none",
     replace={adapter.rotary: called(lambda x, at, rotate: rotate(x, at).squeeze())},
 )
@@ -72,7 +72,7 @@ all_squeezed = Mutant(
 axes_swapped = Mutant(
     "ROPE-axes-swapped",
     story="the output is (B, L, H, E): heads and tokens are not swapped back",
-    breaks={"ROPE-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return the axes in the order in which they came",
     replace={
         adapter.rotary: called(lambda x, at, rotate: rotate(x, at).transpose(1, 2)),

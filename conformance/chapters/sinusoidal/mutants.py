@@ -24,7 +24,7 @@ def concatenate(x, encoded):
 concatenated = Mutant(
     "SIN-concatenated",
     story="the encoding is concatenated to x instead of added",
-    breaks={"SIN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="add: the width stays dim, and no later layer has to grow",
     replace={sinusoidal.add: concatenate},
     source="llm-first-principles, stage 5",
@@ -33,7 +33,7 @@ concatenated = Mutant(
 first_sample_only = Mutant(
     "SIN-first-sample-only",
     story="only the first sample comes out",
-    breaks={"SIN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="keep the batch axis: x + table[:L] broadcasts over it",
     replace={sinusoidal.add: lambda x, encoded: (x + encoded.to(x.dtype))[:1]},
 )
@@ -110,7 +110,7 @@ only_square = Mutant(
     "SIN-only-square",
     story="the table is (length, 1, dim), as for sequences that come first: added to (batch, length, dim) it runs only "
     "where there are as many samples as tokens",
-    breaks={"SIN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="unsqueeze(0), not unsqueeze(1): (1, length, dim) broadcasts over the samples",
     replace={sinusoidal.add: lambda x, encoded: x + encoded.unsqueeze(1).to(x.dtype)},
     source="the tutorial module of PyTorch used with batch_first",
@@ -124,7 +124,7 @@ def cut_by_batch(x, encoded):
 cut_by_the_batch = Mutant(
     "SIN-cut-by-the-batch",
     story="the table is cut to as many rows as there are samples: it runs only where there are as many tokens",
-    breaks={"SIN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="cut it by the axis of the tokens: x.size(1) where the batch comes first, x.size(0) where the sequence does",
     replace={sinusoidal.add: cut_by_batch},
     source="the tutorial module of PyTorch used with batch_first",
@@ -904,7 +904,7 @@ height_first = Mutant(
 transposed = Mutant(
     "SIN-grid-transposed",
     story="height and width are mixed up: the grid comes out transposed",
-    breaks={"SIN-GRID-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="the output is (height, width, dim); try a grid that is not square",
     replace={sinusoidal.lay_out: lambda columns, rows: sinusoidal.lay_out(columns, rows).transpose(0, 1)},
 )
@@ -912,7 +912,7 @@ transposed = Mutant(
 flattened = Mutant(
     "SIN-grid-flattened",
     story="the cells come out in one row",
-    breaks={"SIN-GRID-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="the output is (height, width, dim)",
     replace={sinusoidal.lay_out: lambda columns, rows: sinusoidal.lay_out(columns, rows).flatten(0, 1)},
 )

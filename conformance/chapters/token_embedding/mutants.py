@@ -33,7 +33,7 @@ def around(change):
 summed = Mutant(
     "EMB-summed",
     story="the vectors of a sample are added up, as by an embedding bag",
-    breaks={"EMB-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="a vector for every token: nn.Embedding, not nn.EmbeddingBag",
     replace=around(lambda out: out.sum(dim=1)),
 )
@@ -41,7 +41,7 @@ summed = Mutant(
 sequence_first = Mutant(
     "EMB-sequence-first",
     story="the output is (L, B, D)",
-    breaks={"EMB-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="batch first",
     replace=around(lambda out: out.transpose(0, 1)),
 )

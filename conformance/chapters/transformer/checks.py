@@ -64,14 +64,6 @@ def hollow_target(case: Case) -> Tensor:
 # -- the call
 
 
-@requirement("TRF-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
-def there_is_an_output_for_every_target_token(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case)
-    want = (case.B, case.L, vocabulary(case) if reads_ids(subject) else case.width)
-    out = run(subject, block).out
-    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
 @requirement("TRF-DTYPE-1", stimuli.USUAL)
 def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):

@@ -16,7 +16,7 @@ from attnconf.reference.masks import causal, key_padding
 last_only = Mutant(
     "TRF-last-only",
     story="only the output of the last target comes back",
-    breaks={"TRF-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return all outputs: who decodes takes the last, who trains needs them all",
     replace={
         transformer.decode: lambda target, memory, weights, style, mask, memory_mask: decoders.decoder(
@@ -28,7 +28,7 @@ last_only = Mutant(
 length_first = Mutant(
     "TRF-length-first",
     story="the output comes with the tokens first and the batch second",
-    breaks={"TRF-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="batch_first=True, or transpose back",
     replace={
         transformer.decode: lambda target, memory, weights, style, mask, memory_mask: decoders.decoder(

@@ -1,0 +1,57 @@
+"""Ways to get the laws of every call wrong: the reference, with something around each of its components."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attnconf.adapters import reference as adapter
+from attnconf.adapters.contract import COMPONENTS, Build
+from attnconf.conformance.engine.mutant import Mutant
+
+TENSORS = tuple(name for name, known in COMPONENTS.items() if known.returns == "tensor")
+
+
+def around(change: Callable[..., Any], *but: str) -> Mapping[Build, Build]:
+    """Return each component that gives a tensor with its output changed: change(out); without those named."""
+    return {getattr(adapter, name): changed(name, change) for name in TENSORS if name not in but}
+
+
+def changed(name: str, change: Callable[..., Any]) -> Build:
+    """Return a component with what comes out changed; the weights of attention stay."""
+
+    def build(config, weights):
+        forward = getattr(adapter, name)(config, weights)
+
+        def called(*given, **named):
+            out = forward(*given, **named)
+            return (change(out[0]), *out[1:]) if isinstance(out, tuple) else change(out)
+
+        return called
+
+    return build
+
+
+# -- what comes out
+
+squeezed = Mutant(
+    "CALL-squeezed",
+    story="axes of size 1 get lost",
+    breaks={"CALL-SHAPE-1"},
+    hint="squeeze() takes every axis of size 1, the batch too: name the axis, or do not squeeze",
+    replace=around(lambda out: out.squeeze(), "random_fourier"),
+)
+
+first_only = Mutant(
+    "CALL-first-only",
+    story="only what comes first along the first axis comes out: the first sample",
+    breaks={"CALL-SHAPE-1"},
+    hint="keep the batch axis: x[0] and x[:1] are one sample of it",
+    replace=around(lambda out: out[:1]),
+)
+
+axes_swapped = Mutant(
+    "CALL-axes-swapped",
+    story="the first two axes of the output have changed places: tokens first, then the batch",
+    breaks={"CALL-SHAPE-1"},
+    hint="batch comes first in what goes in, and so in what comes out",
+    replace=around(lambda out: out.transpose(0, 1)),
+)

@@ -1,0 +1,38 @@
+"""What the laws of every call are judged with: calls that the chapters give, by component and law."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.request import Call, Request
+from attnconf.conformance.engine.subject import Subject
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call that a law is judged with."""
+
+    call: Call
+    what: str = ""  # names it in a message, where a component has several: "pre-norm"
+    how: Mapping[str, Any] = field(default_factory=dict)  # it is always made so: fields of Request
+
+    def asked(self, **how: Any) -> Request:
+        """Return the request to make the call; ``how``: fields of Request besides its own."""
+        return self.call.asked(**self.how, **how)
+
+    def told(self, message: str) -> str:
+        """Return a message that begins with what the call is."""
+        return f"{self.what}: {message}" if self.what else message
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The calls by which a law is judged on a component, drawn from each case of some families."""
+
+    draw: Callable[[Subject, Case], Iterator[Trial]]
+    families: tuple[tuple[Case, ...], ...]
+    any_weights: bool = False  # whether they can be made where an implementation keeps weights of its own
+
+
+Laws = Mapping[str, Trials]  # by the id of the law; what a chapter has of each of its components is a table of these

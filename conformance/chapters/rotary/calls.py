@@ -1,0 +1,19 @@
+"""The calls of rotary positions that the laws of every call are judged with."""
+
+from collections.abc import Iterator
+
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.rotary import stimuli
+from attnconf.conformance.chapters.rotary.stimuli import call_on, drawn
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.subject import Subject
+
+
+def rotary(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(call_on(subject, case, drawn(case)))
+
+
+LAWS = {
+    "CALL-SHAPE-1": Trials(rotary, (stimuli.USUAL, stimuli.SINGLE)),
+}
+CALLS = {"rotary": LAWS, "rotary_attention": LAWS}

@@ -1,0 +1,19 @@
+"""The calls of token embeddings that the laws of every call are judged with."""
+
+from collections.abc import Iterator
+
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.token_embedding import stimuli
+from attnconf.conformance.chapters.token_embedding.checks import call_on, numbers
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.subject import Subject
+
+
+def tokens(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(call_on(subject, case, numbers(case)))
+
+
+LAWS = {
+    "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
+}
+CALLS = {"token_embedding": LAWS, "token_attention": LAWS}

@@ -53,7 +53,7 @@ def bias(heads: int, queries: int, keys: int) -> Tensor:
     Shapes:
         out  (H, L, S)   float64, ≤ 0; cast it only when it is whole
 
-    Requirements: CALL-SHAPE-1, ALIBI-SIGN-1, ALIBI-LONG-1, ALIBI-HALF-1, ALIBI-REPEAT-1.
+    Requirements: CALL-SHAPE-1, ALIBI-SIGN-1, ALIBI-LONG-1, ALIBI-HALF-1, CALL-REPEAT-1.
     """
     return -einsum("h,ls->hls", slopes(heads), distances(queries, keys))  # (H, L, S)
 

@@ -23,10 +23,10 @@ class Allowed:
 
 ALLOWED = [
     Allowed(ALL, "CALL-SHAPE-1 ATT-DTYPE-1 ATT-EMPTY-1", "shape and dtype are right, whatever the numbers"),
-    Allowed(ALL, "ATT-IMMUT-1", "nothing is written to the inputs"),
+    Allowed(ALL, "CALL-IMMUT-1", "nothing is written to the inputs"),
     Allowed(
         NUMBERS,
-        "ATT-STRIDE-1 ATT-REPEAT-1 ATT-MODE-1 ATT-WEIGHTS-2 ATT-DROP-1",
+        "ATT-STRIDE-1 CALL-REPEAT-1 ATT-MODE-1 ATT-WEIGHTS-2 ATT-DROP-1",
         "the same values give the same output, whatever the layout, the mode, earlier calls or what else is asked for",
     ),
     Allowed(
@@ -84,8 +84,7 @@ ALLOWED = [
     # multi-head attention: laws that compare two calls whose weights differ
     Allowed(
         NUMBERS,
-        "MHA-BIAS-3 MHA-HEADS-1 MHA-IMMUT-1 MHA-KBIAS-1 MHA-KEY-1 "
-        "MHA-MANY-1 MHA-MERGE-1 MHA-MODE-1 MHA-ONE-1 MHA-SELF-1",
+        "MHA-BIAS-3 MHA-HEADS-1 MHA-KBIAS-1 MHA-KEY-1 MHA-MANY-1 MHA-MERGE-1 MHA-MODE-1 MHA-ONE-1 MHA-SELF-1",
         "where neither scores nor weights are used, moving them about or leaving them out changes nothing",
         LAYERS,
     ),

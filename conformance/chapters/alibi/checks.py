@@ -104,14 +104,6 @@ def distances(length: int, like: Tensor) -> Tensor:
 # -- what comes back
 
 
-@requirement("ALIBI-REPEAT-1", stimuli.USUAL)
-def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
-    want = read_bias(subject, case, case.S)
-    for before in ((case.S - 3,), (case.S + 2,), (case.S + 2, case.S - 3)):
-        got = read_bias(subject, case, case.S, before=before)
-        yield close(got, want, f"bias of {case.S} tokens after calls with {before}")
-
-
 @requirement("ALIBI-DTYPE-1", stimuli.USUAL)
 def the_output_has_the_queries_dtype(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16):

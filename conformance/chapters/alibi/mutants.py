@@ -373,7 +373,7 @@ def remembering_attention(config, weights):
 remembered = Mutant(
     "ALIBI-remembered",
     story="the first call fixes the length of the table: what is longer later piles up at its end",
-    breaks={"ALIBI-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute the bias for the lengths of this call, or make the table longer when it has to be",
     replace={adapter.alibi: remembering_bias, adapter.alibi_attention: remembering_attention},
 )
@@ -409,7 +409,7 @@ def last_columns_in_attention(config, weights):
 cut_at_two_ends = Mutant(
     "ALIBI-cut-at-two-ends",
     story="the table is kept, and cut with its first rows but its last columns: shorter calls later are shifted",
-    breaks={"ALIBI-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="cut rows and columns at the same end: table[:, :L, :L], or table[:, -L:, -S:]",
     replace={adapter.alibi: last_columns_of_bias, adapter.alibi_attention: last_columns_in_attention},
 )

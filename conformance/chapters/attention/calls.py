@@ -12,8 +12,26 @@ def attention(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(subject.attending(case.q, case.k, case.v))
 
 
+def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    """Yield a call after others with as many, more and fewer tokens."""
+    other = case.but(name="other")
+    longer = case.but(name="longer", L=case.L + 2, S=case.S + 3)
+    usual = Trial(subject.attending(case.q, case.k, case.v))
+    one_more, long = (subject.attending(c.q, c.k, c.v).inputs for c in (other, longer))
+    yield usual.after(one_more, what="after a call with other inputs")
+    yield usual.after(long, what="after a call with longer inputs")
+    yield usual.after(usual.call.inputs, usual.call.inputs, what="the third call with the same inputs")
+    for causal in (False, True) if subject.offers("causal") else (False,):
+        # as many queries: in each corner every query has a key
+        trial = Trial(subject.attending(longer.k, longer.k, longer.v, causal=causal), undefined=True)
+        shorter = subject.attending(case.k, case.k, case.v, causal=causal).inputs
+        yield trial.after(shorter, what="after a call with shorter inputs")
+
+
 CALLS = {
     "attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.DISTINCT, stimuli.EDGES)),
+        "CALL-IMMUT-1": Trials(attention, (stimuli.ONE,)),
+        "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
     },
 }

@@ -779,7 +779,7 @@ def run_attention_scaling_in_place(config, query, key, value, mask, bias, need_w
 query_overwritten = Mutant(
     "ATT-query-overwritten",
     story="the caller's query is scaled in place",
-    breaks={"ATT-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write q = q * scale, not q *= scale",
     replace={adapter.run_attention: run_attention_scaling_in_place},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
@@ -821,7 +821,7 @@ def attention_with_cache(config, weights):
 stale_cache = Mutant(
     "ATT-stale-cache",
     story="keys are cached by their shape, and later calls get the first ones",
-    breaks={"ATT-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a cache needs a key that changes with its contents",
     replace={adapter.attention: attention_with_cache},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},

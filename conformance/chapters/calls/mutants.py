@@ -7,6 +7,8 @@ from attnconf.adapters import reference as adapter
 from attnconf.adapters.contract import COMPONENTS, Build
 from attnconf.conformance.engine.mutant import Mutant
 
+# They have other requirements that are about a second call.
+WITH_LAWS_OF_THEIR_OWN = ("sinusoidal", "learned", "random_fourier")
 TENSORS = tuple(name for name, known in COMPONENTS.items() if known.returns == "tensor")
 
 
@@ -24,6 +26,22 @@ def changed(name: str, change: Callable[..., Any]) -> Build:
         def called(*given, **named):
             out = forward(*given, **named)
             return (change(out[0]), *out[1:]) if isinstance(out, tuple) else change(out)
+
+        return called
+
+    return build
+
+
+def slowly_fading(name: str) -> Build:
+    """Return a component whose output is divided by how often it has been called."""
+
+    def build(config, weights):
+        forward, calls = getattr(adapter, name)(config, weights), []
+
+        def called(*given, **named):
+            calls.append(1)
+            out = forward(*given, **named)
+            return (out[0] / len(calls), *out[1:]) if isinstance(out, tuple) else out / len(calls)
 
         return called
 
@@ -54,4 +72,14 @@ axes_swapped = Mutant(
     breaks={"CALL-SHAPE-1"},
     hint="batch comes first in what goes in, and so in what comes out",
     replace=around(lambda out: out.transpose(0, 1)),
+)
+
+# -- what is left behind
+
+fading = Mutant(
+    "CALL-fading",
+    story="a counter of calls scales the output: it is less each time",
+    breaks={"CALL-REPEAT-1"},
+    hint="what is counted in training, as steps of a schedule are, has no place in forward",
+    replace={getattr(adapter, name): slowly_fading(name) for name in TENSORS if name not in WITH_LAWS_OF_THEIR_OWN},
 )

@@ -1,7 +1,7 @@
 """What the laws of every call are judged with: calls that the chapters give, by component and law."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnconf.conformance.engine.case import Case
@@ -16,10 +16,17 @@ class Trial:
     call: Call
     what: str = ""  # names it in a message, where a component has several: "pre-norm"
     how: Mapping[str, Any] = field(default_factory=dict)  # it is always made so: fields of Request
+    before: tuple[Mapping[str, Any], ...] = ()  # the inputs of earlier calls, after which it is made again
+    exact: bool = False  # made again it gives the same bits
+    undefined: bool = False  # some of its output may be NaN, and then is each time
 
     def asked(self, **how: Any) -> Request:
         """Return the request to make the call; ``how``: fields of Request besides its own."""
         return self.call.asked(**self.how, **how)
+
+    def after(self, *before: Mapping[str, Any], what: str = "") -> "Trial":
+        """Return the trial of the same call after calls with other inputs; ``what`` says which."""
+        return replace(self, before=before, what=f"{self.what}: {what}" if self.what else what)
 
     def told(self, message: str) -> str:
         """Return a message that begins with what the call is."""

@@ -201,16 +201,6 @@ def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
         )  # fmt: skip
 
 
-@requirement("CMLP-IMMUT-1", stimuli.USUAL)
-def points_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
-    want = run(subject, case, x, weights).out
-    for mode in ("plain", "no_grad"):
-        reply = run(subject, case, x, weights, mode=mode, before=({"x": points(case, "other")},) * 2)
-        yield holds(not reply.changed, f"modified in place: {', '.join(reply.changed)}")
-        yield close(reply.out, want, f"out of the third call in mode {mode}")
-
-
 # -- everything at once
 
 

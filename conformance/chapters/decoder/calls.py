@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
 from attnconf.conformance.chapters.decoder import stimuli
 from attnconf.conformance.chapters.decoder.checks import blocks, order_of
+from attnconf.conformance.chapters.shared.layers import masked_if_taken, padding
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -18,7 +19,28 @@ def first_order(subject: Subject, case: Case) -> Iterator[Trial]:
     yield next(decoders(subject, case))
 
 
+def masked(subject: Subject, case: Case) -> Iterator[Trial]:
+    for trial in decoders(subject, case):
+        kept = padding(case, case.S, (case.S, 3))
+        yield Trial(masked_if_taken(subject, trial.call, memory_mask=kept), trial.what)
+
+
+def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    """Yield the component after calls with 2 tokens more, 2 less and as many others."""
+    before = [
+        {
+            "x": case.draw("x before", case.B, case.L + more, case.width),
+            "memory": case.draw("memory before", case.B, case.S + more, case.width),
+        }
+        for more in (2, -2, 0)
+    ]
+    for trial in decoders(subject, case):
+        yield trial.after(*before, what="after calls with 2 tokens more, 2 less and as many others")
+
+
 LAWS = {
     "CALL-SHAPE-1": Trials(first_order, (stimuli.EDGES,)),
+    "CALL-IMMUT-1": Trials(masked, (stimuli.ONE,)),
+    "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
 }
 CALLS = {"decoder_layer": LAWS, "decoder": LAWS}

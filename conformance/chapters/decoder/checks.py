@@ -104,30 +104,6 @@ def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evi
         yield holds(got == dtype, f"out is {got} where inputs and weights are {dtype}", "dtype")
 
 
-@requirement("DEC-IMMUT-1", stimuli.ONE)
-def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for block in blocks(subject, case):
-        masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
-        changed = run(subject, masked, mode="no_grad").changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("DEC-REPEAT-1", stimuli.ONE)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    """Targets and memory were longer, or shorter, before, or others."""
-    for block in blocks(subject, case):
-        before = tuple(
-            {
-                "x": case.draw("x before", case.B, case.L + more, case.width),
-                "memory": case.draw("memory before", case.B, case.S + more, case.width),
-            }
-            for more in (2, -2, 0)
-        )
-        got = run(subject, block, before=before).out
-        what = "out after calls with 2 tokens more, 2 less and as many others, against out without,"
-        yield close(got, run(subject, block).out, what)
-
-
 @requirement("DEC-BATCH-1", stimuli.BATCHES)
 def a_sample_does_not_depend_on_the_others(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):

@@ -90,7 +90,7 @@ def zero_padding(config, compute, x, memory, mask, hidden):
 memory_zeroed = Mutant(
     "DEC-memory-zeroed-in-place",
     story="padding is zeroed in the caller's memory",
-    breaks={"DEC-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="memory.masked_fill(…), without the underscore, makes a copy",
     replace=around(zero_padding),
 )
@@ -104,7 +104,7 @@ def add_in_place(config, compute, x, memory, mask, hidden):
 targets_overwritten = Mutant(
     "DEC-targets-overwritten",
     story="the output is written over the targets",
-    breaks={"DEC-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + y, not x += y",
     replace=around(add_in_place),
 )
@@ -140,7 +140,7 @@ def remember_of_one_length(of):
 memory_kept = Mutant(
     "DEC-memory-kept",
     story="keys and values are made from the memory of the first call and kept",
-    breaks={"DEC-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a cache belongs to one source: empty it when another begins",
     replace={of: remember(of) for of in (adapter.decoder_layer, adapter.decoder)},
     variants=[{of: remember_of_one_length(of) for of in (adapter.decoder_layer, adapter.decoder)}],

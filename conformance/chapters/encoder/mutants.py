@@ -85,7 +85,7 @@ def post_norm_in_place(x, weights, style, mask):
 in_place = Mutant(
     "ENC-in-place",
     story="x += attention(norm(x)): the caller's tensor is changed",
-    breaks={"ENC-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + attention(norm(x))",
     replace={encoder.pre_norm_layer: pre_norm_in_place},
     variants=[{encoder.pre_norm_layer: pre_norm_all_in_place, encoder.post_norm_layer: post_norm_in_place}],
@@ -110,7 +110,7 @@ def remembering(build):
 keeps_a_cache = Mutant(
     "ENC-keeps-a-cache",
     story="the tokens of earlier calls are kept and attended to, as in decoding step by step",
-    breaks={"ENC-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="an encoder has no cache; empty it before every call",
     replace={
         adapter.encoder_layer: remembering(adapter.encoder_layer),
@@ -135,7 +135,7 @@ def remembering_mask(build):
 first_mask_kept = Mutant(
     "ENC-first-mask-kept",
     story="the mask of the first call is kept for all that follow",
-    breaks={"ENC-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a mask belongs to its batch: make it anew in every call",
     replace={
         adapter.encoder_layer: remembering_mask(adapter.encoder_layer),

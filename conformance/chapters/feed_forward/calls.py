@@ -13,8 +13,17 @@ def network(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(usual_call(subject, case, tokens(case)))
 
 
+def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    trial = Trial(usual_call(subject, case, tokens(case)))
+    for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 3))):
+        earlier = case.draw(f"{what} x", case.B, length, case.width)
+        yield trial.after({"x": earlier}, what=f"after a call with an input that is {what}")
+
+
 CALLS = {
     "feed_forward": {
         "CALL-SHAPE-1": Trials(network, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
+        "CALL-IMMUT-1": Trials(network, (stimuli.ONE,), any_weights=True),
+        "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
     },
 }

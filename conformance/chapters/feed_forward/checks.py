@@ -114,22 +114,6 @@ def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evide
         yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
 
 
-@requirement("FF-IMMUT-1", stimuli.ONE, any_weights=True)
-def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, tokens(case), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("FF-REPEAT-1", stimuli.ONE, any_weights=True)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, tokens(case)).out
-    for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 3))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.width)}
-        got = ask(subject, case, tokens(case), before=(earlier,)).out
-        yield close(got, want, f"out after a call with an input that is {what}, against out without,")
-
-
 @requirement("FF-STRIDE-1", stimuli.ONE, any_weights=True)
 def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, tokens(case)).out

@@ -36,7 +36,7 @@ def over_the_input(config, weights):
 in_place = Mutant(
     "FF-in-place",
     story="the output is written over the input",
-    breaks={"FF-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="no out=x and no x.copy_: the residual still needs x",
     replace={adapter.feed_forward: over_the_input},
 )
@@ -56,7 +56,7 @@ def remembering(config, weights):
 hidden_remembered = Mutant(
     "FF-hidden-remembered",
     story="hidden features are kept by the shape of x, and used again for the next x of that shape",
-    breaks={"FF-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="keep nothing between calls",
     replace={adapter.feed_forward: remembering},
 )
@@ -77,7 +77,7 @@ def running_maximum(config, weights):
 quantised_by_the_last_call = Mutant(
     "FF-scaled-by-the-last-call",
     story="the output is scaled by what was seen in the last call",
-    breaks={"FF-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a scale that is calibrated belongs to training; in evaluation it is fixed",
     replace={adapter.feed_forward: running_maximum},
 )

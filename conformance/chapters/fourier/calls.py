@@ -13,6 +13,11 @@ def fourier(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(call_on(subject, points(case), bank(case)))
 
 
+def third(subject: Subject, case: Case) -> Iterator[Trial]:
+    trial, other = Trial(call_on(subject, points(case), bank(case))), {"x": points(case, "other")}
+    yield trial.after(other, other, what="the third call")
+
+
 def random_fourier(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(random_call(subject, case, points(case)), how={"seed": 1})
 
@@ -20,6 +25,8 @@ def random_fourier(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "fourier": {
         "CALL-SHAPE-1": Trials(fourier, (stimuli.USUAL,)),
+        "CALL-IMMUT-1": Trials(third, (stimuli.USUAL,)),
+        "CALL-REPEAT-1": Trials(third, (stimuli.USUAL,)),
     },
     "random_fourier": {
         "CALL-SHAPE-1": Trials(random_fourier, (stimuli.RANDOM,)),

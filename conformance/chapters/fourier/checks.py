@@ -253,16 +253,6 @@ def the_output_has_the_dtype_of_the_coordinates(subject: Subject, case: Case) ->
         yield holds(out.dtype == dtype, f"out is {out.dtype} where x is {dtype}", "dtype")
 
 
-@requirement("FOUR-IMMUT-1", stimuli.USUAL)
-def nothing_is_changed_or_remembered(subject: Subject, case: Case) -> Evidence:
-    x = points(case)
-    want = ask(subject, x, bank(case)).out
-    for mode in ("plain", "no_grad"):
-        reply = ask(subject, x, bank(case), mode=mode, before=({"x": points(case, "other")},) * 2)
-        yield holds(not reply.changed, f"modified in place: {', '.join(reply.changed)}")
-        yield close(reply.out, want, f"out of the third call in mode {mode}")
-
-
 def slope(run: Any, x: Tensor, direction: Tensor, step: float) -> Tensor:
     """Return the derivative of Σ run(x) along a direction, by central differences of order 4."""
     values = {t: run(x + t * step * direction).sum() for t in (-2, -1, 1, 2)}

@@ -396,7 +396,7 @@ def angles_in_place(x, frequencies):
 in_place = Mutant(
     "FOUR-in-place",
     story="the coordinates are scaled in place",
-    breaks={"FOUR-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="x = x * factor, not x *= factor",
     replace={fourier.angles: angles_in_place},
 )
@@ -414,7 +414,7 @@ def fourier_cached(config, weights):
 cached = Mutant(
     "FOUR-cached",
     story="features are remembered by the shape of the coordinates",
-    breaks={"FOUR-IMMUT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="other coordinates of the same shape have other features",
     replace={adapter.fourier: fourier_cached},
 )

@@ -76,7 +76,7 @@ def centred_in_place(x, axes, eps):
 in_place = Mutant(
     "LN-in-place",
     story="x -= mean: the caller's tensor is changed",
-    breaks={"LN-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x - mean",
     replace={layer_norm.normalize: centred_in_place},
 )
@@ -93,7 +93,7 @@ def gain_in_place(x, weight, bias):
 gain_changed = Mutant(
     "LN-gain-changed",
     story="the gain decays with every call",
-    breaks={"LN-IMMUT-1", "LN-REPEAT-1"},
+    breaks={"CALL-IMMUT-1", "CALL-REPEAT-1"},
     hint="weights are changed by the optimiser only",
     replace={layer_norm.scale_and_shift: gain_in_place},
 )
@@ -120,7 +120,7 @@ def with_running_mean(config, weights):
 running_statistics = Mutant(
     "LN-running-statistics",
     story="a running mean of earlier calls is subtracted, as in batch normalization",
-    breaks={"LN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="use the statistics of this token; keep nothing",
     replace={adapter.layer_norm: with_running_mean},
 )
@@ -144,7 +144,7 @@ def kept_spread(config, weights):
 cached_statistics = Mutant(
     "LN-cached-statistics",
     story="the standard deviation of the first call is used in all later ones",
-    breaks={"LN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute it anew in every call",
     replace={adapter.layer_norm: kept_spread},
 )

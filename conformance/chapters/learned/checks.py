@@ -101,22 +101,6 @@ def the_row_is_as_precise_as_its_dtype(subject: Subject, case: Case) -> Evidence
         yield close(ask(subject, c, x).out, want, what, bound=eps, source="two roundings of the dtype, of the sum")
 
 
-@requirement("LRN-IMMUT-1", stimuli.ONE, any_weights=True)
-def input_and_table_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, random(case), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("LRN-REPEAT-1", stimuli.ONE, any_weights=True)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, zeros(case)).out
-    for what, length in (("as long", case.L), ("longer", case.L + 2), ("shorter", max(1, case.L - 4))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.features)}
-        got = ask(subject, case, zeros(case), before=(earlier,)).out
-        yield close(got, want, f"out after a call with an input that is {what}, against out without,")
-
-
 # -- which row
 
 

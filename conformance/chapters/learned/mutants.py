@@ -40,7 +40,7 @@ coarse_table = Mutant(
 in_place = Mutant(
     "LRN-in-place",
     story="x += rows: the caller's tensor is changed",
-    breaks={"LRN-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + rows",
     replace={
         learned.add: lambda x, encoded: x + encoded if x.requires_grad or encoded.requires_grad else x.add_(encoded),
@@ -64,7 +64,7 @@ def counting_on(config, weights):
 counts_on = Mutant(
     "LRN-counts-on",
     story="a call begins to count where the call before it ended",
-    breaks={"LRN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="count from 0 in every call; who decodes step by step gives positions",
     replace={adapter.learned: counting_on},
 )

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
 from attnconf.conformance.chapters.relative_bias import stimuli
-from attnconf.conformance.chapters.relative_bias.checks import SIZES, attending, bias_call, tokens
+from attnconf.conformance.chapters.relative_bias.checks import SIZES, attending, bias_call, one_column, tokens
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -23,11 +23,33 @@ def attention(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(attending(subject, *tokens(case, case.S, case.B), table_of(case)))
 
 
+def befores(case: Case) -> tuple[tuple[int, ...], ...]:
+    """Return the lengths of earlier calls."""
+    return (case.S - 3,), (case.S + 1, case.S - 3)
+
+
+def bias_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    trial = Trial(bias_call(subject, one_column(case, SIZES[0]), case.S, case.S))
+    for before in befores(case):
+        lengths = [{"query_length": n, "key_length": n} for n in before]
+        yield trial.after(*lengths, what=f"after calls with {before} tokens")
+
+
+def attention_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    table = one_column(case, SIZES[0])
+    trial = Trial(attending(subject, *tokens(case, case.S), table))
+    for before in befores(case):
+        earlier = [attending(subject, *tokens(case, n), table).inputs for n in before]
+        yield trial.after(*earlier, what=f"after calls with {before} tokens")
+
+
 CALLS = {
     "relative_bias": {
         "CALL-SHAPE-1": Trials(bias, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-REPEAT-1": Trials(bias_after_others, (stimuli.ONE,)),
     },
     "relative_bias_attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-REPEAT-1": Trials(attention_after_others, (stimuli.ONE,)),
     },
 }

@@ -199,14 +199,6 @@ def out_after(subject: Subject, case: Case, before: tuple[int, ...]) -> Tensor:
     return attend(subject, *tokens(case, case.S), table, before=earlier).out
 
 
-@requirement("REL-REPEAT-1", stimuli.ONE)
-def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
-    want = out_after(subject, case, ())
-    for before in ((case.S - 3,), (case.S + 1, case.S - 3)):
-        got = out_after(subject, case, before)
-        yield close(got, want, f"out after calls with {' and '.join(map(str, before))} tokens")
-
-
 @requirement("REL-ENTRY-1", stimuli.ONE)
 def every_bias_is_an_entry_of_the_table(subject: Subject, case: Case) -> Evidence:
     for both in (True, False):

@@ -440,7 +440,7 @@ def remembering_attention(config, weights):
 remembered = Mutant(
     "REL-remembered",
     story="the first call fixes the length of the buckets kept: what is longer later piles up at the end",
-    breaks={"REL-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute the buckets for the lengths of this call, or make what is kept longer when it has to be",
     replace={adapter.relative_bias: remembering_bias, adapter.relative_bias_attention: remembering_attention},
 )

@@ -62,7 +62,7 @@ def divided_in_place(x, eps):
 in_place = Mutant(
     "RMS-in-place",
     story="x /= rms: the caller's tensor, which is the residual, is changed",
-    breaks={"RMS-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x / rms",
     replace={rms_norm.normalize: divided_in_place},
 )
@@ -84,7 +84,7 @@ def kept_spread(config, weights):
 cached_statistics = Mutant(
     "RMS-cached-statistics",
     story="the root mean square of the first call is used in all later ones",
-    breaks={"RMS-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute it anew in every call",
     replace={adapter.rms_norm: kept_spread},
 )

@@ -13,7 +13,14 @@ def rotary(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(call_on(subject, case, drawn(case)))
 
 
+def twice(subject: Subject, case: Case) -> Iterator[Trial]:
+    call = call_on(subject, case, drawn(case))
+    yield Trial(call, exact=True).after(call.inputs, what="the second call")
+
+
 LAWS = {
     "CALL-SHAPE-1": Trials(rotary, (stimuli.USUAL, stimuli.SINGLE)),
+    "CALL-IMMUT-1": Trials(rotary, (stimuli.ONE,)),
+    "CALL-REPEAT-1": Trials(twice, (stimuli.ONE,)),
 }
 CALLS = {"rotary": LAWS, "rotary_attention": LAWS}

@@ -24,7 +24,6 @@ from attnconf.conformance.chapters.rotary.stimuli import (
     formula,
     frequencies,
     generic,
-    inputs_of,
     operators,
     refused,
     rotated,
@@ -62,20 +61,6 @@ def the_dtype_is_kept(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         got = generic(subject, case, dtype=dtype).out.dtype
         yield holds(got == dtype, f"out is {got} for inputs of {dtype}", "dtype")
-
-
-@requirement("ROPE-IMMUT-1", stimuli.ONE)
-def inputs_are_left_alone(subject: Subject, case: Case) -> Evidence:
-    changed = generic(subject, case, mode="no_grad").changed
-    yield holds(not changed, f"{', '.join(changed)} changed in place")
-
-
-@requirement("ROPE-REPEAT-1", stimuli.ONE)
-def the_second_call_gives_what_the_first_gave(subject: Subject, case: Case) -> Evidence:
-    x = drawn(case)
-    same = {name: x.roll(at, dims=0) for at, name in enumerate(inputs_of(subject))}
-    got, want = generic(subject, case, before=(same,)).out, generic(subject, case).out
-    yield close(got, want, "out of the second call", bound=0.0, source="exact")
 
 
 @requirement("ROPE-STRIDE-1", stimuli.ONE)

@@ -102,7 +102,7 @@ def rotate_in_place(x, positions, omega, rotary_dim, size=1.0):
 in_place = Mutant(
     "ROPE-in-place",
     story="the input is turned in place",
-    breaks={"ROPE-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write to a new tensor: the caller may still need the old one",
     replace={rotary.rotate: rotate_in_place},
 )
@@ -123,7 +123,7 @@ def counting(config, weights):
 counter_kept = Mutant(
     "ROPE-counter-kept",
     story="positions go on where the last call ended",
-    breaks={"ROPE-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="take the offset as an argument instead of counting calls",
     replace={adapter.rotary: counting},
 )

@@ -150,19 +150,6 @@ def keeps_the_dtype(subject: Subject, case: Case) -> Evidence:
         yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
 
 
-def changes_nothing(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-def forgets_earlier_calls(subject: Subject, case: Case) -> Evidence:
-    want = bare(subject, tokens(case)).out
-    earlier = {"x": 3 * tokens(case, "earlier") + 2}
-    got = bare(subject, tokens(case), before=(earlier, earlier)).out
-    yield close(got, want, "out after other calls, against out without,")
-
-
 def is_the_same_in_every_mode(subject: Subject, case: Case) -> Evidence:
     """With an ε that a path of its own cannot forget unseen."""
     want = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), 1.0).out

@@ -51,22 +51,6 @@ def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evide
         yield holds(got == dtype, f"out is {got} where x is {dtype}", "dtype")
 
 
-@requirement("SIN-IMMUT-1", stimuli.ONE)
-def the_input_is_left_as_it_was(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, case.draw("x", case.B, case.L, case.features), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("SIN-REPEAT-1", stimuli.ONE)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, zeros(case)).out
-    for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 4))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.features)}
-        got = ask(subject, case, zeros(case), before=(earlier,)).out
-        yield close(got, want, f"out after a call with an input that is {what}, against out without,")
-
-
 # -- what the encoding is for
 
 
@@ -427,14 +411,6 @@ def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, ca
         yield close(
             cells(subject, case, dim=dim).out.double().flatten(0, 1), encoded, f"{dim} features in a second call"
         )
-
-
-@requirement("SIN-GRID-10", stimuli.GRID_ONE)
-def a_grid_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = cells(subject, case).out
-    for before in ((case.columns, case.rows), (case.rows, case.columns), (case.rows + 4, case.columns + 1)):
-        got = cells(subject, case, before=before).out
-        yield close(got, want, f"the grid after one of {before[0]} by {before[1]}, against the grid without,")
 
 
 @requirement("SIN-ORACLE-2", stimuli.GRID_WIDE)

@@ -57,7 +57,7 @@ float32_out = Mutant(
 in_place = Mutant(
     "SIN-in-place",
     story="x += table: the caller's tensor is changed",
-    breaks={"SIN-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + table",
     replace={sinusoidal.add: lambda x, encoded: x.add_(encoded.to(x.dtype)) if not x.requires_grad else x + encoded},
 )
@@ -92,8 +92,8 @@ def table_of_the_first_call(config, weights):
 first_length_kept = Mutant(
     "SIN-first-length-kept",
     story="the table is made for the length of the first call, and a longer one later raises",
-    breaks={"SIN-REPEAT-1"},
-    raises={"SIN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
+    raises={"CALL-REPEAT-1"},
     hint="make a new table when a call is longer than it: if L > len(table), not if table is None",
     replace={adapter.sinusoidal: table_of_the_first_call},
 )
@@ -101,7 +101,7 @@ first_length_kept = Mutant(
 counts_on = Mutant(
     "SIN-counts-on",
     story="a call begins to count where the call before it ended",
-    breaks={"SIN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="count from 0 in every call; who decodes step by step gives positions",
     replace={adapter.sinusoidal: counting_on},
 )
@@ -1080,7 +1080,7 @@ def cached_by_cells(config, weights):
 grid_cached = Mutant(
     "SIN-grid-cached",
     story="a grid is kept by its number of cells, and serves the next of another shape",
-    breaks={"SIN-GRID-10"},
+    breaks={"CALL-REPEAT-1"},
     hint="keep it by height and width",
     replace={adapter.sinusoidal_2d: cached_by_cells},
 )

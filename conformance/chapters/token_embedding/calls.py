@@ -13,7 +13,16 @@ def tokens(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(call_on(subject, case, numbers(case)))
 
 
+def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    trial = Trial(call_on(subject, case, numbers(case)))
+    for what, length in (("as many", case.L), ("more", case.L + 4), ("fewer", max(1, case.L - 3))):
+        earlier = numbers(case.but(L=length), f"{what} ids")
+        yield trial.after({"ids": earlier}, what=f"after a call with {what} tokens")
+
+
 LAWS = {
     "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
+    "CALL-IMMUT-1": Trials(tokens, (stimuli.ONE,), any_weights=True),
+    "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
 }
 CALLS = {"token_embedding": LAWS, "token_attention": LAWS}

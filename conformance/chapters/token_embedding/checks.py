@@ -151,22 +151,6 @@ def the_output_has_the_dtype_of_the_table(subject: Subject, case: Case) -> Evide
         yield holds(got == dtype, f"out is {got} where the table is {dtype}", "dtype")
 
 
-@requirement("EMB-IMMUT-1", stimuli.ONE, any_weights=True)
-def ids_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, numbers(case), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("EMB-REPEAT-1", stimuli.ONE, any_weights=True)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, numbers(case)).out
-    for what, length in (("as many", case.L), ("more", case.L + 4), ("fewer", max(1, case.L - 3))):
-        earlier = {"ids": numbers(case.but(L=length), f"{what} ids")}
-        got = ask(subject, case, numbers(case), before=(earlier,)).out
-        yield close(got, want, f"out after a call with {what} tokens, against out without,")
-
-
 # -- which row
 
 

@@ -92,7 +92,7 @@ def shifted_in_place(ids, table):
 ids_shifted_in_place = Mutant(
     "EMB-ids-in-place",
     story="ids += 1, for a table with a row before the first: the caller's ids are changed",
-    breaks={"EMB-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write ids + 1",
     replace={token_embedding.rows: shifted_in_place},
 )
@@ -107,7 +107,7 @@ def shortened_in_place(ids, table):
 rows_shortened_in_place = Mutant(
     "EMB-max-norm",
     story="rows are shortened to length 1, in the table itself",
-    breaks={"EMB-IMMUT-1", "EMB-ROW-1"},
+    breaks={"CALL-IMMUT-1", "EMB-ROW-1"},
     hint="no max_norm",
     replace={token_embedding.rows: shortened_in_place},
     source="max_norm of nn.Embedding, which changes its weight",
@@ -125,7 +125,7 @@ def remembering(build):
 kept_by_shape = Mutant(
     "EMB-kept-by-shape",
     story="vectors are kept by the shape of ids, and used again for the next ids of that shape",
-    breaks={"EMB-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="look up the ids of this call",
     replace={
         adapter.token_embedding: remembering(around(lambda out: out)[adapter.token_embedding]),

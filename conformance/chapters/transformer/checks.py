@@ -72,24 +72,6 @@ def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evi
         yield holds(got == dtype, f"out is {got} where the weights are {dtype}", "dtype")
 
 
-@requirement("TRF-IMMUT-1", stimuli.USUAL)
-def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
-    for mode in ("plain", "no_grad"):
-        changed = run(subject, block, mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("TRF-REPEAT-1", stimuli.USUAL)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    block, longer = model(subject, case), model(subject, case.but(S=case.S + 1, L=case.L + 2))
-    everywhere = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
-    same = block.with_inputs(source=other(case, block.inputs["source"], everywhere))
-    got = run(subject, block, before=(same.inputs, longer.inputs)).out
-    what = "out after calls with another source, and with longer source and target, against out without,"
-    yield close(got, run(subject, block).out, what)
-
-
 @requirement("TRF-MODE-1", stimuli.USUAL)
 def every_mode_gives_the_same(subject: Subject, case: Case) -> Evidence:
     block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))

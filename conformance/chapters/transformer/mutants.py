@@ -100,7 +100,7 @@ def blanking(build):
 padding_overwritten = Mutant(
     "TRF-padding-overwritten",
     story="padding is overwritten by zeros in the caller's source",
-    breaks={"TRF-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="mask a copy, or only the scores",
     replace={
         adapter.encoder_decoder: blanking(adapter.encoder_decoder),
@@ -141,7 +141,7 @@ def keeping_ids(config, weights):
 memory_kept = Mutant(
     "TRF-memory-kept",
     story="the memory of the first source is kept for all that follow",
-    breaks={"TRF-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="keep a memory for one source only: pass it along, do not store it in the model",
     replace={adapter.encoder_decoder: keeping_vectors, adapter.transformer: keeping_ids},
 )
@@ -171,7 +171,7 @@ def with_positions(positions_of):
 positions_go_on = Mutant(
     "TRF-positions-go-on",
     story="targets are counted on from call to call",
-    breaks={"TRF-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="count from 0 in every call, or keep the count with the caller's cache",
     replace={
         adapter.transformer: with_positions(

@@ -81,7 +81,7 @@ def add(x: Tensor, encoded: Tensor) -> Tensor:
         x        (B, L, D)
         encoded  (L, D) or (B, L, D)
 
-    Requirements: SIN-ADD-1, SIN-DTYPE-1, SIN-GRAD-1.
+    Requirements: SIN-ADD-1, CALL-DTYPE-1, SIN-GRAD-1.
     """
     return x + encoded.to(x.dtype)
 

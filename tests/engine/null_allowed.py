@@ -22,7 +22,7 @@ class Allowed:
 
 
 ALLOWED = [
-    Allowed(ALL, "CALL-SHAPE-1 ATT-DTYPE-1 ATT-EMPTY-1", "shape and dtype are right, whatever the numbers"),
+    Allowed(ALL, "CALL-SHAPE-1 CALL-DTYPE-1 ATT-EMPTY-1", "shape and dtype are right, whatever the numbers"),
     Allowed(ALL, "CALL-IMMUT-1", "nothing is written to the inputs"),
     Allowed(
         NUMBERS,

@@ -114,7 +114,7 @@ def folder(tmp_path_factory):
 def bad(folder):
     """Return one run over everything that can be found but is bad: the process, and what it wrote."""
     names = [*FORWARDS, *FILES, *UNJUDGEABLE]
-    selection = "CALL-SHAPE-1 or ATT-DTYPE-1 or ATT-GRAD-1"
+    selection = "CALL-SHAPE-1 or CALL-DTYPE-1 or ATT-GRAD-1"
     done = attnconf(
         "run", *(f"--impl={name}.py" for name in names), "--impl=package.part", "--results=bad.json", "-k", selection,
         cwd=folder,

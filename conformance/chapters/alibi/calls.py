@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.alibi import stimuli
 from attnconf.conformance.chapters.alibi.checks import against_own_key, attending, bias_call, tokens
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -19,6 +19,10 @@ def bias(subject: Subject, case: Case) -> Iterator[Trial]:
 
 def attention(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(attending(subject, *tokens(case, case.S, case.B)))
+
+
+def of_one(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(attending(subject, *tokens(case, case.S)))
 
 
 def bias_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
@@ -55,6 +59,7 @@ CALLS = {
     },
     "alibi_attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(of_one, (torch.float64, torch.float32, torch.bfloat16)), (stimuli.USUAL,)),
         "CALL-REPEAT-1": Trials(attention_after_others, (stimuli.USUAL,)),
     },
 }

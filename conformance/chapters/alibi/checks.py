@@ -104,14 +104,6 @@ def distances(length: int, like: Tensor) -> Tensor:
 # -- what comes back
 
 
-@requirement("ALIBI-DTYPE-1", stimuli.USUAL)
-def the_output_has_the_queries_dtype(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16):
-        q, k, v = (x.to(dtype) for x in tokens(case, case.S))
-        out = attend(subject, q, k, v).out
-        yield holds(out.dtype == dtype, f"out is {out.dtype} for queries in {dtype}")
-
-
 # -- how it depends on the distance
 
 

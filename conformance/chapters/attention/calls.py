@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+import torch
+
 from attnconf.conformance.chapters.attention import stimuli
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -31,6 +33,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.DISTINCT, stimuli.EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(attention, (torch.float64, torch.float32)), (stimuli.ONE,)),
         "CALL-IMMUT-1": Trials(attention, (stimuli.ONE,)),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
     },

@@ -24,14 +24,6 @@ Evidence = Iterator[Measure]
 # -- shape, dtype, and what a call may not depend on
 
 
-@requirement("ATT-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_the_query(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32):
-        c = case.but(dtype=dtype)
-        got = subject.attend(c.q, c.k, c.v).out.dtype
-        yield holds(got == dtype, f"out is {got} where the query is {dtype}", "dtype")
-
-
 @requirement("ATT-PREC-1", stimuli.DISTINCT)
 def a_small_step_makes_a_small_smooth_change(subject: Subject, case: Case) -> Evidence:
     """f(x+δ) - 2f(x) + f(x-δ) is of order δ² for a smooth f; rounding to half precision makes it of order 1e-3."""

@@ -694,7 +694,7 @@ def run_attention_in(dtype):
 single_returned = Mutant(
     "ATT-single-returned",
     story="the output is float32 whatever the inputs are",
-    breaks={"ATT-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back to query.dtype, or compute in it",
     replace={adapter.run_attention: run_attention_in(torch.float32)},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},

@@ -8,7 +8,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters import contents
 from attnconf.conformance.chapters.calls.stimuli import Trial
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.evidence import Measure, close, holds, same_values
+from attnconf.conformance.engine.evidence import Failure, Measure, close, holds, same_values
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
@@ -26,6 +26,18 @@ def the_output_has_the_shape_that_the_page_gives(subject: Subject, case: Case) -
     for trial in trials("CALL-SHAPE-1", subject, case):
         got, want = tuple(subject.call(trial.asked()).out.shape), trial.call.out_shape
         yield holds(got == want, trial.told(f"out has shape {got}, want {want}"), "shape")
+
+
+@requirement("CALL-DTYPE-1")
+def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
+    for trial in trials("CALL-DTYPE-1", subject, case):
+        try:
+            got = subject.call(trial.asked()).out.dtype
+        except Failure as failure:
+            if not trial.or_raises or failure.reason != "raised":
+                raise
+            got = trial.dtype
+        yield holds(got == trial.dtype, trial.told(f"out is {got} where all that goes in is {trial.dtype}"), "dtype")
 
 
 @requirement("CALL-IMMUT-1")

@@ -3,12 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
+
 from attnconf.adapters import reference as adapter
 from attnconf.adapters.contract import COMPONENTS, Build
 from attnconf.conformance.engine.mutant import Mutant
 
 # They have other requirements that are about a second call.
 WITH_LAWS_OF_THEIR_OWN = ("sinusoidal", "learned", "random_fourier")
+# They promise no dtype of half precision.
+FREE_IN_HALF = ("attention", "multi_head_attention", "alibi", "random_fourier", "coordinate_mlp")
 TENSORS = tuple(name for name, known in COMPONENTS.items() if known.returns == "tensor")
 
 
@@ -72,6 +76,14 @@ axes_swapped = Mutant(
     breaks={"CALL-SHAPE-1"},
     hint="batch comes first in what goes in, and so in what comes out",
     replace=around(lambda out: out.transpose(0, 1)),
+)
+
+single_out = Mutant(
+    "CALL-single-out",
+    story="half precision comes out as float32",
+    breaks={"CALL-DTYPE-1"},
+    hint="cast the output back to the dtype of what came in",
+    replace=around(lambda out: out.float() if out.dtype in (torch.bfloat16, torch.float16) else out, *FREE_IN_HALF),
 )
 
 # -- what is left behind

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import torch
+
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call, Request
 from attnconf.conformance.engine.subject import Subject
@@ -19,6 +21,8 @@ class Trial:
     before: tuple[Mapping[str, Any], ...] = ()  # the inputs of earlier calls, after which it is made again
     exact: bool = False  # made again it gives the same bits
     undefined: bool = False  # some of its output may be NaN, and then is each time
+    dtype: torch.dtype = torch.float64  # of what it is made of, and so of its output
+    or_raises: bool = False  # or it raises an error, as a fill that float16 does not hold may
 
     def asked(self, **how: Any) -> Request:
         """Return the request to make the call; ``how``: fields of Request besides its own."""
@@ -33,13 +37,30 @@ class Trial:
         return f"{self.what}: {message}" if self.what else message
 
 
+Draw = Callable[[Subject, Case], Iterator[Trial]]
+
+
 @dataclass(frozen=True)
 class Trials:
     """The calls by which a law is judged on a component, drawn from each case of some families."""
 
-    draw: Callable[[Subject, Case], Iterator[Trial]]
+    draw: Draw
     families: tuple[tuple[Case, ...], ...]
     any_weights: bool = False  # whether they can be made where an implementation keeps weights of its own
+
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+
+def in_dtypes(draw: Draw, dtypes: tuple[torch.dtype, ...] = DTYPES) -> Draw:
+    """Return what draws the trials of each case in each dtype."""
+
+    def drawn(subject: Subject, case: Case) -> Iterator[Trial]:
+        for dtype in dtypes:
+            for trial in draw(subject, case.but(dtype=dtype)):
+                yield replace(trial, dtype=dtype)
+
+    return drawn
 
 
 Laws = Mapping[str, Trials]  # by the id of the law; what a chapter has of each of its components is a table of these

@@ -1,8 +1,11 @@
 """The calls of decoder layers and stacks that the laws of every call are judged with."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+import torch
+
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.decoder import stimuli
 from attnconf.conformance.chapters.decoder.checks import blocks, order_of
 from attnconf.conformance.chapters.shared.layers import masked_if_taken, padding
@@ -17,6 +20,12 @@ def decoders(subject: Subject, case: Case) -> Iterator[Trial]:
 
 def first_order(subject: Subject, case: Case) -> Iterator[Trial]:
     yield next(decoders(subject, case))
+
+
+def half_or_error(subject: Subject, case: Case) -> Iterator[Trial]:
+    """Yield the component as a case has it; in float16, where a fill may not exist, it may raise an error."""
+    for trial in first_order(subject, case):
+        yield replace(trial, or_raises=case.dtype == torch.float16)
 
 
 def masked(subject: Subject, case: Case) -> Iterator[Trial]:
@@ -40,6 +49,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 
 LAWS = {
     "CALL-SHAPE-1": Trials(first_order, (stimuli.EDGES,)),
+    "CALL-DTYPE-1": Trials(in_dtypes(half_or_error), (stimuli.ONE,)),
     "CALL-IMMUT-1": Trials(masked, (stimuli.ONE,)),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
 }

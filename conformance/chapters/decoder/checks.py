@@ -30,7 +30,6 @@ from attnconf.conformance.chapters.decoder.stimuli import (
 from attnconf.conformance.chapters.shared.layers import (
     decoder,
     decoder_layer,
-    dtype_of_answer,
     endings,
     masked_if_taken,
     orders,
@@ -94,14 +93,6 @@ def run_both(subject: Subject, block: Call, other: Call) -> tuple[Tensor, Tensor
 
 
 # -- the call
-
-
-@requirement("DEC-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evidence:
-    for dtype in DTYPES:
-        block = next(blocks(subject, case.but(dtype=dtype)))
-        got = dtype_of_answer(partial(run, subject, block), dtype)
-        yield holds(got == dtype, f"out is {got} where inputs and weights are {dtype}", "dtype")
 
 
 @requirement("DEC-BATCH-1", stimuli.BATCHES)

@@ -60,7 +60,7 @@ one_length = Mutant(
 half_as_float32 = Mutant(
     "DEC-half-as-float32",
     story="half precision comes back as float32",
-    breaks={"DEC-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back to the dtype of x what a norm computed in float32",
     replace=around(
         lambda config, compute, x, memory, mask, hidden: (

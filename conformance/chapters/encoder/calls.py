@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.encoder import stimuli
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Unsupported
@@ -44,6 +44,7 @@ def gives_numbers(subject: Subject, call: Call) -> bool:
 
 LAWS = {
     "CALL-SHAPE-1": Trials(one_layer, (stimuli.ONE, stimuli.EDGES)),
+    "CALL-DTYPE-1": Trials(in_dtypes(one_layer), (stimuli.ONE,)),
     "CALL-IMMUT-1": Trials(whole, (stimuli.ONE,)),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
 }

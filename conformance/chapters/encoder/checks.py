@@ -80,14 +80,6 @@ ALL_BUT_NONE = 1 - 1e-12  # a probability of dropout at which nothing is kept, a
 # -- the call
 
 
-@requirement("ENC-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        for what, block in each(subject, case.but(dtype=dtype)):
-            got = run(subject, block).out.dtype
-            yield holds(got == dtype, f"{what}: out is {got} where x and the weights are {dtype}", "dtype")
-
-
 def after_another_mask(subject: Subject, case: Case, block: Call, what: str) -> Evidence:
     """Yield the measure of the output with a mask after a call with another one, where masks work at all."""
     masked = block.with_inputs(key_mask=trailing(case))

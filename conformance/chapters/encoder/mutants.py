@@ -54,7 +54,7 @@ def in_float32(build):
 float32_out = Mutant(
     "ENC-float32-out",
     story="the output is float32, whatever the input is",
-    breaks={"ENC-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back to the dtype of x",
     replace={
         adapter.encoder_layer: in_float32(adapter.encoder_layer),

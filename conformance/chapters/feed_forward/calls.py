@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.feed_forward import stimuli
 from attnconf.conformance.chapters.feed_forward.checks import tokens, usual_call
 from attnconf.conformance.engine.case import Case
@@ -23,6 +23,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "feed_forward": {
         "CALL-SHAPE-1": Trials(network, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
+        "CALL-DTYPE-1": Trials(in_dtypes(network), (stimuli.ONE,), any_weights=True),
         "CALL-IMMUT-1": Trials(network, (stimuli.ONE,), any_weights=True),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
     },

@@ -106,14 +106,6 @@ def first_layers(weights: Weights) -> list[str]:
 # -- the call
 
 
-@requirement("FF-DTYPE-1", stimuli.ONE, any_weights=True)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        c = case.but(dtype=dtype)
-        got = ask(subject, c, tokens(c)).out.dtype
-        yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
-
-
 @requirement("FF-STRIDE-1", stimuli.ONE, any_weights=True)
 def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, case, tokens(case)).out

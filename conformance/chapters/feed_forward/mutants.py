@@ -19,7 +19,7 @@ not_narrowed = Mutant(
 float32_out = Mutant(
     "FF-float32-out",
     story="the output is float32, whatever the input is",
-    breaks={"FF-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert back to the dtype of x",
     replace={feed_forward.narrow: lambda features, weights: feed_forward.linear(features, weights, "down").float()},
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.fourier import stimuli
 from attnconf.conformance.chapters.fourier.checks import bank, call_on, points, random_call
 from attnconf.conformance.engine.case import Case
@@ -25,6 +25,7 @@ def random_fourier(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "fourier": {
         "CALL-SHAPE-1": Trials(fourier, (stimuli.USUAL,)),
+        "CALL-DTYPE-1": Trials(in_dtypes(fourier), (stimuli.USUAL,)),
         "CALL-IMMUT-1": Trials(third, (stimuli.USUAL,)),
         "CALL-REPEAT-1": Trials(third, (stimuli.USUAL,)),
     },

@@ -246,13 +246,6 @@ def angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) 
             yield from compare(subject, points(case).to(dtype), (700.7, 1000.3))
 
 
-@requirement("FOUR-DTYPE-1", stimuli.USUAL)
-def the_output_has_the_dtype_of_the_coordinates(subject: Subject, case: Case) -> Evidence:
-    for dtype in FLOATS:
-        out = ask(subject, points(case).to(dtype), bank(case)).out
-        yield holds(out.dtype == dtype, f"out is {out.dtype} where x is {dtype}", "dtype")
-
-
 def slope(run: Any, x: Tensor, direction: Tensor, step: float) -> Tensor:
     """Return the derivative of Σ run(x) along a direction, by central differences of order 4."""
     values = {t: run(x + t * step * direction).sum() for t in (-2, -1, 1, 2)}

@@ -365,7 +365,7 @@ autocast = Mutant(
 always_float32 = Mutant(
     "FOUR-float32-returned",
     story="the features are float32 whatever comes in",
-    breaks={"FOUR-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="return features.to(x.dtype)",
     replace={fourier.fourier: features(lambda x, out: out.float())},
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.layer_norm import stimuli
 from attnconf.conformance.chapters.shared.norms import call_on, gain_of, plain_call, shift_of, tokens
 from attnconf.conformance.engine.case import Case
@@ -25,6 +25,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "layer_norm": {
         "CALL-SHAPE-1": Trials(norm, (stimuli.ONE, stimuli.EDGES, stimuli.NARROW), any_weights=True),
+        "CALL-DTYPE-1": Trials(in_dtypes(weighed), (stimuli.ONE,), any_weights=True),
         "CALL-IMMUT-1": Trials(weighed, (stimuli.ONE,), any_weights=True),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
     },

@@ -54,7 +54,7 @@ def left_in_float32(x, shape, weight=None, bias=None, eps=1e-5):
 float32_out = Mutant(
     "LN-float32-out",
     story="the output of a half precision input stays float32",
-    breaks={"LN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={layer_norm.layer_norm: left_in_float32},
 )
@@ -62,7 +62,7 @@ float32_out = Mutant(
 always_float32 = Mutant(
     "LN-always-float32",
     story="the output is float32, whatever the input is",
-    breaks={"LN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={layer_norm.layer_norm: then(lambda out, x: out.float())},
 )

@@ -83,14 +83,6 @@ def slope(subject: Subject, case: Case, positions: Tensor | None = None, table: 
 # -- the call
 
 
-@requirement("LRN-DTYPE-1", stimuli.ONE, any_weights=True)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        c = case.but(dtype=dtype)
-        got = ask(subject, c, random(c)).out.dtype
-        yield holds(got == dtype, f"out is {got} where x and the table are {dtype}", "dtype")
-
-
 @requirement("LRN-HALF-1", stimuli.ONE)
 def the_row_is_as_precise_as_its_dtype(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):

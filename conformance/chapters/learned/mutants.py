@@ -24,7 +24,7 @@ concatenated = Mutant(
 float32_out = Mutant(
     "LRN-float32-out",
     story="the output is float32, whatever the input is",
-    breaks={"LRN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert back to the dtype of x",
     replace={learned.add: lambda x, encoded: x.float() + encoded.float()},
 )

@@ -1134,7 +1134,7 @@ def run_in_single(config, weights, query, key, value, mask, bias, need_weights):
 single_returned = Mutant(
     "MHA-single-returned",
     story="the output is float32 whatever the inputs are",
-    breaks={"ATT-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back to query.dtype, or compute in it",
     replace={adapter.run_multi_head: run_in_single},
     silent_on=BARE,

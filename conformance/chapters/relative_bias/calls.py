@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 
+import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.relative_bias import stimuli
 from attnconf.conformance.chapters.relative_bias.checks import SIZES, attending, bias_call, one_column, tokens
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 
 
 def table_of(case: Case) -> Tensor:
@@ -21,6 +24,10 @@ def bias(subject: Subject, case: Case) -> Iterator[Trial]:
 
 def attention(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(attending(subject, *tokens(case, case.S, case.B), table_of(case)))
+
+
+def of_one(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(attending(subject, *tokens(case, case.S), table_of(case)))
 
 
 def befores(case: Case) -> tuple[tuple[int, ...], ...]:
@@ -46,10 +53,12 @@ def attention_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "relative_bias": {
         "CALL-SHAPE-1": Trials(bias, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(bias, DTYPES), (stimuli.ONE,)),
         "CALL-REPEAT-1": Trials(bias_after_others, (stimuli.ONE,)),
     },
     "relative_bias_attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(of_one, DTYPES), (stimuli.ONE,)),
         "CALL-REPEAT-1": Trials(attention_after_others, (stimuli.ONE,)),
     },
 }

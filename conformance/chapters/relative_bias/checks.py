@@ -177,18 +177,6 @@ def are(got: Tensor, want: Tensor, where: Tensor, offset: Tensor, what: str) -> 
 # -- what comes back
 
 
-@requirement("REL-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16):
-        table = case.draw("table", SIZES[0], case.H).to(dtype)
-        if not subject.offers("scores"):
-            out = ask_for_bias(subject, table, case.S, case.S).out
-        else:
-            q, k, v = (x.to(dtype) for x in tokens(case, case.S))
-            out = attend(subject, q, k, v, table).out
-        yield holds(out.dtype == dtype, f"out is {out.dtype}, of a table in {dtype}")
-
-
 def out_after(subject: Subject, case: Case, before: tuple[int, ...]) -> Tensor:
     """Return what either component gives for S tokens after calls with so many."""
     table = one_column(case, SIZES[0])

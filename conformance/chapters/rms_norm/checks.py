@@ -24,11 +24,6 @@ ALIKE = 0.99
 # -- the call
 
 
-@requirement("RMS-DTYPE-1", stimuli.ONE, any_weights=True)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    return norms.keeps_the_dtype(subject, case)
-
-
 @requirement("RMS-MODE-1", stimuli.ONE, any_weights=True)
 def the_output_is_the_same_with_and_without_gradients(subject: Subject, case: Case) -> Evidence:
     return norms.is_the_same_in_every_mode(subject, case)

@@ -39,7 +39,7 @@ def left_in_float32(x, weight, eps=1e-6):
 float32_out = Mutant(
     "RMS-float32-out",
     story="the output of a half precision input stays float32",
-    breaks={"RMS-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={rms_norm.rms_norm: left_in_float32},
     source="transformers#23535",
@@ -48,7 +48,7 @@ float32_out = Mutant(
 always_float32 = Mutant(
     "RMS-always-float32",
     story="the output is float32, whatever the input is",
-    breaks={"RMS-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={rms_norm.rms_norm: then(lambda out, x: out.float())},
 )

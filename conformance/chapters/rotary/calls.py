@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.rotary import stimuli
 from attnconf.conformance.chapters.rotary.stimuli import call_on, drawn
 from attnconf.conformance.engine.case import Case
@@ -20,6 +20,7 @@ def twice(subject: Subject, case: Case) -> Iterator[Trial]:
 
 LAWS = {
     "CALL-SHAPE-1": Trials(rotary, (stimuli.USUAL, stimuli.SINGLE)),
+    "CALL-DTYPE-1": Trials(in_dtypes(rotary), (stimuli.ONE,)),
     "CALL-IMMUT-1": Trials(rotary, (stimuli.ONE,)),
     "CALL-REPEAT-1": Trials(twice, (stimuli.ONE,)),
 }

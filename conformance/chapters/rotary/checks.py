@@ -56,13 +56,6 @@ def coarse(x: Tensor) -> Tensor:
 # -- either component, whatever it computes
 
 
-@requirement("ROPE-DTYPE-1", stimuli.ONE)
-def the_dtype_is_kept(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = generic(subject, case, dtype=dtype).out.dtype
-        yield holds(got == dtype, f"out is {got} for inputs of {dtype}", "dtype")
-
-
 @requirement("ROPE-STRIDE-1", stimuli.ONE)
 def the_layout_in_memory_is_respected_or_refused(subject: Subject, case: Case) -> Evidence:
     want = generic(subject, case).out

@@ -143,13 +143,6 @@ def standard(subject: Subject, x: Tensor) -> Tensor:
 # -- the call
 
 
-def keeps_the_dtype(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, *HALF):
-        c = case.but(dtype=dtype)
-        got = ask(subject, tokens(c), gain_of(c), shift_of(subject, c)).out.dtype
-        yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
-
-
 def is_the_same_in_every_mode(subject: Subject, case: Case) -> Evidence:
     """With an ε that a path of its own cannot forget unseen."""
     want = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), 1.0).out

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.sinusoidal import stimuli
 from attnconf.conformance.chapters.sinusoidal.stimuli import call_on, grid_call, zeros
 from attnconf.conformance.engine.case import Case
@@ -11,6 +11,10 @@ from attnconf.conformance.engine.subject import Subject
 
 def sequence(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(call_on(subject, case, case.draw("x", case.B, case.L, case.features)))
+
+
+def of_zeros(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(call_on(subject, case, zeros(case)))
 
 
 def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
@@ -33,11 +37,13 @@ def after_other_grids(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "sinusoidal": {
         "CALL-SHAPE-1": Trials(sequence, (stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(of_zeros), (stimuli.ONE,)),
         "CALL-IMMUT-1": Trials(sequence, (stimuli.ONE,)),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
     },
     "sinusoidal_2d": {
         "CALL-SHAPE-1": Trials(grid, (stimuli.GRID, stimuli.GRID_EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(grid), (stimuli.GRID_ONE,)),
         "CALL-REPEAT-1": Trials(after_other_grids, (stimuli.GRID_ONE,)),
     },
 }

@@ -44,13 +44,6 @@ APART = 0.01  # what is more than this apart is told apart
 # -- the call
 
 
-@requirement("SIN-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = ask(subject, case, zeros(case.but(dtype=dtype))).out.dtype
-        yield holds(got == dtype, f"out is {got} where x is {dtype}", "dtype")
-
-
 # -- what the encoding is for
 
 
@@ -335,13 +328,6 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
 
 
 # -- on a grid
-
-
-@requirement("SIN-GRID-2", stimuli.GRID_ONE)
-def a_grid_has_the_dtype_of_the_configuration(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = cells(subject, case, dtype=dtype).out.dtype
-        yield holds(got == dtype, f"out is {got}, want {dtype}", "dtype")
 
 
 @requirement("SIN-GRID-3", stimuli.GRID, stimuli.GRID_EDGES)

@@ -41,7 +41,7 @@ first_sample_only = Mutant(
 promoted = Mutant(
     "SIN-promoted",
     story="the table keeps its own dtype, and the output takes it over",
-    breaks={"SIN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert the table to the dtype of x before it is added",
     replace={sinusoidal.add: lambda x, encoded: x + encoded},
 )
@@ -49,7 +49,7 @@ promoted = Mutant(
 float32_out = Mutant(
     "SIN-float32-out",
     story="the output is float32, whatever the input is",
-    breaks={"SIN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert back to the dtype of x",
     replace={sinusoidal.add: lambda x, encoded: x.float() + encoded.float()},
 )
@@ -1059,7 +1059,7 @@ def always_float32(config, weights):
 grid_float32 = Mutant(
     "SIN-grid-float32",
     story="the grid is float32, whatever the configuration says",
-    breaks={"SIN-GRID-2"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert it to the dtype that the model computes in",
     replace={adapter.sinusoidal_2d: always_float32},
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.token_embedding import stimuli
 from attnconf.conformance.chapters.token_embedding.checks import call_on, numbers
 from attnconf.conformance.engine.case import Case
@@ -22,6 +22,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 
 LAWS = {
     "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
+    "CALL-DTYPE-1": Trials(in_dtypes(tokens), (stimuli.ONE,), any_weights=True),
     "CALL-IMMUT-1": Trials(tokens, (stimuli.ONE,), any_weights=True),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
 }

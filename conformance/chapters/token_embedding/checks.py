@@ -144,13 +144,6 @@ def no_tokens_get_no_vectors(subject: Subject, case: Case) -> Evidence:
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
 
 
-@requirement("EMB-DTYPE-1", stimuli.ONE, any_weights=True)
-def the_output_has_the_dtype_of_the_table(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = ask(subject, case.but(dtype=dtype), numbers(case)).out.dtype
-        yield holds(got == dtype, f"out is {got} where the table is {dtype}", "dtype")
-
-
 # -- which row
 
 

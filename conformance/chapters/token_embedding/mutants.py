@@ -49,7 +49,7 @@ sequence_first = Mutant(
 float32_out = Mutant(
     "EMB-float32-out",
     story="the output is float32, whatever the table is",
-    breaks={"EMB-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="no .float(): the dtype of the table",
     replace=around(lambda out: out.float()),
 )

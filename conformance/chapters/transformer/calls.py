@@ -1,10 +1,11 @@
 """The calls of encoder and decoder together that the laws of every call are judged with."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
 from attnconf.conformance.chapters.shared.layers import masked_if_taken
 from attnconf.conformance.chapters.transformer import stimuli
 from attnconf.conformance.chapters.transformer.checks import padded_source
@@ -15,6 +16,12 @@ from attnconf.conformance.engine.subject import Subject
 
 def transformer(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(model(subject, case))
+
+
+def half_or_error(subject: Subject, case: Case) -> Iterator[Trial]:
+    """Yield the component as a case has it; in float16, where a fill may not exist, it may raise an error."""
+    for trial in transformer(subject, case):
+        yield replace(trial, or_raises=case.dtype == torch.float16)
 
 
 def masked(subject: Subject, case: Case) -> Iterator[Trial]:
@@ -31,6 +38,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 
 LAWS = {
     "CALL-SHAPE-1": Trials(transformer, (stimuli.USUAL, stimuli.EDGES)),
+    "CALL-DTYPE-1": Trials(in_dtypes(half_or_error), (stimuli.USUAL,)),
     "CALL-IMMUT-1": Trials(masked, (stimuli.USUAL,)),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.USUAL,)),
 }

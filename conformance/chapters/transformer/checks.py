@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.shared.layers import dtype_of_answer, endings, masked_if_taken, orders, run
+from attnconf.conformance.chapters.shared.layers import endings, masked_if_taken, orders, run
 from attnconf.conformance.chapters.shared.learning import LEARNED, TRANSLATING_STEPS, reverse, translated_accuracy
 from attnconf.conformance.chapters.transformer import stimuli
 from attnconf.conformance.chapters.transformer.stimuli import (
@@ -62,14 +62,6 @@ def hollow_target(case: Case) -> Tensor:
 
 
 # -- the call
-
-
-@requirement("TRF-DTYPE-1", stimuli.USUAL)
-def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        block = model(subject, case.but(dtype=dtype))
-        got = dtype_of_answer(partial(run, subject, block), dtype)
-        yield holds(got == dtype, f"out is {got} where the weights are {dtype}", "dtype")
 
 
 @requirement("TRF-MODE-1", stimuli.USUAL)

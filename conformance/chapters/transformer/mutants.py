@@ -61,7 +61,7 @@ def returned(change):
 float32_out = Mutant(
     "TRF-float32-out",
     story="the output is float32, whatever the weights are",
-    breaks={"TRF-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="leave the dtype to the weights",
     replace=returned(lambda out: out.float()),
 )

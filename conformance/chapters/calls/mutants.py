@@ -54,14 +54,6 @@ def slowly_fading(name: str) -> Build:
 
 # -- what comes out
 
-squeezed = Mutant(
-    "CALL-squeezed",
-    story="axes of size 1 get lost",
-    breaks={"CALL-SHAPE-1"},
-    hint="squeeze() takes every axis of size 1, the batch too: name the axis, or do not squeeze",
-    replace=around(lambda out: out.squeeze(), "random_fourier"),
-)
-
 first_only = Mutant(
     "CALL-first-only",
     story="only what comes first along the first axis comes out: the first sample",

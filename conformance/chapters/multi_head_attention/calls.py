@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 
 from attnconf.conformance.chapters.attention import calls as of_attention
 from attnconf.conformance.chapters.calls.stimuli import Trial, Trials
-from attnconf.conformance.chapters.multi_head_attention.stimuli import LAYER, layer_for
+from attnconf.conformance.chapters.multi_head_attention.stimuli import LAYER, as_declared, draw_layer, draw_self
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
 
 def third(subject: Subject, case: Case) -> Iterator[Trial]:
-    """Yield a call with real projections after two with the same inputs."""
-    layer = layer_for(subject, case)
+    """Yield a call with real projections after two with the same inputs: cross-attention, where the lens places any."""
+    layer = as_declared(subject, draw_layer(case) if subject.lens == "heads" else draw_self(case))
     yield Trial(layer).after(layer.inputs, layer.inputs, what="the third call")
 
 

@@ -416,6 +416,7 @@ class Component:
     conventions: tuple[str, ...] = ()  # names of CONVENTIONS that apply to it
     offers: frozenset[str] = frozenset()  # words of requirements' ``needs:`` lines that it meets
     attends: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)  # of layers, by attention
+    levels: Mapping[str, str] = field(default_factory=dict)  # of laws of every call, where not that of spec/calls.md
     by_hand: bool = False  # a call can be small enough to follow by hand
 
     @property

@@ -53,7 +53,7 @@ def bias(heads: int, queries: int, keys: int) -> Tensor:
     Shapes:
         out  (H, L, S)   float64, ≤ 0; cast it only when it is whole
 
-    Requirements: ALIBI-SHAPE-1, ALIBI-SIGN-1, ALIBI-LONG-1, ALIBI-HALF-1, ALIBI-REPEAT-1.
+    Requirements: CALL-SHAPE-1, ALIBI-SIGN-1, ALIBI-LONG-1, ALIBI-HALF-1, CALL-REPEAT-1.
     """
     return -einsum("h,ls->hls", slopes(heads), distances(queries, keys))  # (H, L, S)
 
@@ -66,7 +66,7 @@ def alibi_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Ten
 
     Raises ValueError where q, k and v do not fit together.
 
-    Requirements: ALIBI-ADD-1, ALIBI-SCALE-1, ALIBI-WIDTH-1, ALIBI-SAMPLE-1, ALIBI-CAUSAL-1, ALIBI-DTYPE-1.
+    Requirements: ALIBI-ADD-1, ALIBI-SCALE-1, ALIBI-WIDTH-1, ALIBI-SAMPLE-1, ALIBI-CAUSAL-1, CALL-DTYPE-1.
     Source: Press et al. 2021, arXiv:2108.12409v2, section 3.
     """
     L, S = q.shape[-2], k.shape[-2]

@@ -38,7 +38,7 @@ def join(sines: Tensor, cosines: Tensor) -> Tensor:
         sines, cosines  (..., d, K)
         out             (..., d·2K)
 
-    Requirements: FOUR-WIDTH-1, FOUR-ORDER-1 (declares: coordinate).
+    Requirements: CALL-SHAPE-1, FOUR-ORDER-1 (declares: coordinate).
     """
     return torch.cat([sines, cosines], dim=-1).flatten(-2)  # (..., d, 2K) -> (..., d·2K)
 

@@ -51,7 +51,7 @@ def look_up(table: Tensor, positions: Tensor) -> Tensor:
 def add(x: Tensor, encoded: Tensor) -> Tensor:
     """Return x + encoded; the same rows for every sample where encoded is (L, D).
 
-    Requirements: LRN-ADD-1, LRN-DTYPE-1, LRN-GRAD-4.
+    Requirements: LRN-ADD-1, CALL-DTYPE-1, LRN-GRAD-4.
     """
     return x + encoded
 

@@ -67,7 +67,7 @@ def look_up(table: Tensor, buckets: Tensor) -> Tensor:
         buckets  (L, S)      int64
         out      (H, L, S)   in the table's dtype
 
-    Requirements: REL-ENTRY-1, REL-HEAD-1, REL-GRAD-1, REL-DTYPE-1, REL-SHAPE-1.
+    Requirements: REL-ENTRY-1, REL-HEAD-1, REL-GRAD-1, CALL-DTYPE-1, CALL-SHAPE-1.
     """
     return table[buckets.to(table.device)].permute(2, 0, 1)  # (L, S, H) -> (H, L, S)
 

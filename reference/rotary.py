@@ -176,7 +176,7 @@ def turn(x: Tensor, theta: Tensor) -> Tensor:
         theta  broadcastable to (..., L, R/2), in radians
         out    (..., L, R)
 
-    Requirements: ROPE-PAIR-1, ROPE-NORM-1, ROPE-DIR-1, ROPE-DTYPE-1.
+    Requirements: ROPE-PAIR-1, ROPE-NORM-1, ROPE-DIR-1, CALL-DTYPE-1.
     Source: Su et al. 2021, arXiv:2104.09864v5, section 3.4.2, eq. (34).
     """
     cos, sin = theta.cos().to(x.dtype), theta.sin().to(x.dtype)  # (..., L, R/2)

@@ -81,7 +81,7 @@ def add(x: Tensor, encoded: Tensor) -> Tensor:
         x        (B, L, D)
         encoded  (L, D) or (B, L, D)
 
-    Requirements: SIN-ADD-1, SIN-DTYPE-1, SIN-GRAD-1.
+    Requirements: SIN-ADD-1, CALL-DTYPE-1, SIN-GRAD-1.
     """
     return x + encoded.to(x.dtype)
 
@@ -153,7 +153,7 @@ def halves(positions: Tensor, dim: int, base: float) -> Tensor:
 def lay_out(columns: Tensor, rows: Tensor) -> Tensor:
     """Return the grid (Y, X, D + D) of the columns' (X, D), which come first, and the rows' (Y, D).
 
-    Requirements: SIN-GRID-1, SIN-GRID-3 (declares: width-first).
+    Requirements: CALL-SHAPE-1, SIN-GRID-3 (declares: width-first).
     """
     height, width = len(rows), len(columns)
     return torch.cat([columns.expand(height, -1, -1), rows[:, None].expand(-1, width, -1)], dim=-1)  # (Y, X, 2D)

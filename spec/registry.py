@@ -34,9 +34,10 @@ CHAPTERS = {
     "TRF": "transformer",
     "EMB": "token_embedding",
     "TOK": "tokenizer",
+    "CALL": "calls",
     "PERF": "throughput",
 }
-WITHOUT_REFERENCE = frozenset({"throughput"})  # it has no mathematics of its own
+WITHOUT_REFERENCE = frozenset({"calls", "throughput"})  # they have no mathematics of their own
 
 _ID = re.compile(r"[A-Z]+-[A-Z0-9]+-\d+")
 _KEY_WORD = re.compile(r"\b(MUST NOT|MUST|SHOULD NOT|SHOULD|MAY)\b")

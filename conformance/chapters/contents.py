@@ -1,4 +1,4 @@
-"""What the chapters have, found by their names: checks, mutants, and of each component looks and costs."""
+"""What the chapters have, found by their names: checks, mutants, and of each component calls, looks and costs."""
 
 import importlib
 from dataclasses import replace
@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters.calls.stimuli import Laws
 from attnconf.conformance.chapters.shared.appearance import Appearance
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.requirement import Checked
@@ -70,6 +72,31 @@ def _collected(room: str, table: str) -> dict[str, Any]:
         if (Path(__file__).parent / chapter / f"{room}.py").exists():
             found |= getattr(importlib.import_module(f"attnconf.conformance.chapters.{chapter}.{room}"), table)
     return found
+
+
+@cache
+def calls() -> dict[str, Laws]:
+    """Return by component the calls with which the laws of every call are judged, by law."""
+    return _collected("calls", "CALLS")
+
+
+@cache
+def check_of(requirement: str, component: str) -> Checked:
+    """Return the check of a requirement as a component is judged by it: a law of every call has its cases and level.
+
+    Raises SpecError for what has no check, or a law for which the component's chapter gives no calls.
+    """
+    checked = all_checks().get(requirement)
+    if checked is None:
+        raise registry.SpecError(f"{requirement} has no check")
+    if checked.requirement.chapter != "calls":
+        return checked
+    trials = calls().get(component, {}).get(requirement)
+    if trials is None:
+        raise registry.SpecError(f"{requirement} has no calls of {component}: its chapter lists none in calls.py")
+    level = COMPONENTS[component].levels.get(requirement, checked.requirement.strength)
+    own = replace(checked.requirement, strength=level)
+    return replace(checked, requirement=own, families=trials.families, any_weights=trials.any_weights)
 
 
 @cache

@@ -1,6 +1,7 @@
 """A subject: one component of one implementation, seen through one lens. Checks talk to nothing else."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -135,6 +136,13 @@ class Subject:
             else reply.weights
         )
         return Reply(placed.read(reply.out), attention, grads, reply.changed, reply.counts)
+
+    def attending(self, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Call:
+        """Return the call with which the component computes attention on q, k and v, without asking for weights.
+
+        ``options`` as in Options.
+        """
+        return replace(self._place({"q": q, "k": k, "v": v}, Options(**options)), weights_shape=None)
 
     def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Call:
         extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}

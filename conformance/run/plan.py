@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import check_of
 from attnconf.conformance.engine.coverage import Recording
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
@@ -119,15 +119,12 @@ def _profile(implementation: Implementation, settings: Settings) -> profiles.Pro
 
 
 def _planned(implementation: Implementation, profile: profiles.Profile, settings: Settings) -> list[Planned]:
-    checks = all_checks()
     entries = [e for e in profile.entries if e.component in implementation.components]
     if not entries:
         has = ", ".join(implementation.components)
         raise registry.SpecError(f"the profile {profile.name} judges nothing that {implementation.name} has: {has}")
     entries += _costs(implementation, entries) if settings.throughput else []
-    if missing := [e.requirement for e in entries if e.requirement not in checks]:
-        raise registry.SpecError(f"{missing[0]} has no check")
-    return [Planned(implementation, e, checks[e.requirement]) for e in entries]
+    return [Planned(implementation, e, check_of(e.requirement, e.component)) for e in entries]
 
 
 def _costs(implementation: Implementation, entries: Sequence[profiles.Entry]) -> list[profiles.Entry]:

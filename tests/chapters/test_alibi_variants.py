@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
@@ -96,7 +96,7 @@ VARIANTS = {
 def judged(variant, component):
     subject = Subject(VARIANTS[variant], component, "direct")
     wanted = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
-    return {name: judge_requirement(subject, all_checks()[name]) for name in wanted}
+    return {name: judge_requirement(subject, check_of(name, subject.component)) for name in wanted}
 
 
 @pytest.mark.parametrize("component", ["alibi", "alibi_attention"])

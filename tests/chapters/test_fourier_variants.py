@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attnconf.adapters.contract import CONVENTIONS
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import all_checks, check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
@@ -63,7 +63,7 @@ def failures(made, component, leave_out=(), seed=0):
     """Return what does not pass, by requirement."""
     entries = [e.requirement for e in profiles.load("full").entries if e.component == component]
     judged = {
-        r: judge_requirement(Subject(made, component, "direct"), all_checks()[r], seed)
+        r: judge_requirement(Subject(made, component, "direct"), check_of(r, component), seed)
         for r in entries
         if r not in leave_out
     }

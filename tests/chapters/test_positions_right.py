@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.run.implementations import load
@@ -15,5 +15,5 @@ RIGHT = load("tests/miniatures/positions_right.py")[0]
 def test_it_is_right(component):
     for entry in profiles.load("core-2").entries:
         if entry.component == component and entry.lens == "direct":
-            judged = judge_requirement(Subject(RIGHT, component, "direct"), all_checks()[entry.requirement])
+            judged = judge_requirement(Subject(RIGHT, component, "direct"), check_of(entry.requirement, component))
             assert judged.outcome == "pass" or (judged.outcome == "unsupported" and entry.optional), judged.message

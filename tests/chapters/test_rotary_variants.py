@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
@@ -171,7 +171,7 @@ UNSUPPORTED = {"half": set(), "complex": PARTIAL | POSITIONS | SCALINGS | {"ROPE
 def outcomes(implementation, component):
     entries = [e for e in profiles.load("core").entries if e.component == component]
     return {
-        e.requirement: judge_requirement(Subject(implementation, component, e.lens), all_checks()[e.requirement])
+        e.requirement: judge_requirement(Subject(implementation, component, e.lens), check_of(e.requirement, component))
         for e in entries
     }
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import CONVENTIONS
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
@@ -26,7 +26,7 @@ def outcomes(component, build, declares):
     """Return the outcomes of all checks of a component, by requirement."""
     subject = Subject(Implementation("variant", {component: build}, declares), component, "direct")
     asked = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
-    judged = {name: judge_requirement(subject, all_checks()[name]) for name in asked}
+    judged = {name: judge_requirement(subject, check_of(name, subject.component)) for name in asked}
     return {name: j.outcome if j.outcome != "fail" else f"fail: {j.message}" for name, j in judged.items()}
 
 

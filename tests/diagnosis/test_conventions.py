@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnconf.adapters.contract import CONVENTIONS
-from attnconf.conformance.chapters.contents import all_checks, all_mutants
+from attnconf.conformance.chapters.contents import all_mutants, check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
@@ -52,7 +52,7 @@ VARIANTS = [
 def test_the_reference_is_right_in_every_convention(component, declares):
     subject = Subject(in_conventions(apply([]), declares), component, "direct")
     names = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
-    found = {name: judge_requirement(subject, all_checks()[name]) for name in names}
+    found = {name: judge_requirement(subject, check_of(name, subject.component)) for name in names}
     passed = ("pass", "not-applicable")
     assert not {name: judged.message for name, judged in found.items() if judged.outcome not in passed}
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnconf import cli
-from attnconf.conformance.chapters.contents import all_checks, all_mutants
+from attnconf.conformance.chapters.contents import all_checks, all_mutants, check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
@@ -29,7 +29,7 @@ LENSES = [("attention", "direct"), ("multi_head_attention", "heads"), ("multi_he
 
 def found(implementation, name, component="attention", lens="direct", seconds=10.0):
     """Return the map of a requirement's failure."""
-    subject, checked = Subject(implementation, component, lens), all_checks()[name]
+    subject, checked = Subject(implementation, component, lens), check_of(name, component)
     judged = judge_requirement(subject, checked)
     reference = Subject(in_conventions(apply([]), subject.declares), component, lens)
     return dependency.leaks(Subject(implementation, component, lens), reference, judged.log, seconds)

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import torch
 
-from attnconf.conformance.chapters.contents import all_checks, all_mutants
+from attnconf.conformance.chapters.contents import all_checks, all_mutants, check_of
 from attnconf.conformance.chapters.multi_head_attention.stimuli import SHAPE as LAYER
 from attnconf.conformance.chapters.rotary.stimuli import SHAPE as ROTARY
 from attnconf.conformance.engine.judge import judge_requirement
@@ -31,7 +31,7 @@ SCHEMA = json.loads(records.PAGE.read_text(encoding="utf-8"))
 
 def found(implementation, name, component="attention", lens="direct", seconds=10.0):
     """Return the smallest example of a requirement's failure."""
-    subject, checked = Subject(implementation, component, lens), all_checks()[name]
+    subject, checked = Subject(implementation, component, lens), check_of(name, component)
     judged = judge_requirement(subject, checked)
     case = next(c for c in checked.cases(subject, 0, "cpu") if c.name == judged.failing.name)
     reference = Subject(apply([]), component, lens)

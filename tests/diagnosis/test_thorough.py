@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnconf.conformance.chapters.contents import all_checks, all_mutants
+from attnconf.conformance.chapters.contents import all_checks, all_mutants, check_of
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.pictures.thorough import around, explore
@@ -12,7 +12,7 @@ torch.set_num_threads(1)
 
 
 def explored(implementation, name, component="attention", lens="direct"):
-    subject, checked = Subject(implementation, component, lens), all_checks()[name]
+    subject, checked = Subject(implementation, component, lens), check_of(name, component)
     return explore(subject, checked, checked.cases(subject, 0, "cpu"))
 
 

@@ -8,7 +8,7 @@ import torch
 from all_cases import FAMILIES
 
 from attnconf.conformance.chapters.attention.stimuli import SHAPE
-from attnconf.conformance.chapters.contents import all_checks
+from attnconf.conformance.chapters.contents import all_checks, calls
 from attnconf.conformance.engine.case import REGIMES, draw
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
@@ -91,15 +91,24 @@ def test_lengths_are_off_every_tile(key):
     assert all(case.sizes[name] % tile for name in LENGTHS if name in case.sizes for tile in TILES)
 
 
+def of_laws():
+    """Return the families of cases by which a component is judged, by (component, law)."""
+    return [((c, law), trials.families) for c, laws in calls().items() for law, trials in laws.items()]
+
+
 def test_names_tell_cases_of_a_check_apart():
-    for checked in all_checks().values():
-        names = [case.name for family in checked.families for case in family]
+    by_check = {
+        name: checked.families for name, checked in all_checks().items() if checked.requirement.chapter != "calls"
+    }
+    for name, families in [*by_check.items(), *of_laws()]:
+        names = [case.name for family in families for case in family]
         assert names
-        assert len(names) == len(set(names)), checked.requirement.id
+        assert len(names) == len(set(names)), name
 
 
 def test_every_family_is_used():
-    used = {id(family) for checked in all_checks().values() for family in checked.families}
+    by_check = [checked.families for checked in all_checks().values()]
+    used = {id(family) for families in (*by_check, *dict(of_laws()).values()) for family in families}
     assert {name for name, family in FAMILIES.items() if id(family) not in used} == set()
 
 

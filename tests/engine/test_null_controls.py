@@ -8,7 +8,7 @@ from null_implementations import CONTROLS
 from null_laws import LAWS
 
 from attnconf.conformance.chapters.attention.stimuli import DISTINCT
-from attnconf.conformance.chapters.contents import all_checks, all_vacuous
+from attnconf.conformance.chapters.contents import all_checks, all_vacuous, check_of
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.requirement import Checked
@@ -84,7 +84,7 @@ def nothing(subject, case):
 
 
 def test_a_check_without_evidence_is_an_error():
-    silent = Checked(registry.get("ATT-SHAPE-1"), nothing, (DISTINCT,))
+    silent = Checked(registry.get("CALL-SHAPE-1"), nothing, (DISTINCT,))
     got = judge_requirement(Subject(apply([]), "attention", "direct"), silent)
     assert got.outcome == "error"
     assert "yielded no evidence" in got.message
@@ -92,6 +92,6 @@ def test_a_check_without_evidence_is_an_error():
 
 def test_a_check_without_cases_is_an_error():
     got = judge_requirement(
-        Subject(apply([]), "attention", "direct"), all_checks()["ATT-SHAPE-1"], select=lambda case: False
+        Subject(apply([]), "attention", "direct"), check_of("CALL-SHAPE-1", "attention"), select=lambda case: False
     )
     assert (got.outcome, got.message) == ("error", "no case was run")

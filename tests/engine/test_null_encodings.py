@@ -8,7 +8,7 @@ from null_encodings import CONTROLS, ENCODINGS
 from null_laws import LAWS
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.conformance.chapters.contents import all_checks, all_vacuous
+from attnconf.conformance.chapters.contents import all_checks, all_vacuous, check_of
 from attnconf.conformance.engine.judge import Judged, judge_requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.vacuous import EVERYTHING
@@ -41,7 +41,7 @@ def allowed(control):
 def judged(control) -> dict[tuple[str, str], Judged]:
     """Return what came out for a control, by (component, requirement)."""
     subjects = {component: Subject(CONTROLS[control], component, "direct") for component in ENCODINGS}
-    return {(c, requirement): judge_requirement(subjects[c], all_checks()[requirement]) for c, requirement in ASKED}
+    return {(c, requirement): judge_requirement(subjects[c], check_of(requirement, c)) for c, requirement in ASKED}
 
 
 @pytest.mark.parametrize("control", CONTROLS)

@@ -114,7 +114,7 @@ def folder(tmp_path_factory):
 def bad(folder):
     """Return one run over everything that can be found but is bad: the process, and what it wrote."""
     names = [*FORWARDS, *FILES, *UNJUDGEABLE]
-    selection = "ATT-SHAPE-1 or ATT-DTYPE-1 or ATT-GRAD-1"
+    selection = "CALL-SHAPE-1 or CALL-DTYPE-1 or ATT-GRAD-1"
     done = attnconf(
         "run", *(f"--impl={name}.py" for name in names), "--impl=package.part", "--results=bad.json", "-k", selection,
         cwd=folder,
@@ -223,7 +223,7 @@ def test_an_implementation_that_claims_an_unknown_profile(refuse, folder):
 
 def test_a_profile_that_judges_nothing_of_an_implementation(refuse, tmp_path, monkeypatch):
     (tmp_path / "narrow-1.toml").write_text(
-        'title = "heads only"\n[multi_head_attention.heads]\nrequired = ["ATT-SHAPE-1"]\n', encoding="utf-8"
+        'title = "heads only"\n[multi_head_attention.heads]\nrequired = ["CALL-SHAPE-1"]\n', encoding="utf-8"
     )
     monkeypatch.setattr("attnconf.spec.profiles.FOLDER", tmp_path)
     said = refuse("run", "--impl=right.py", "--profile=narrow-1")

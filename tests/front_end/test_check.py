@@ -22,7 +22,7 @@ from attnconf.conformance.engine.request import Binding, Implementation, Unjudge
 from attnconf.reports import record as records
 
 HOMEWORK = Path(__file__).parents[1] / "miniatures" / "homework.py"
-SELECTED = "ATT-SCALE-1 or ATT-SHAPE-1"
+SELECTED = "ATT-SCALE-1 or CALL-SHAPE-1"
 
 
 def attention(config, weights):
@@ -237,12 +237,12 @@ def test_html_is_self_contained_and_escaped():
     def unable(config, weights):
         raise ValueError("<script>alert('&')</script>")
 
-    page = attnconf.check({"attention": unable}, select="ATT-SHAPE-1")._repr_html_()
+    page = attnconf.check({"attention": unable}, select="CALL-SHAPE-1")._repr_html_()
     read = Reader(page)
     assert "<script>alert('&')</script>" in read.text
     assert not [tag for tag, given in read.tags if tag in ("script", "link", "img") or "src" in given]
     assert "nonconformant" in read.text
-    assert "ATT-SHAPE-1 violated by functions (attention)" in read.text
+    assert "CALL-SHAPE-1 violated by functions (attention)" in read.text
 
 
 def test_importing_attnconf_imports_nothing_heavy():
@@ -256,7 +256,7 @@ CELLS = [
     "        print('here')\n"
     "        return torch.softmax(query @ key.transpose(-2, -1), dim=-1) @ value\n"
     "    return forward",
-    "report = attnconf.check({'attention': attention}, select='ATT-SCALE-1 or ATT-SHAPE-1')\nreport",
+    "report = attnconf.check({'attention': attention}, select='ATT-SCALE-1 or CALL-SHAPE-1')\nreport",
     "print(report)\nassert not report, report.verdict",
 ]
 
@@ -294,7 +294,7 @@ BROKEN = "class LayerNorm(nn.Module):\n    def forward(self, x):\n        return
 def test_a_notebook_is_told_which_line_of_which_cell(tmp_path):
     cells = [
         HELPER, LAYER, BROKEN,
-        "import attnconf\nprint(attnconf.check(Attention, select='ATT-SCALE-1 or ATT-SHAPE-1'))",
+        "import attnconf\nprint(attnconf.check(Attention, select='ATT-SCALE-1 or CALL-SHAPE-1'))",
         "print(attnconf.check(LayerNorm))",
     ]  # fmt: skip
     with warnings.catch_warnings():
@@ -316,7 +316,7 @@ def test_a_class_of_another_folder_has_its_line(tmp_path, monkeypatch):
     import elsewhere
 
     for target in (elsewhere.Attention, elsewhere, "elsewhere:Attention", tmp_path / "elsewhere.py"):
-        report = str(attnconf.check(target, select="ATT-SCALE-1 or ATT-SHAPE-1"))
+        report = str(attnconf.check(target, select="ATT-SCALE-1 or CALL-SHAPE-1"))
         assert "  where     elsewhere.py:5  return q @ k.transpose(-2, -1)\n" in report
 
 

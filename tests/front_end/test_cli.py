@@ -118,7 +118,8 @@ def test_explain_leaves_the_sentence_out_where_there_is_no_room_beside_the_code(
 def test_explain_a_component_that_is_a_chapter_too(ask):
     _, out, _ = ask("explain", "Rotary")
     for field in (
-        "rotary  (component, judged by spec/rotary.md, spec/throughput.md)", "forward(x, *, positions=None)",
+        "rotary  (component, judged by spec/rotary.md, spec/throughput.md, spec/calls.md)",
+        "forward(x, *, positions=None)",
         "head_dim: int",
         "can declare  rope-pairing: interleaved, half", "core-2: ", "rotary  (chapter ROPE: ", "ROPE-PAIR-1",
     ):  # fmt: skip
@@ -282,7 +283,7 @@ def hostile(tmp_path_factory):
         (folder / name).write_text(content, encoding="utf-8")
     (folder / "homework.py").write_text(RIGHT, encoding="utf-8")
     done = attnconf(
-        "run", "--impl=homework.py", "--impl=homework", "--results=out.json", "-k", "ATT-SHAPE-1 or ATT-SCALE",
+        "run", "--impl=homework.py", "--impl=homework", "--results=out.json", "-k", "CALL-SHAPE-1 or ATT-SCALE",
         cwd=folder, PYTEST_ADDOPTS="--nonsense", PYTEST_PLUGINS="nonsense", PYTHONIOENCODING="ascii",
     )  # fmt: skip
     return done, json.loads((folder / "out.json").read_text(encoding="utf-8"))

@@ -70,9 +70,9 @@ def test_links_lead_somewhere(path):
             assert not anchor or anchor in anchors(target), f"{shown(path)} links to {link}"
 
 
-@pytest.mark.parametrize("path", [*PAGES, *FOR_NEWCOMERS], ids=shown)
+@pytest.mark.parametrize("path", [p for p in (*PAGES, *FOR_NEWCOMERS) if p.name != "renamed.md"], ids=shown)
 def test_every_id_in_the_text_exists(path):
-    """In prose and tables; spec/README.md shows the form of an id by one that exists, too."""
+    """In prose and tables; spec/README.md shows the form of an id by one that exists, too; old ids have a page."""
     prefixes = "|".join(registry.CHAPTERS)
     ids = set(re.findall(rf"\b(?:{prefixes})-[A-Z0-9]+-\d+\b", path.read_text(encoding="utf-8")))
     assert ids <= set(registry.requirements())

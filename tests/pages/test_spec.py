@@ -22,6 +22,8 @@ LEFT_OUT = {
     ("causal-self-attention-1", "MHA-PERM-1"): "causality depends on order",
 }
 
+WITHOUT_SHAPE = {"CALL-SHAPE-1"}  # presupposed by other laws of every call; ids, texts and merges have none
+
 REQUIREMENTS = registry.requirements()
 PROFILES = profiles.names()
 
@@ -98,6 +100,7 @@ def test_a_profile_judges_what_its_requirements_presuppose(name):
     for entry in entries:
         offers = offered(entry.component, entry.lens)
         wanted = {p for p in REQUIREMENTS[entry.requirement].presupposes if REQUIREMENTS[p].needs <= offers}
+        wanted -= WITHOUT_SHAPE if COMPONENTS[entry.component].returns != "tensor" else set()
         missing = {p for p in wanted if (entry.component, p) not in judged and (name, p) not in LEFT_OUT}
         assert not missing, entry
 
@@ -118,7 +121,8 @@ def test_a_profile_may_extend_another():
 
 
 # Editions that are closed: a course's rubric rests on them. (entries, the first digits of their digest)
-CLOSED = {"core-1": (171, "b2eb3765b9c87312")}
+# The digest is that of the ids as they are since those in spec/renamed.md have changed, once.
+CLOSED = {"core-1": (170, "5109b3bcaf6a8946")}
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -132,8 +136,8 @@ MINE = """title = "mine"
 [multi_head_attention.self]
 like = "core-1/multi_head_attention.heads"
 without_needs = ["cross", "mask", "key-mask", "bias", "causal", "dropout", "weights"]
-without = ["ATT-SHAPE-1"]
-optional = ["ATT-DTYPE-1"]
+without = ["CALL-SHAPE-1"]
+optional = ["CALL-DTYPE-1"]
 """
 
 
@@ -158,8 +162,8 @@ def test_a_section_like_another_is_that_less_what_it_leaves_out(mine):
     listed = {e.requirement: (e.lens, e.optional) for e in mine(MINE).entries}
     assert listed["ATT-QUERY-1"] == ("self", False)
     assert listed["ATT-EMPTY-1"] == ("self", True)  # as it is there
-    assert listed["ATT-DTYPE-1"] == ("self", True)  # listed again
-    assert not listed.keys() & {"ATT-SHAPE-1", "ATT-ERROR-1", "MASK-CAUSAL-1", "ATT-DROP-1"}
+    assert listed["CALL-DTYPE-1"] == ("self", True)  # listed again
+    assert not listed.keys() & {"CALL-SHAPE-1", "ATT-ERROR-1", "MASK-CAUSAL-1", "ATT-DROP-1"}
 
 
 def test_a_section_like_one_that_is_not_there_is_refused(mine):

@@ -15,7 +15,7 @@ from attnconf.conformance.chapters.alibi import stimuli
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure, Observed, close, holds
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.alibi import alibi_attention, geometric
@@ -27,10 +27,15 @@ Evidence = Iterator[Measure | Observed]
 # -- asking, and reading the bias
 
 
+def attending(subject: Subject, q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Call:
+    """Return the call of attention with ALiBi: q, k, v and out (B, H, L, E)."""
+    config = AlibiAttentionConfig(q.shape[1], q.shape[-1], causal, q.dtype, str(q.device))
+    return Call(subject.component, config, {}, {"query": q, "key": k, "value": v}, tuple(q.shape))
+
+
 def attend(subject: Subject, q: Tensor, k: Tensor, v: Tensor, causal: bool = True, **options: Any) -> Reply:
     """Return the reply of attention with ALiBi: q, k, v and out (B, H, L, E)."""
-    config = AlibiAttentionConfig(q.shape[1], q.shape[-1], causal, q.dtype, str(q.device))
-    return subject.ask(config, {"query": q, "key": k, "value": v}, tuple(q.shape), **options)
+    return subject.call(attending(subject, q, k, v, causal).asked(**options))
 
 
 def tokens(case: Case, length: int, batch: int = 1, width: int = 0) -> tuple[Tensor, Tensor, Tensor]:
@@ -52,13 +57,18 @@ def log_weights(
     return out[..., :length].double().log()
 
 
+def bias_call(subject: Subject, case: Case, queries: int, keys: int, causal: bool = True) -> Call:
+    """Return the call of the bias, whose output is (H, queries, keys)."""
+    config = AlibiConfig(case.H, causal, case.dtype, case.device)
+    inputs = {"query_length": queries, "key_length": keys}
+    return Call(subject.component, config, {}, inputs, (case.H, queries, keys))
+
+
 def ask_for_bias(
     subject: Subject, case: Case, queries: int, keys: int, causal: bool = True, before: tuple[int, ...] = ()
 ) -> Reply:
-    config = AlibiConfig(case.H, causal, case.dtype, case.device)
-    lengths = [{"query_length": n, "key_length": n} for n in before]
-    asked = {"query_length": queries, "key_length": keys}
-    return subject.ask(config, asked, (case.H, queries, keys), before=tuple(lengths))
+    lengths = tuple({"query_length": n, "key_length": n} for n in before)
+    return subject.call(bias_call(subject, case, queries, keys, causal).asked(before=lengths))
 
 
 def against_own_key(x: Tensor, causal: bool) -> Tensor:
@@ -92,31 +102,6 @@ def distances(length: int, like: Tensor) -> Tensor:
 
 
 # -- what comes back
-
-
-@requirement("ALIBI-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
-def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case) -> Evidence:
-    if not subject.offers("scores"):
-        out = ask_for_bias(subject, case, case.S, case.S).out
-    else:
-        out = attend(subject, *tokens(case, case.S, case.B)).out
-    yield holds(out.is_floating_point(), f"out is {out.dtype}, want floating-point numbers")
-
-
-@requirement("ALIBI-REPEAT-1", stimuli.USUAL)
-def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
-    want = read_bias(subject, case, case.S)
-    for before in ((case.S - 3,), (case.S + 2,), (case.S + 2, case.S - 3)):
-        got = read_bias(subject, case, case.S, before=before)
-        yield close(got, want, f"bias of {case.S} tokens after calls with {before}")
-
-
-@requirement("ALIBI-DTYPE-1", stimuli.USUAL)
-def the_output_has_the_queries_dtype(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16):
-        q, k, v = (x.to(dtype) for x in tokens(case, case.S))
-        out = attend(subject, q, k, v).out
-        yield holds(out.dtype == dtype, f"out is {out.dtype} for queries in {dtype}")
 
 
 # -- how it depends on the distance

@@ -336,7 +336,7 @@ def without_queries(config, weights):
 queries_left_out = Mutant(
     "ALIBI-queries-left-out",
     story="the bias comes back without the axis of the queries, as one row for all",
-    breaks={"ALIBI-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return (H, L, S); a bias of one row has to be expanded",
     replace={adapter.alibi: without_queries},
 )
@@ -374,7 +374,7 @@ def remembering_attention(config, weights):
 remembered = Mutant(
     "ALIBI-remembered",
     story="the first call fixes the length of the table: what is longer later piles up at its end",
-    breaks={"ALIBI-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute the bias for the lengths of this call, or make the table longer when it has to be",
     replace={adapter.alibi: remembering_bias, adapter.alibi_attention: remembering_attention},
 )
@@ -410,7 +410,7 @@ def last_columns_in_attention(config, weights):
 cut_at_two_ends = Mutant(
     "ALIBI-cut-at-two-ends",
     story="the table is kept, and cut with its first rows but its last columns: shorter calls later are shifted",
-    breaks={"ALIBI-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="cut rows and columns at the same end: table[:, :L, :L], or table[:, -L:, -S:]",
     replace={adapter.alibi: last_columns_of_bias, adapter.alibi_attention: last_columns_in_attention},
 )
@@ -423,7 +423,7 @@ def with_heads_merged(q, k, v, causal=True):
 heads_merged = Mutant(
     "ALIBI-heads-merged",
     story="the output comes back with its heads side by side, (B, L, H·E)",
-    breaks={"ALIBI-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return (B, H, L, E), the shape of the query",
     replace={alibi.alibi_attention: with_heads_merged},
 )
@@ -533,7 +533,7 @@ slopes_by_sample = Mutant(
 promoted = Mutant(
     "ALIBI-promoted",
     story="a bias in float32 turns the output of half precision into float32",
-    breaks={"ALIBI-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast the weights to the dtype of the values before the sum",
     replace={
         alibi.alibi_attention: attending(

@@ -24,47 +24,6 @@ Evidence = Iterator[Measure]
 # -- shape, dtype, and what a call may not depend on
 
 
-@requirement("ATT-SHAPE-1", stimuli.DISTINCT, stimuli.EDGES)
-def the_output_is_as_wide_as_the_values(subject: Subject, case: Case) -> Evidence:
-    out = subject.attend(case.q, case.k, case.v).out
-    want = (*case.q.shape[:-1], case.v.shape[-1])
-    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
-@requirement("ATT-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_the_query(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32):
-        c = case.but(dtype=dtype)
-        got = subject.attend(c.q, c.k, c.v).out.dtype
-        yield holds(got == dtype, f"out is {got} where the query is {dtype}", "dtype")
-
-
-@requirement("ATT-IMMUT-1", stimuli.ONE)
-def the_inputs_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = subject.attend(case.q, case.k, case.v, mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("ATT-REPEAT-1", stimuli.ONE)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    other = case.but(name="other")
-    longer = case.but(name="longer", L=case.L + 2, S=case.S + 3)
-    want = subject.attend(case.q, case.k, case.v).out
-    same_sizes = subject.attend(case.q, case.k, case.v, before=((other.q, other.k, other.v),)).out
-    yield close(same_sizes, want, "out after a call with other inputs")
-    other_sizes = subject.attend(case.q, case.k, case.v, before=((longer.q, longer.k, longer.v),)).out
-    yield close(other_sizes, want, "out after a call with longer inputs")
-    for causal in (False, True) if subject.offers("causal") else (False,):
-        keys = longer.k, longer.k, longer.v  # as many queries: in each corner every query has a key
-        want_long = subject.attend(*keys, causal=causal).out
-        after = subject.attend(*keys, causal=causal, before=((case.k, case.k, case.v),)).out
-        what = "out after a call with shorter inputs"
-        yield Measure() if evidence.same_values(after, want_long) else close(after, want_long, what)  # NaN, too
-    twice = subject.attend(case.q, case.k, case.v, before=((case.q, case.k, case.v),) * 2).out
-    yield close(twice, want, "out of the third call with the same inputs")
-
-
 @requirement("ATT-PREC-1", stimuli.DISTINCT)
 def a_small_step_makes_a_small_smooth_change(subject: Subject, case: Case) -> Evidence:
     """f(x+δ) - 2f(x) + f(x-δ) is of order δ² for a smooth f; rounding to half precision makes it of order 1e-3."""

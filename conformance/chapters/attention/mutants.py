@@ -658,10 +658,10 @@ def attend_returning_weights(q, k, v, mask=None, bias=None, scale=None, dropout=
 weights_returned = Mutant(
     "ATT-weights-returned",
     story="the weights are returned instead of the output",
-    breaks={"ATT-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return weights @ value first",
     replace={attention.attend: attend_returning_weights},
-    raises={"ATT-SHAPE-1"},  # where an output projection follows
+    raises={"CALL-SHAPE-1"},  # where an output projection follows
 )
 
 
@@ -676,11 +676,11 @@ def score_viewed_alike(q, k, scale):
 equal_lengths = Mutant(
     "ATT-equal-lengths",
     story="it works only where there are as many queries as keys",
-    breaks={"ATT-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="take the number of keys from k, the number of queries from q",
     replace={attention.score: score_of_equal_lengths},
     variants=[{attention.score: score_viewed_alike}],
-    raises={"ATT-SHAPE-1"},
+    raises={"CALL-SHAPE-1"},
 )
 
 
@@ -695,7 +695,7 @@ def run_attention_in(dtype):
 single_returned = Mutant(
     "ATT-single-returned",
     story="the output is float32 whatever the inputs are",
-    breaks={"ATT-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back to query.dtype, or compute in it",
     replace={adapter.run_attention: run_attention_in(torch.float32)},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
@@ -780,7 +780,7 @@ def run_attention_scaling_in_place(config, query, key, value, mask, bias, need_w
 query_overwritten = Mutant(
     "ATT-query-overwritten",
     story="the caller's query is scaled in place",
-    breaks={"ATT-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write q = q * scale, not q *= scale",
     replace={adapter.run_attention: run_attention_scaling_in_place},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
@@ -822,7 +822,7 @@ def attention_with_cache(config, weights):
 stale_cache = Mutant(
     "ATT-stale-cache",
     story="keys are cached by their shape, and later calls get the first ones",
-    breaks={"ATT-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a cache needs a key that changes with its contents",
     replace={adapter.attention: attention_with_cache},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},

@@ -257,7 +257,7 @@ def linear_in_place(x, weight, bias):
 in_place = Mutant(
     "CMLP-in-place",
     story="a bias is changed by the call that uses it",
-    breaks={"CMLP-IMMUT-1"},
+    breaks={"CALL-IMMUT-1", "CALL-REPEAT-1"},
     hint="no operation with a trailing underscore on weights",
     replace={coordinate_mlp.linear: linear_in_place},
 )
@@ -276,7 +276,7 @@ def coordinate_mlp_cached(config, weights):
 cached = Mutant(
     "CMLP-features-cached",
     story="features are remembered by the shape of the coordinates",
-    breaks={"CMLP-IMMUT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="other coordinates of the same shape have other features",
     replace={adapter.coordinate_mlp: coordinate_mlp_cached},
 )

@@ -30,7 +30,6 @@ from attnconf.conformance.chapters.decoder.stimuli import (
 from attnconf.conformance.chapters.shared.layers import (
     decoder,
     decoder_layer,
-    dtype_of_answer,
     endings,
     masked_if_taken,
     orders,
@@ -94,45 +93,6 @@ def run_both(subject: Subject, block: Call, other: Call) -> tuple[Tensor, Tensor
 
 
 # -- the call
-
-
-@requirement("DEC-SHAPE-1", stimuli.EDGES)
-def the_output_has_the_shape_of_the_targets(subject: Subject, case: Case) -> Evidence:
-    block = next(blocks(subject, case))
-    out, want = run(subject, block).out, block.inputs["x"]
-    yield holds(out.shape == want.shape, f"out has shape {tuple(out.shape)}, want {tuple(want.shape)}", "shape")
-
-
-@requirement("DEC-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_the_targets(subject: Subject, case: Case) -> Evidence:
-    for dtype in DTYPES:
-        block = next(blocks(subject, case.but(dtype=dtype)))
-        got = dtype_of_answer(partial(run, subject, block), dtype)
-        yield holds(got == dtype, f"out is {got} where inputs and weights are {dtype}", "dtype")
-
-
-@requirement("DEC-IMMUT-1", stimuli.ONE)
-def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for block in blocks(subject, case):
-        masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
-        changed = run(subject, masked, mode="no_grad").changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("DEC-REPEAT-1", stimuli.ONE)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    """Targets and memory were longer, or shorter, before, or others."""
-    for block in blocks(subject, case):
-        before = tuple(
-            {
-                "x": case.draw("x before", case.B, case.L + more, case.width),
-                "memory": case.draw("memory before", case.B, case.S + more, case.width),
-            }
-            for more in (2, -2, 0)
-        )
-        got = run(subject, block, before=before).out
-        what = "out after calls with 2 tokens more, 2 less and as many others, against out without,"
-        yield close(got, run(subject, block).out, what)
 
 
 @requirement("DEC-BATCH-1", stimuli.BATCHES)

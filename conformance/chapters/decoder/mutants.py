@@ -52,8 +52,8 @@ def look_where_lengths_agree(x, memory, weights, style, mask):
 one_length = Mutant(
     "DEC-one-length",
     story="targets and memory must be as long as each other",
-    breaks={"DEC-SHAPE-1"},
-    raises={"DEC-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
+    raises={"CALL-SHAPE-1"},
     hint="keys and values come from the memory alone: L queries meet S keys",
     replace={look: look_where_lengths_agree},
 )
@@ -61,7 +61,7 @@ one_length = Mutant(
 half_as_float32 = Mutant(
     "DEC-half-as-float32",
     story="half precision comes back as float32",
-    breaks={"DEC-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back to the dtype of x what a norm computed in float32",
     replace=around(
         lambda config, compute, x, memory, mask, hidden: (
@@ -91,7 +91,7 @@ def zero_padding(config, compute, x, memory, mask, hidden):
 memory_zeroed = Mutant(
     "DEC-memory-zeroed-in-place",
     story="padding is zeroed in the caller's memory",
-    breaks={"DEC-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="memory.masked_fill(…), without the underscore, makes a copy",
     replace=around(zero_padding),
 )
@@ -105,7 +105,7 @@ def add_in_place(config, compute, x, memory, mask, hidden):
 targets_overwritten = Mutant(
     "DEC-targets-overwritten",
     story="the output is written over the targets",
-    breaks={"DEC-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + y, not x += y",
     replace=around(add_in_place),
 )
@@ -141,7 +141,7 @@ def remember_of_one_length(of):
 memory_kept = Mutant(
     "DEC-memory-kept",
     story="keys and values are made from the memory of the first call and kept",
-    breaks={"DEC-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a cache belongs to one source: empty it when another begins",
     replace={of: remember(of) for of in (adapter.decoder_layer, adapter.decoder)},
     variants=[{of: remember_of_one_length(of) for of in (adapter.decoder_layer, adapter.decoder)}],

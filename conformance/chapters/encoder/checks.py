@@ -80,40 +80,6 @@ ALL_BUT_NONE = 1 - 1e-12  # a probability of dropout at which nothing is kept, a
 # -- the call
 
 
-@requirement("ENC-SHAPE-1", stimuli.ONE, stimuli.EDGES)
-def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for what, block in each(subject, case):
-        out, x = run(subject, block).out, block.inputs["x"]
-        yield holds(out.shape == x.shape, f"{what}: out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
-
-
-@requirement("ENC-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        for what, block in each(subject, case.but(dtype=dtype)):
-            got = run(subject, block).out.dtype
-            yield holds(got == dtype, f"{what}: out is {got} where x and the weights are {dtype}", "dtype")
-
-
-@requirement("ENC-IMMUT-1", stimuli.ONE)
-def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        for what, block in each(subject, case, whole):
-            changed = run(subject, block, mode=mode).changed
-            yield holds(not changed, f"{what}: modified in place: {', '.join(changed)}")
-
-
-@requirement("ENC-REPEAT-1", stimuli.ONE)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    for what, block in each(subject, case, whole):
-        yield from after_another_mask(subject, case, block, what)
-        want = run(subject, block).out
-        for length in (case.L + 2, case.L - 2):
-            earlier = {"x": case.draw(f"earlier {length}", case.B, length, case.width)}
-            got = run(subject, block, before=(earlier,)).out
-            yield close(got, want, f"{what}: out after a call with {length} tokens, against out without,")
-
-
 def after_another_mask(subject: Subject, case: Case, block: Call, what: str) -> Evidence:
     """Yield the measure of the output with a mask after a call with another one, where masks work at all."""
     masked = block.with_inputs(key_mask=trailing(case))

@@ -22,7 +22,7 @@ post_norm, pre_norm = encoder.post_norm_layer, encoder.pre_norm_layer
 last_token_only = Mutant(
     "ENC-last-token",
     story="only the last token comes out, as a classifier would have it",
-    breaks={"ENC-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return all tokens; pooling is the model's affair",
     replace={encoder.encoder_layer: lambda x, weights, style, mask=None: post_norm(x, weights, style, mask)[:, -1:]},
 )
@@ -36,8 +36,8 @@ def attend_with_context(x, weights, style, mask):
 unknown_argument = Mutant(
     "ENC-unknown-argument",
     story="attention is called with an argument that it does not take",
-    breaks={"ENC-SHAPE-1"},
-    raises={"ENC-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
+    raises={"CALL-SHAPE-1"},
     hint="call attention with what its forward takes, and run the layer once before training it",
     replace={encoder.self_attention: attend_with_context},
     source="system 1d",
@@ -55,7 +55,7 @@ def in_float32(build):
 float32_out = Mutant(
     "ENC-float32-out",
     story="the output is float32, whatever the input is",
-    breaks={"ENC-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back to the dtype of x",
     replace={
         adapter.encoder_layer: in_float32(adapter.encoder_layer),
@@ -86,7 +86,7 @@ def post_norm_in_place(x, weights, style, mask):
 in_place = Mutant(
     "ENC-in-place",
     story="x += attention(norm(x)): the caller's tensor is changed",
-    breaks={"ENC-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + attention(norm(x))",
     replace={encoder.pre_norm_layer: pre_norm_in_place},
     variants=[{encoder.pre_norm_layer: pre_norm_all_in_place, encoder.post_norm_layer: post_norm_in_place}],
@@ -111,7 +111,7 @@ def remembering(build):
 keeps_a_cache = Mutant(
     "ENC-keeps-a-cache",
     story="the tokens of earlier calls are kept and attended to, as in decoding step by step",
-    breaks={"ENC-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="an encoder has no cache; empty it before every call",
     replace={
         adapter.encoder_layer: remembering(adapter.encoder_layer),
@@ -136,7 +136,7 @@ def remembering_mask(build):
 first_mask_kept = Mutant(
     "ENC-first-mask-kept",
     story="the mask of the first call is kept for all that follow",
-    breaks={"ENC-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a mask belongs to its batch: make it anew in every call",
     replace={
         adapter.encoder_layer: remembering_mask(adapter.encoder_layer),

@@ -20,7 +20,7 @@ from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget
 from attnconf.conformance.engine.evidence import Measure, Unsupported, close, holds, identical
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import OTHER_LAYER
@@ -66,14 +66,26 @@ def renamed(subject: Subject, by_name: Mapping[str, Tensor]) -> Weights:
     return {other.get(name, name): w for name, w in by_name.items()}
 
 
+def call_on(subject: Subject, config: FeedForwardConfig, weights: Weights, x: Tensor) -> Call:
+    """Return the call on x with canonical weights."""
+    handed = renamed(subject, weights) if config.gated else weights
+    return Call(subject.component, config, handed, {"x": x}, tuple(x.shape))
+
+
 def run(subject: Subject, config: FeedForwardConfig, weights: Weights, x: Tensor, **options: Any) -> Reply:
     """Return the reply for canonical weights; with a cotangent, with the gradients of x and of them all."""
-    handed = renamed(subject, weights) if config.gated else weights
+    call = call_on(subject, config, weights, x)
     if "cotangent" in options:
-        options["wrt"] = ("x", *handed)
-    reply = subject.ask(config, {"x": x}, tuple(x.shape), handed, **options)
+        options["wrt"] = ("x", *call.weights)
+    reply = subject.call(call.asked(**options))
     grads = renamed(subject, reply.grads) if config.gated else reply.grads
     return Reply(reply.out, None, grads, reply.changed)
+
+
+def usual_call(subject: Subject, case: Case, x: Tensor) -> Call:
+    """Return the call on x of what the subject declares to be, with the weights of the case."""
+    config = manner(subject, case)
+    return call_on(subject, config, draw(case, config), x)
 
 
 def ask(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
@@ -92,37 +104,6 @@ def first_layers(weights: Weights) -> list[str]:
 
 
 # -- the call
-
-
-@requirement("FF-SHAPE-1", stimuli.USUAL, stimuli.EDGES, any_weights=True)
-def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    x = tokens(case)
-    out = ask(subject, case, x).out
-    yield holds(out.shape == x.shape, f"out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
-
-
-@requirement("FF-DTYPE-1", stimuli.ONE, any_weights=True)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        c = case.but(dtype=dtype)
-        got = ask(subject, c, tokens(c)).out.dtype
-        yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
-
-
-@requirement("FF-IMMUT-1", stimuli.ONE, any_weights=True)
-def input_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, tokens(case), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("FF-REPEAT-1", stimuli.ONE, any_weights=True)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, tokens(case)).out
-    for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 3))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.width)}
-        got = ask(subject, case, tokens(case), before=(earlier,)).out
-        yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
 
 @requirement("FF-STRIDE-1", stimuli.ONE, any_weights=True)

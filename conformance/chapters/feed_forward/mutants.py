@@ -12,7 +12,7 @@ from attnconf.reference import feed_forward
 not_narrowed = Mutant(
     "FF-not-narrowed",
     story="the hidden features come out: the second layer is missing",
-    breaks={"FF-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="two layers: back to embed_dim with down.weight",
     replace={feed_forward.narrow: lambda features, weights: features},
 )
@@ -20,7 +20,7 @@ not_narrowed = Mutant(
 float32_out = Mutant(
     "FF-float32-out",
     story="the output is float32, whatever the input is",
-    breaks={"FF-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert back to the dtype of x",
     replace={feed_forward.narrow: lambda features, weights: feed_forward.linear(features, weights, "down").float()},
 )
@@ -37,7 +37,7 @@ def over_the_input(config, weights):
 in_place = Mutant(
     "FF-in-place",
     story="the output is written over the input",
-    breaks={"FF-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="no out=x and no x.copy_: the residual still needs x",
     replace={adapter.feed_forward: over_the_input},
 )
@@ -57,7 +57,7 @@ def remembering(config, weights):
 hidden_remembered = Mutant(
     "FF-hidden-remembered",
     story="hidden features are kept by the shape of x, and used again for the next x of that shape",
-    breaks={"FF-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="keep nothing between calls",
     replace={adapter.feed_forward: remembering},
 )
@@ -78,7 +78,7 @@ def running_maximum(config, weights):
 quantised_by_the_last_call = Mutant(
     "FF-scaled-by-the-last-call",
     story="the output is scaled by what was seen in the last call",
-    breaks={"FF-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a scale that is calibrated belongs to training; in evaluation it is fixed",
     replace={adapter.feed_forward: running_maximum},
 )

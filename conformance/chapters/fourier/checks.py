@@ -13,7 +13,7 @@ from attnconf.conformance.chapters.fourier import stimuli
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, Unsupported, close, holds
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.coordinate_mlp import draw_weights, grid, layers, learn, psnr, rose
@@ -61,12 +61,17 @@ def canonical(subject: Subject, out: Tensor, d: int) -> Tensor:
     return features.unflatten(-1, (2, d, K))
 
 
-def ask(subject: Subject, x: Tensor, frequencies: Sequence[float], **options: Any) -> Reply:
-    """Return the reply for points x (…, d)."""
+def call_on(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Call:
+    """Return the call on points x (…, d)."""
     d = x.shape[-1]
     config = FourierConfig(d, tuple(frequencies), x.dtype, str(x.device))
     shape = (*x.shape[:-1], width(subject, d, len(frequencies)))
-    return subject.ask(config, {"x": x}, shape, **options)
+    return Call(subject.component, config, {}, {"x": x}, shape)
+
+
+def ask(subject: Subject, x: Tensor, frequencies: Sequence[float], **options: Any) -> Reply:
+    """Return the reply for points x (…, d)."""
+    return subject.call(call_on(subject, x, frequencies).asked(**options))
 
 
 def encode(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Tensor:
@@ -103,12 +108,6 @@ def true_angles(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Te
 
 
 # -- what stands where
-
-
-@requirement("FOUR-WIDTH-1", stimuli.USUAL)
-def the_output_is_as_wide_as_declared(subject: Subject, case: Case) -> Evidence:
-    ask(subject, points(case), bank(case))
-    yield Measure()  # ask has compared the shape
 
 
 @requirement("FOUR-POINTS-1", stimuli.USUAL)
@@ -247,23 +246,6 @@ def angles_of_half_precision_are_computed_in_more(subject: Subject, case: Case) 
             yield from compare(subject, points(case).to(dtype), (700.7, 1000.3))
 
 
-@requirement("FOUR-DTYPE-1", stimuli.USUAL)
-def the_output_has_the_dtype_of_the_coordinates(subject: Subject, case: Case) -> Evidence:
-    for dtype in FLOATS:
-        out = ask(subject, points(case).to(dtype), bank(case)).out
-        yield holds(out.dtype == dtype, f"out is {out.dtype} where x is {dtype}", "dtype")
-
-
-@requirement("FOUR-IMMUT-1", stimuli.USUAL)
-def nothing_is_changed_or_remembered(subject: Subject, case: Case) -> Evidence:
-    x = points(case)
-    want = ask(subject, x, bank(case)).out
-    for mode in ("plain", "no_grad"):
-        reply = ask(subject, x, bank(case), mode=mode, before=({"x": points(case, "other")},) * 2)
-        yield holds(not reply.changed, f"modified in place: {', '.join(reply.changed)}")
-        yield close(reply.out, want, f"out of the third call in mode {mode}")
-
-
 def slope(run: Any, x: Tensor, direction: Tensor, step: float) -> Tensor:
     """Return the derivative of Σ run(x) along a direction, by central differences of order 4."""
     values = {t: run(x + t * step * direction).sum() for t in (-2, -1, 1, 2)}
@@ -328,18 +310,16 @@ def learned(case: Case, features: Tensor, colours: Tensor) -> float:
 # -- random features
 
 
+def random_call(subject: Subject, case: Case, x: Tensor) -> Call:
+    """Return the call on points x (…, d), with the directions of a case."""
+    weights = {"projection": case.draw("projection", case.directions, case.coordinates).to(x.dtype)}
+    config = RandomFourierConfig(case.coordinates, case.directions)
+    return Call(subject.component, config, weights, {"x": x}, (*x.shape[:-1], 2 * case.directions))
+
+
 def ask_random(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
-    """Return the reply for points x (…, d), with H directions; who draws them again draws the same in every call."""
-    projection = case.draw("projection", case.directions, case.coordinates).to(x.dtype)
-    shape = (*x.shape[:-1], 2 * case.directions)
-    return subject.ask(
-        RandomFourierConfig(case.coordinates, case.directions),
-        {"x": x},
-        shape,
-        {"projection": projection},
-        seed=1,
-        **options,
-    )
+    """Return the reply for points x (…, d); who draws directions again draws the same in every call."""
+    return subject.call(random_call(subject, case, x).asked(seed=1, **options))
 
 
 def random_pairs(subject: Subject, case: Case, x: Tensor) -> Tensor:
@@ -352,12 +332,6 @@ def random_angle(case: Case, x: Tensor) -> Tensor:
     """Return 2πBx, float64, of points x (…, d) as (…, M)."""
     projection = case.draw("projection", case.directions, case.coordinates).to(x.dtype)
     return 2 * math.pi * x.double() @ projection.double().T
-
-
-@requirement("FOUR-RWIDTH-1", stimuli.RANDOM)
-def random_features_are_as_wide_as_declared(subject: Subject, case: Case) -> Evidence:
-    ask_random(subject, case, points(case))
-    yield Measure()  # ask has compared the shape
 
 
 @requirement("FOUR-RPOINTS-1", stimuli.RANDOM)

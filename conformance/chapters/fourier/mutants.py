@@ -260,7 +260,7 @@ swapped = Mutant(
 input_kept = Mutant(
     "FOUR-input-kept",
     story="the coordinates are kept before the features without being declared so",
-    breaks={"FOUR-WIDTH-1"},
+    breaks={"CALL-SHAPE-1"},
     hint='drop the coordinates, or declare {"fourier-input": "kept"}',
     replace={fourier.fourier: features(lambda x, out: torch.cat([x, out], dim=-1))},
     source="bmild/nerf keeps them by default",
@@ -269,7 +269,7 @@ input_kept = Mutant(
 cosines_missing = Mutant(
     "FOUR-cosines-missing",
     story="there are sines only",
-    breaks={"FOUR-WIDTH-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="the sine and the cosine of every angle",
     replace={fourier.join: lambda sines, cosines: sines.flatten(-2)},
 )
@@ -277,7 +277,7 @@ cosines_missing = Mutant(
 last_axis_kept = Mutant(
     "FOUR-not-flattened",
     story="the features of the coordinates are left on an axis of their own",
-    breaks={"FOUR-WIDTH-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="flatten the last two axes",
     replace={fourier.join: lambda sines, cosines: torch.cat([sines, cosines], dim=-1)},
 )
@@ -366,7 +366,7 @@ autocast = Mutant(
 always_float32 = Mutant(
     "FOUR-float32-returned",
     story="the features are float32 whatever comes in",
-    breaks={"FOUR-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="return features.to(x.dtype)",
     replace={fourier.fourier: features(lambda x, out: out.float())},
 )
@@ -397,7 +397,7 @@ def angles_in_place(x, frequencies):
 in_place = Mutant(
     "FOUR-in-place",
     story="the coordinates are scaled in place",
-    breaks={"FOUR-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="x = x * factor, not x *= factor",
     replace={fourier.angles: angles_in_place},
 )
@@ -415,7 +415,7 @@ def fourier_cached(config, weights):
 cached = Mutant(
     "FOUR-cached",
     story="features are remembered by the shape of the coordinates",
-    breaks={"FOUR-IMMUT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="other coordinates of the same shape have other features",
     replace={adapter.fourier: fourier_cached},
 )
@@ -507,7 +507,7 @@ def swap_halves(out):
 random_cosines_only = Mutant(
     "FOUR-random-cosines-only",
     story="there are random cosines only",
-    breaks={"FOUR-RWIDTH-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="cosines and sines of every direction, or a random phase; the spec asks for both",
     replace={fourier.random_fourier: lambda x, projection: fourier.random_angles(x, projection).cos()},
 )
@@ -580,7 +580,7 @@ random_detached = Mutant(
 # -- what computes nothing passes by definition
 
 VACUOUS = (
-    Vacuous(EVERYTHING, "FOUR-WIDTH-1 FOUR-RWIDTH-1", "the shape is right, whatever the numbers"),
+    Vacuous(EVERYTHING, "", "the shape is right, whatever the numbers"),
     Vacuous(
         NUMBERS,
         "FOUR-RFIXED-1",

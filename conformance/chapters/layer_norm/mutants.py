@@ -32,7 +32,7 @@ def then(change):
 squeezed = Mutant(
     "LN-squeezed",
     story="axes of size 1 get lost",
-    breaks={"LN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="no squeeze(): a batch may have one sample, and a sentence one token",
     replace={layer_norm.layer_norm: then(lambda out, x: out.squeeze())},
 )
@@ -40,7 +40,7 @@ squeezed = Mutant(
 flattened = Mutant(
     "LN-flattened",
     story="the output is left as a list of tokens, (N, D)",
-    breaks={"LN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="give the output the shape of x: out.view_as(x)",
     replace={layer_norm.layer_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )
@@ -55,7 +55,7 @@ def left_in_float32(x, shape, weight=None, bias=None, eps=1e-5):
 float32_out = Mutant(
     "LN-float32-out",
     story="the output of a half precision input stays float32",
-    breaks={"LN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={layer_norm.layer_norm: left_in_float32},
 )
@@ -63,7 +63,7 @@ float32_out = Mutant(
 always_float32 = Mutant(
     "LN-always-float32",
     story="the output is float32, whatever the input is",
-    breaks={"LN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={layer_norm.layer_norm: then(lambda out, x: out.float())},
 )
@@ -77,7 +77,7 @@ def centred_in_place(x, axes, eps):
 in_place = Mutant(
     "LN-in-place",
     story="x -= mean: the caller's tensor is changed",
-    breaks={"LN-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x - mean",
     replace={layer_norm.normalize: centred_in_place},
 )
@@ -94,7 +94,7 @@ def gain_in_place(x, weight, bias):
 gain_changed = Mutant(
     "LN-gain-changed",
     story="the gain decays with every call",
-    breaks={"LN-IMMUT-1", "LN-REPEAT-1"},
+    breaks={"CALL-IMMUT-1", "CALL-REPEAT-1"},
     hint="weights are changed by the optimiser only",
     replace={layer_norm.scale_and_shift: gain_in_place},
 )
@@ -121,7 +121,7 @@ def with_running_mean(config, weights):
 running_statistics = Mutant(
     "LN-running-statistics",
     story="a running mean of earlier calls is subtracted, as in batch normalization",
-    breaks={"LN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="use the statistics of this token; keep nothing",
     replace={adapter.layer_norm: with_running_mean},
 )
@@ -145,7 +145,7 @@ def kept_spread(config, weights):
 cached_statistics = Mutant(
     "LN-cached-statistics",
     story="the standard deviation of the first call is used in all later ones",
-    breaks={"LN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute it anew in every call",
     replace={adapter.layer_norm: kept_spread},
 )

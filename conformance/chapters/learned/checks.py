@@ -14,7 +14,7 @@ from attnconf.adapters.contract import LearnedConfig
 from attnconf.conformance.chapters.learned import stimuli
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, close, holds, identical
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
@@ -46,15 +46,23 @@ def table_of(subject: Subject, case: Case, rows: int = 0) -> Tensor:
     return case.draw("table", (rows or positions_of(case)) + offset(subject), case.features)
 
 
+def call_on(
+    subject: Subject, case: Case, x: Tensor, positions: Tensor | None = None, table: Tensor | None = None,
+    changes: dict[str, Any] | None = None,
+) -> Call:  # fmt: skip
+    """Return the call of the component on x; ``changes`` are to the configuration."""
+    table = table_of(subject, case) if table is None else table
+    config = LearnedConfig(dim=x.shape[2], max_len=len(table) - offset(subject), **(changes or {}))
+    inputs = {"x": x} if positions is None else {"x": x, "positions": positions}
+    return Call(subject.component, config, {TABLE: table}, inputs, tuple(x.shape))
+
+
 def ask(
     subject: Subject, case: Case, x: Tensor, positions: Tensor | None = None, table: Tensor | None = None,
     changes: dict[str, Any] | None = None, **options: Any,
 ) -> Reply:  # fmt: skip
-    """Return the component's reply to x; ``changes`` are to the configuration."""
-    table = table_of(subject, case) if table is None else table
-    config = LearnedConfig(dim=x.shape[2], max_len=len(table) - offset(subject), **(changes or {}))
-    inputs = {"x": x} if positions is None else {"x": x, "positions": positions}
-    return subject.ask(config, inputs, tuple(x.shape), {TABLE: table}, **options)
+    """Return the component's reply to x; options as in Request."""
+    return subject.call(call_on(subject, case, x, positions, table, changes).asked(**options))
 
 
 def zeros(case: Case, length: int | None = None) -> Tensor:
@@ -75,21 +83,6 @@ def slope(subject: Subject, case: Case, positions: Tensor | None = None, table: 
 # -- the call
 
 
-@requirement("LRN-SHAPE-1", stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES, any_weights=True)
-def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    out = ask(subject, case, random(case)).out
-    want = (case.B, case.L, case.features)
-    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
-@requirement("LRN-DTYPE-1", stimuli.ONE, any_weights=True)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        c = case.but(dtype=dtype)
-        got = ask(subject, c, random(c)).out.dtype
-        yield holds(got == dtype, f"out is {got} where x and the table are {dtype}", "dtype")
-
-
 @requirement("LRN-HALF-1", stimuli.ONE)
 def the_row_is_as_precise_as_its_dtype(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
@@ -98,22 +91,6 @@ def the_row_is_as_precise_as_its_dtype(subject: Subject, case: Case) -> Evidence
         want = x.double() + rows if added(subject) else rows.expand_as(x)
         eps, what = torch.finfo(dtype).eps, f"out in {str(dtype).removeprefix('torch.')}"
         yield close(ask(subject, c, x).out, want, what, bound=eps, source="two roundings of the dtype, of the sum")
-
-
-@requirement("LRN-IMMUT-1", stimuli.ONE, any_weights=True)
-def input_and_table_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, random(case), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("LRN-REPEAT-1", stimuli.ONE, any_weights=True)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, zeros(case)).out
-    for what, length in (("as long", case.L), ("longer", case.L + 2), ("shorter", max(1, case.L - 4))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.features)}
-        got = ask(subject, case, zeros(case), before=(earlier,)).out
-        yield close(got, want, f"out after a call with an input that is {what}, against out without,")
 
 
 # -- which row

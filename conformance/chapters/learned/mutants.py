@@ -17,7 +17,7 @@ def coarse(table):
 concatenated = Mutant(
     "LRN-concatenated",
     story="the row is concatenated to x instead of added",
-    breaks={"LRN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="add: the width stays dim",
     replace={learned.add: lambda x, encoded: torch.cat([x, encoded.expand_as(x)], dim=-1)},
 )
@@ -25,7 +25,7 @@ concatenated = Mutant(
 float32_out = Mutant(
     "LRN-float32-out",
     story="the output is float32, whatever the input is",
-    breaks={"LRN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert back to the dtype of x",
     replace={learned.add: lambda x, encoded: x.float() + encoded.float()},
 )
@@ -41,7 +41,7 @@ coarse_table = Mutant(
 in_place = Mutant(
     "LRN-in-place",
     story="x += rows: the caller's tensor is changed",
-    breaks={"LRN-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + rows",
     replace={
         learned.add: lambda x, encoded: x + encoded if x.requires_grad or encoded.requires_grad else x.add_(encoded),
@@ -65,7 +65,7 @@ def counting_on(config, weights):
 counts_on = Mutant(
     "LRN-counts-on",
     story="a call begins to count where the call before it ended",
-    breaks={"LRN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="count from 0 in every call; who decodes step by step gives positions",
     replace={adapter.learned: counting_on},
 )

@@ -835,13 +835,13 @@ def attention_with_first_causal_mask(build):
 causal_of_first_call = Mutant(
     "MASK-causal-of-first-call",
     story="the causal mask of the first call is kept, and a later, longer sequence does not fit",
-    breaks={"ATT-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="build the mask for the length at hand, or keep it by its length",
     replace={
         adapter.attention: attention_with_first_causal_mask(adapter.attention),
         adapter.multi_head_attention: attention_with_first_causal_mask(adapter.multi_head_attention),
     },
-    raises={"ATT-REPEAT-1"},
+    raises={"CALL-REPEAT-1"},
 )
 
 # -- rows without keys

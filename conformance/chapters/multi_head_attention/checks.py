@@ -404,16 +404,6 @@ def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Ca
         )  # fmt: skip
 
 
-@requirement("MHA-IMMUT-1", stimuli.LAYER)
-def the_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    layer = layer_for(subject, case)
-    for mode in ("plain", "no_grad"):
-        want = run(subject, layer, mode=mode).out
-        reply = run(subject, layer, mode=mode, before=(layer.inputs,) * 2)
-        yield holds(not reply.changed, f"modified in place: {', '.join(reply.changed)}")
-        yield close(reply.out, want, f"out of the third call in mode {mode}")
-
-
 # -- everything at once
 
 

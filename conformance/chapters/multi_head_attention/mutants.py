@@ -793,10 +793,10 @@ def attend_over_batch(config, weights):
 sequence_first = Mutant(
     "MHA-sequence-first",
     story="the batch is taken for the sequence: samples attend to one another",
-    breaks={"ATT-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="batch_first=True",
     replace={adapter.multi_head_attention: attend_over_batch},
-    raises={"ATT-SHAPE-1"},
+    raises={"CALL-SHAPE-1"},
     silent_on=BARE,
     source="AEMatter#3; tokenlearner#1",
 )
@@ -946,7 +946,7 @@ def fold_value_bias(config, weights):
 value_bias_folded = Mutant(
     "MHA-value-bias-folded",
     story="the value bias is folded into the output bias, in the caller's tensors",
-    breaks={"MHA-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="fold into copies",
     replace={adapter.multi_head_attention: fold_value_bias},
     silent_on=BARE,
@@ -965,7 +965,7 @@ def fold_scale(config, weights):
 scale_folded = Mutant(
     "MHA-scale-folded",
     story="a scale is folded into q.weight and k.weight, in the caller's tensors",
-    breaks={"ATT-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="fold into copies",
     replace={adapter.multi_head_attention: fold_scale},
     silent_on=BARE,
@@ -990,7 +990,7 @@ def keep_weights(config, weights):
 weights_kept = Mutant(
     "MHA-weights-kept",
     story="the attention weights of the first call are kept, and used for later inputs of the same shape",
-    breaks={"ATT-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute them in every call; what is kept for a plot is not to be read again",
     replace={adapter.multi_head_attention: keep_weights},
     silent_on=BARE,
@@ -1009,7 +1009,7 @@ def keep_projected_keys(config, weights):
 keys_kept = Mutant(
     "MHA-keys-kept",
     story="the keys of the first call are kept and used for later sequences of the same size",
-    breaks={"ATT-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a cache belongs to one sequence",
     replace={adapter.multi_head_attention: keep_projected_keys},
     silent_on=BARE,
@@ -1039,7 +1039,7 @@ def keep_all_before(config, weights):
 all_kept = Mutant(
     "MHA-all-keys-kept",
     story="keys and values of earlier calls stay in front of those of later ones, though nobody asked for a cache",
-    breaks={"ATT-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="a cache belongs to one sequence: let the caller hand it over, and start each sequence without",
     replace={adapter.multi_head_attention: keep_all_before},
     silent_on=BARE,
@@ -1058,7 +1058,7 @@ def run_overwriting(config, weights, query, key, value, mask, bias, need_weights
 input_overwritten = Mutant(
     "MHA-input-overwritten",
     story="the residual is added in place: the caller's input is no longer what it was",
-    breaks={"ATT-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + attention(x), not x += attention(x)",
     replace={adapter.run_multi_head: run_overwriting},
     silent_on=BARE,
@@ -1072,7 +1072,7 @@ def project_out_squeezed(context, weights):
 squeezed = Mutant(
     "MHA-squeezed",
     story="squeeze() drops every axis of size 1: a batch of one, or a single token, loses an axis",
-    breaks={"ATT-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="squeeze(dim) one axis, or index it; the others may have size 1 too",
     replace={mha.project_out: project_out_squeezed},
     silent_on=BARE,
@@ -1135,7 +1135,7 @@ def run_in_single(config, weights, query, key, value, mask, bias, need_weights):
 single_returned = Mutant(
     "MHA-single-returned",
     story="the output is float32 whatever the inputs are",
-    breaks={"ATT-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back to query.dtype, or compute in it",
     replace={adapter.run_multi_head: run_in_single},
     silent_on=BARE,

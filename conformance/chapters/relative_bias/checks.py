@@ -24,7 +24,7 @@ from attnconf.conformance.engine.evidence import (
     close,
     holds,
 )
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.relative_bias import relative_bias_attention
@@ -44,25 +44,40 @@ FIRST = {
 # -- asking
 
 
+def bias_call(
+    subject: Subject, table: Tensor, queries: int, keys: int, both: bool = True, max_distance: int = 128
+) -> Call:
+    """Return the call of the bias: table (N, H), out (H, L, S)."""
+    N, H = table.shape
+    config = RelativeBiasConfig(H, N, max_distance, both)
+    inputs = {"query_length": queries, "key_length": keys}
+    return Call(subject.component, config, {"table.weight": table}, inputs, (H, queries, keys))
+
+
 def ask_for_bias(
     subject: Subject, table: Tensor, queries: int, keys: int, both: bool = True, max_distance: int = 128, **options: Any
 ) -> Reply:
     """Return the reply of the bias: table (N, H), out (H, L, S)."""
-    N, H = table.shape
-    config = RelativeBiasConfig(H, N, max_distance, both)
-    inputs = {"query_length": queries, "key_length": keys}
-    return subject.ask(config, inputs, (H, queries, keys), {"table.weight": table}, **options)
+    return subject.call(bias_call(subject, table, queries, keys, both, max_distance).asked(**options))
+
+
+def attending(
+    subject: Subject, q: Tensor, k: Tensor, v: Tensor, table: Tensor | None, causal: bool = False,
+    max_distance: int = 128,
+) -> Call:  # fmt: skip
+    """Return the call of attention with the bias of a table (N, H), or without one: cross-attention."""
+    N = 32 if table is None else len(table)
+    config = RelativeBiasAttentionConfig(q.shape[1], q.shape[-1], N, max_distance, causal, table is None)
+    weights = {} if table is None else {"table.weight": table}
+    return Call(subject.component, config, weights, {"query": q, "key": k, "value": v}, tuple(q.shape))
 
 
 def attend(
     subject: Subject, q: Tensor, k: Tensor, v: Tensor, table: Tensor | None, causal: bool = False,
     max_distance: int = 128, **options: Any,
 ) -> Reply:  # fmt: skip
-    """Return the reply of attention with the bias of a table (N, H), or without one: cross-attention."""
-    N = 32 if table is None else len(table)
-    config = RelativeBiasAttentionConfig(q.shape[1], q.shape[-1], N, max_distance, causal, table is None)
-    weights = {} if table is None else {"table.weight": table}
-    return subject.ask(config, {"query": q, "key": k, "value": v}, tuple(q.shape), weights, **options)
+    """Return the reply of attention with the bias of a table (N, H), or without one."""
+    return subject.call(attending(subject, q, k, v, table, causal, max_distance).asked(**options))
 
 
 def tokens(case: Case, length: int, batch: int = 1) -> tuple[Tensor, Tensor, Tensor]:
@@ -162,28 +177,6 @@ def are(got: Tensor, want: Tensor, where: Tensor, offset: Tensor, what: str) -> 
 # -- what comes back
 
 
-@requirement("REL-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
-def there_is_a_number_for_every_head_query_and_key(subject: Subject, case: Case) -> Evidence:
-    table = case.draw("table", SIZES[0], case.H)
-    if not subject.offers("scores"):
-        out = ask_for_bias(subject, table, case.S, case.S).out
-    else:
-        out = attend(subject, *tokens(case, case.S, case.B), table).out
-    yield holds(out.is_floating_point(), f"out is {out.dtype}, want floating-point numbers")
-
-
-@requirement("REL-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16):
-        table = case.draw("table", SIZES[0], case.H).to(dtype)
-        if not subject.offers("scores"):
-            out = ask_for_bias(subject, table, case.S, case.S).out
-        else:
-            q, k, v = (x.to(dtype) for x in tokens(case, case.S))
-            out = attend(subject, q, k, v, table).out
-        yield holds(out.dtype == dtype, f"out is {out.dtype}, of a table in {dtype}")
-
-
 def out_after(subject: Subject, case: Case, before: tuple[int, ...]) -> Tensor:
     """Return what either component gives for S tokens after calls with so many."""
     table = one_column(case, SIZES[0])
@@ -192,14 +185,6 @@ def out_after(subject: Subject, case: Case, before: tuple[int, ...]) -> Tensor:
         return ask_for_bias(subject, table, case.S, case.S, before=lengths).out
     earlier = tuple(dict(zip(("query", "key", "value"), tokens(case, n), strict=True)) for n in before)
     return attend(subject, *tokens(case, case.S), table, before=earlier).out
-
-
-@requirement("REL-REPEAT-1", stimuli.ONE)
-def earlier_calls_leave_no_trace(subject: Subject, case: Case) -> Evidence:
-    want = out_after(subject, case, ())
-    for before in ((case.S - 3,), (case.S + 1, case.S - 3)):
-        got = out_after(subject, case, before)
-        yield close(got, want, f"out after calls with {' and '.join(map(str, before))} tokens")
 
 
 @requirement("REL-ENTRY-1", stimuli.ONE)

@@ -385,16 +385,16 @@ padding_row = Mutant(
 always_float32 = Mutant(
     "REL-always-float32",
     story="the bias is float32 whatever the table is; attention then gives float32, or an error for mixed dtypes",
-    breaks={"REL-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="return the dtype of the table",
     replace={t5.look_up: looking_up(lambda bias: bias.to(torch.promote_types(bias.dtype, torch.float32)))},
-    raises={"REL-DTYPE-1"},
+    raises={"CALL-DTYPE-1"},
 )
 
 heads_last = Mutant(
     "REL-heads-last",
     story="the bias comes back as (L, S, H), as the embedding gives it",
-    breaks={"REL-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="permute it to (H, L, S)",
     replace={
         adapter.relative_bias: lambda config, weights: (
@@ -441,7 +441,7 @@ def remembering_attention(config, weights):
 remembered = Mutant(
     "REL-remembered",
     story="the first call fixes the length of the buckets kept: what is longer later piles up at the end",
-    breaks={"REL-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute the buckets for the lengths of this call, or make what is kept longer when it has to be",
     replace={adapter.relative_bias: remembering_bias, adapter.relative_bias_attention: remembering_attention},
 )
@@ -575,7 +575,7 @@ keys_cut_off = Mutant(
 heads_merged = Mutant(
     "REL-heads-merged",
     story="the output comes back with its heads side by side, (B, L, H·E)",
-    breaks={"REL-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return (B, H, L, E), the shape of the query",
     replace={
         t5.relative_bias_attention: lambda q, k, v, table, max_distance=128, causal=False: (

@@ -24,26 +24,6 @@ ALIKE = 0.99
 # -- the call
 
 
-@requirement("RMS-SHAPE-1", stimuli.ONE, stimuli.EDGES, stimuli.NARROW, any_weights=True)
-def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    return norms.keeps_the_shape(subject, case)
-
-
-@requirement("RMS-DTYPE-1", stimuli.ONE, any_weights=True)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    return norms.keeps_the_dtype(subject, case)
-
-
-@requirement("RMS-IMMUT-1", stimuli.ONE, any_weights=True)
-def input_and_weight_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    return norms.changes_nothing(subject, case)
-
-
-@requirement("RMS-REPEAT-1", stimuli.ONE, any_weights=True)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    return norms.forgets_earlier_calls(subject, case)
-
-
 @requirement("RMS-MODE-1", stimuli.ONE, any_weights=True)
 def the_output_is_the_same_with_and_without_gradients(subject: Subject, case: Case) -> Evidence:
     return norms.is_the_same_in_every_mode(subject, case)

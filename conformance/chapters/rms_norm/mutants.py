@@ -18,7 +18,7 @@ def then(change):
 squeezed = Mutant(
     "RMS-squeezed",
     story="axes of size 1 get lost",
-    breaks={"RMS-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="no squeeze(): a batch may have one sample, and a sentence one token",
     replace={rms_norm.rms_norm: then(lambda out, x: out.squeeze())},
 )
@@ -26,7 +26,7 @@ squeezed = Mutant(
 flattened = Mutant(
     "RMS-flattened",
     story="the output is left as a list of tokens, (N, D)",
-    breaks={"RMS-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="give the output the shape of x: out.view_as(x)",
     replace={rms_norm.rms_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
 )
@@ -40,7 +40,7 @@ def left_in_float32(x, weight, eps=1e-6):
 float32_out = Mutant(
     "RMS-float32-out",
     story="the output of a half precision input stays float32",
-    breaks={"RMS-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={rms_norm.rms_norm: left_in_float32},
     source="transformers#23535",
@@ -49,7 +49,7 @@ float32_out = Mutant(
 always_float32 = Mutant(
     "RMS-always-float32",
     story="the output is float32, whatever the input is",
-    breaks={"RMS-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={rms_norm.rms_norm: then(lambda out, x: out.float())},
 )
@@ -63,7 +63,7 @@ def divided_in_place(x, eps):
 in_place = Mutant(
     "RMS-in-place",
     story="x /= rms: the caller's tensor, which is the residual, is changed",
-    breaks={"RMS-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x / rms",
     replace={rms_norm.normalize: divided_in_place},
 )
@@ -85,7 +85,7 @@ def kept_spread(config, weights):
 cached_statistics = Mutant(
     "RMS-cached-statistics",
     story="the root mean square of the first call is used in all later ones",
-    breaks={"RMS-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="compute it anew in every call",
     replace={adapter.rms_norm: kept_spread},
 )

@@ -20,10 +20,10 @@ from attnconf.conformance.chapters.rotary.stimuli import (
     blocks,
     choice,
     config_for,
+    drawn,
     formula,
     frequencies,
     generic,
-    inputs_of,
     operators,
     refused,
     rotated,
@@ -48,43 +48,12 @@ FLOAT32_SOURCE = "float32 angles: (1.2e-7·p + 2^-22)·norm"
 HALF_SOURCE = "two steps of the dtype, and float32 angles: (2·eps + 1.2e-7·p)·norm"
 
 
-def drawn(case: Case) -> Tensor:
-    return case.draw("x", case.B, case.H, case.L, case.E)
-
-
 def coarse(x: Tensor) -> Tensor:
     """Return x rounded to float32, so that nothing is lost where it is converted and back."""
     return x.float().to(x.dtype)
 
 
 # -- either component, whatever it computes
-
-
-@requirement("ROPE-SHAPE-1", stimuli.USUAL, stimuli.SINGLE)
-def the_shape_is_kept(subject: Subject, case: Case) -> Evidence:
-    out = generic(subject, case).out
-    yield holds(tuple(out.shape) == (case.B, case.H, case.L, case.E), "shape")
-
-
-@requirement("ROPE-DTYPE-1", stimuli.ONE)
-def the_dtype_is_kept(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = generic(subject, case, dtype=dtype).out.dtype
-        yield holds(got == dtype, f"out is {got} for inputs of {dtype}", "dtype")
-
-
-@requirement("ROPE-IMMUT-1", stimuli.ONE)
-def inputs_are_left_alone(subject: Subject, case: Case) -> Evidence:
-    changed = generic(subject, case, mode="no_grad").changed
-    yield holds(not changed, f"{', '.join(changed)} changed in place")
-
-
-@requirement("ROPE-REPEAT-1", stimuli.ONE)
-def the_second_call_gives_what_the_first_gave(subject: Subject, case: Case) -> Evidence:
-    x = drawn(case)
-    same = {name: x.roll(at, dims=0) for at, name in enumerate(inputs_of(subject))}
-    got, want = generic(subject, case, before=(same,)).out, generic(subject, case).out
-    yield close(got, want, "out of the second call", bound=0.0, source="exact")
 
 
 @requirement("ROPE-STRIDE-1", stimuli.ONE)

@@ -65,7 +65,7 @@ squeezed = Mutant(
 all_squeezed = Mutant(
     "ROPE-all-squeezed",
     story="squeeze() takes away every axis of size 1: that of one sample, of one head, of one token",
-    breaks={"ROPE-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="name the axis that is squeezed, or squeeze none",
     replace={adapter.rotary: called(lambda x, at, rotate: rotate(x, at).squeeze())},
 )
@@ -73,7 +73,7 @@ all_squeezed = Mutant(
 axes_swapped = Mutant(
     "ROPE-axes-swapped",
     story="the output is (B, L, H, E): heads and tokens are not swapped back",
-    breaks={"ROPE-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return the axes in the order in which they came",
     replace={
         adapter.rotary: called(lambda x, at, rotate: rotate(x, at).transpose(1, 2)),
@@ -86,7 +86,7 @@ axes_swapped = Mutant(
 promoted = Mutant(
     "ROPE-promoted",
     story="features in half precision times a float32 table stay float32",
-    breaks={"ROPE-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert the output back: .type_as(x)",
     replace={
         adapter.rotary: called(lambda x, at, rotate: rotate(x.to(torch.promote_types(x.dtype, torch.float32)), at))
@@ -103,7 +103,7 @@ def rotate_in_place(x, positions, omega, rotary_dim, size=1.0):
 in_place = Mutant(
     "ROPE-in-place",
     story="the input is turned in place",
-    breaks={"ROPE-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write to a new tensor: the caller may still need the old one",
     replace={rotary.rotate: rotate_in_place},
 )
@@ -124,7 +124,7 @@ def counting(config, weights):
 counter_kept = Mutant(
     "ROPE-counter-kept",
     story="positions go on where the last call ended",
-    breaks={"ROPE-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="take the offset as an argument instead of counting calls",
     replace={adapter.rotary: counting},
 )

@@ -9,7 +9,7 @@ from torch import Tensor, einsum
 from attnconf.adapters.contract import COMPONENTS, RotaryAttentionConfig, RotaryConfig
 from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Measure, holds
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 
 # -- the cases
@@ -71,21 +71,29 @@ def rotated(subject: Subject, case: Case, x: Tensor, positions: Tensor | None = 
 
 def generic(subject: Subject, case: Case, **options: Any) -> Reply:
     """Return the reply of either component to inputs of a case; options as in Request."""
-    x = case.draw("x", case.B, case.H, case.L, case.E)
-    return ask_either(subject, case, x, **options)
+    return ask_either(subject, case, drawn(case), **options)
 
 
-def ask_either(subject: Subject, case: Case, x: Tensor, **options: Any) -> Reply:
+def drawn(case: Case) -> Tensor:
+    return case.draw("x", case.B, case.H, case.L, case.E)
+
+
+def ask_either(subject: Subject, case: Case, x: Tensor, dtype: torch.dtype | None = None, **options: Any) -> Reply:
     """Return the reply of either component to x, as query, key and value where there are three."""
+    return subject.call(call_on(subject, case, x, dtype).asked(**options))
+
+
+def call_on(subject: Subject, case: Case, x: Tensor, dtype: torch.dtype | None = None) -> Call:
+    """Return the call of either component on x, as query, key and value where there are three."""
     names = inputs_of(subject)
-    dtype = options.pop("dtype", case.dtype)
+    dtype = dtype or case.dtype
     if subject.offers("scores"):
         config: Any = attention_config(case, num_heads=x.shape[1], head_dim=x.shape[-1], dtype=dtype)
     else:
         config = config_for(case, head_dim=x.shape[-1], dtype=dtype)
     # different tensors, or a mistake that changes one of them would be hidden in the others
     inputs = {name: x.roll(at, dims=0).to(dtype) for at, name in enumerate(names)}
-    return subject.ask(config, inputs, tuple(x.shape), **options)
+    return Call(subject.component, config, {}, inputs, tuple(x.shape))
 
 
 def inputs_of(subject: Subject) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from attnconf.adapters.contract import (
 )
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
-from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.evidence import Unsupported
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 
@@ -49,16 +49,6 @@ def run(subject: Subject, block: Call, **options: Any) -> Reply:
     Raises Failure or Unsupported.
     """
     return subject.call(block.asked(**options))
-
-
-def dtype_of_answer(ask: Callable[[], Reply], dtype: torch.dtype) -> torch.dtype:
-    """Return the dtype of the output; what raises in float16, where a fill may not exist, gives no answer."""
-    try:
-        return ask().out.dtype
-    except Failure as failure:
-        if dtype != torch.float16 or failure.reason != "raised":
-            raise
-        return dtype
 
 
 def masked_if_taken(subject: Subject, block: Call, **masks: Tensor) -> Call:

@@ -16,7 +16,7 @@ from torch import Tensor
 from attnconf.adapters.contract import LayerNormConfig, RmsNormConfig
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, close, holds
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 
 Evidence = Iterator[Measure]
@@ -53,12 +53,10 @@ def shifted(subject: Subject) -> bool:
     return layered(subject) and subject.choice("layer-bias") == "yes"
 
 
-def ask(
-    subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = None, eps: float | None = None, **options: Any
-) -> Reply:
-    """Return the component's reply to x, (…, *shape), with a canonical gain (shape) and a shift, 0 by default.
+def call_on(subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = None, eps: float | None = None) -> Call:
+    """Return the call on x, (…, *shape), with a canonical gain (shape) and a shift, 0 by default.
 
-    ``eps``: 1e-5 by default. A subject whose ε is in its code is given rows for which that is what ε is for x.
+    Its ε is ``eps``, by default 1e-5, or what the subject has in its code.
     """
     weights, own = {"weight": stored(subject, gain)}, eps_of(subject, eps)
     config: LayerNormConfig | RmsNormConfig = RmsNormConfig(gain.shape[-1], own)
@@ -66,12 +64,28 @@ def ask(
         config = LayerNormConfig(tuple(gain.shape), own, bias=shifted(subject))
     if shifted(subject):
         weights["bias"] = torch.zeros_like(gain) if shift is None else shift
-    factor = 1.0 if eps is None else math.sqrt(own / eps)
+    return Call(subject.component, config, weights, {"x": x}, tuple(x.shape))
+
+
+def ask(
+    subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = None, eps: float | None = None, **options: Any
+) -> Reply:
+    """Return the component's reply to x, (…, *shape), with a canonical gain (shape) and a shift, 0 by default.
+
+    ``eps``: 1e-5 by default. A subject whose ε is in its code is given rows for which that is what ε is for x.
+    """
+    call = call_on(subject, x, gain, shift, eps)
+    factor = 1.0 if eps is None else math.sqrt(call.config.eps / eps)
     if factor == 1.0:
-        return subject.ask(config, {"x": x}, tuple(x.shape), weights, **options)
-    reply = subject.ask(config, {"x": factor * x}, tuple(x.shape), weights, **options)
+        return subject.call(call.asked(**options))
+    reply = subject.call(call.asked(inputs={"x": factor * x}, **options))
     grads = {name: factor * grad if name == "x" else grad for name, grad in reply.grads.items()}
     return replace(reply, grads=grads)
+
+
+def plain_call(subject: Subject, x: Tensor) -> Call:
+    """Return the call on x with gain 1 and shift 0, normalized over the last axis."""
+    return call_on(subject, x, x.new_ones(x.shape[-1:]))
 
 
 def bare(subject: Subject, x: Tensor, eps: float | None = None, axes: int = 1, **options: Any) -> Reply:
@@ -127,31 +141,6 @@ def standard(subject: Subject, x: Tensor) -> Tensor:
 
 
 # -- the call
-
-
-def keeps_the_shape(subject: Subject, case: Case) -> Evidence:
-    got, want = tuple(bare(subject, tokens(case)).out.shape), (case.B, case.L, case.features)
-    yield holds(got == want, f"out has shape {got}, want {want}", "shape")
-
-
-def keeps_the_dtype(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, *HALF):
-        c = case.but(dtype=dtype)
-        got = ask(subject, tokens(c), gain_of(c), shift_of(subject, c)).out.dtype
-        yield holds(got == dtype, f"out is {got} where x and the weights are {dtype}", "dtype")
-
-
-def changes_nothing(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-def forgets_earlier_calls(subject: Subject, case: Case) -> Evidence:
-    want = bare(subject, tokens(case)).out
-    earlier = {"x": 3 * tokens(case, "earlier") + 2}
-    got = bare(subject, tokens(case), before=(earlier, earlier)).out
-    yield close(got, want, "out after other calls, against out without,")
 
 
 def is_the_same_in_every_mode(subject: Subject, case: Case) -> Evidence:

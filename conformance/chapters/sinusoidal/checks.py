@@ -44,36 +44,6 @@ APART = 0.01  # what is more than this apart is told apart
 # -- the call
 
 
-@requirement("SIN-SHAPE-1", stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)
-def the_output_has_the_shape_of_the_input(subject: Subject, case: Case) -> Evidence:
-    x = case.draw("x", case.B, case.L, case.features)
-    out = ask(subject, case, x).out
-    yield holds(out.shape == x.shape, f"out has shape {tuple(out.shape)}, want {tuple(x.shape)}", "shape")
-
-
-@requirement("SIN-DTYPE-1", stimuli.ONE)
-def the_output_has_the_dtype_of_the_input(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = ask(subject, case, zeros(case.but(dtype=dtype))).out.dtype
-        yield holds(got == dtype, f"out is {got} where x is {dtype}", "dtype")
-
-
-@requirement("SIN-IMMUT-1", stimuli.ONE)
-def the_input_is_left_as_it_was(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, case.draw("x", case.B, case.L, case.features), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("SIN-REPEAT-1", stimuli.ONE)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, zeros(case)).out
-    for what, length in (("as long", case.L), ("longer", case.L + 4), ("shorter", max(1, case.L - 4))):
-        earlier = {"x": case.draw(f"{what} x", case.B, length, case.features)}
-        got = ask(subject, case, zeros(case), before=(earlier,)).out
-        yield close(got, want, f"out after a call with an input that is {what}, against out without,")
-
-
 # -- what the encoding is for
 
 
@@ -360,20 +330,6 @@ def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case)
 # -- on a grid
 
 
-@requirement("SIN-GRID-1", stimuli.GRID, stimuli.GRID_EDGES)
-def a_grid_has_height_width_and_features(subject: Subject, case: Case) -> Evidence:
-    out = cells(subject, case).out
-    want = (case.rows, case.columns, case.features)
-    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
-@requirement("SIN-GRID-2", stimuli.GRID_ONE)
-def a_grid_has_the_dtype_of_the_configuration(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = cells(subject, case, dtype=dtype).out.dtype
-        yield holds(got == dtype, f"out is {got}, want {dtype}", "dtype")
-
-
 @requirement("SIN-GRID-3", stimuli.GRID, stimuli.GRID_EDGES)
 def each_half_of_the_features_belongs_to_one_axis(subject: Subject, case: Case) -> Evidence:
     columns, rows_ = by_axis(subject, cells(subject, case).out)
@@ -430,7 +386,7 @@ def cells_are_counted_from_zero(subject: Subject, case: Case) -> Evidence:
 def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, case: Case) -> Evidence:
     for dim in (6, 7, 9, 10):
         try:
-            encoded = cells(subject, case, dim).out.double().flatten(0, 1)
+            encoded = cells(subject, case, dim=dim).out.double().flatten(0, 1)
         except Failure as failure:
             if failure.reason != "raised":
                 raise
@@ -438,15 +394,9 @@ def a_width_that_two_axes_cannot_share_is_refused_or_filled(subject: Subject, ca
             continue
         apart = torch.cdist(encoded, encoded) + 10 * torch.eye(len(encoded), device=case.device)
         yield holds(float(apart.min()) > APART, f"two cells have the same {dim} features")
-        yield close(cells(subject, case, dim).out.double().flatten(0, 1), encoded, f"{dim} features in a second call")
-
-
-@requirement("SIN-GRID-10", stimuli.GRID_ONE)
-def a_grid_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = cells(subject, case).out
-    for before in ((case.columns, case.rows), (case.rows, case.columns), (case.rows + 4, case.columns + 1)):
-        got = cells(subject, case, before=before).out
-        yield close(got, want, f"the grid after one of {before[0]} by {before[1]}, against the grid without,")
+        yield close(
+            cells(subject, case, dim=dim).out.double().flatten(0, 1), encoded, f"{dim} features in a second call"
+        )
 
 
 @requirement("SIN-ORACLE-2", stimuli.GRID_WIDE)

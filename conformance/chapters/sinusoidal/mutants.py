@@ -25,7 +25,7 @@ def concatenate(x, encoded):
 concatenated = Mutant(
     "SIN-concatenated",
     story="the encoding is concatenated to x instead of added",
-    breaks={"SIN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="add: the width stays dim, and no later layer has to grow",
     replace={sinusoidal.add: concatenate},
     source="llm-first-principles, stage 5",
@@ -34,7 +34,7 @@ concatenated = Mutant(
 first_sample_only = Mutant(
     "SIN-first-sample-only",
     story="only the first sample comes out",
-    breaks={"SIN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="keep the batch axis: x + table[:L] broadcasts over it",
     replace={sinusoidal.add: lambda x, encoded: (x + encoded.to(x.dtype))[:1]},
 )
@@ -42,7 +42,7 @@ first_sample_only = Mutant(
 promoted = Mutant(
     "SIN-promoted",
     story="the table keeps its own dtype, and the output takes it over",
-    breaks={"SIN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert the table to the dtype of x before it is added",
     replace={sinusoidal.add: lambda x, encoded: x + encoded},
 )
@@ -50,7 +50,7 @@ promoted = Mutant(
 float32_out = Mutant(
     "SIN-float32-out",
     story="the output is float32, whatever the input is",
-    breaks={"SIN-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert back to the dtype of x",
     replace={sinusoidal.add: lambda x, encoded: x.float() + encoded.float()},
 )
@@ -58,7 +58,7 @@ float32_out = Mutant(
 in_place = Mutant(
     "SIN-in-place",
     story="x += table: the caller's tensor is changed",
-    breaks={"SIN-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write x = x + table",
     replace={sinusoidal.add: lambda x, encoded: x.add_(encoded.to(x.dtype)) if not x.requires_grad else x + encoded},
 )
@@ -93,8 +93,8 @@ def table_of_the_first_call(config, weights):
 first_length_kept = Mutant(
     "SIN-first-length-kept",
     story="the table is made for the length of the first call, and a longer one later raises",
-    breaks={"SIN-REPEAT-1"},
-    raises={"SIN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
+    raises={"CALL-REPEAT-1"},
     hint="make a new table when a call is longer than it: if L > len(table), not if table is None",
     replace={adapter.sinusoidal: table_of_the_first_call},
 )
@@ -102,7 +102,7 @@ first_length_kept = Mutant(
 counts_on = Mutant(
     "SIN-counts-on",
     story="a call begins to count where the call before it ended",
-    breaks={"SIN-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="count from 0 in every call; who decodes step by step gives positions",
     replace={adapter.sinusoidal: counting_on},
 )
@@ -111,7 +111,7 @@ only_square = Mutant(
     "SIN-only-square",
     story="the table is (length, 1, dim), as for sequences that come first: added to (batch, length, dim) it runs only "
     "where there are as many samples as tokens",
-    breaks={"SIN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="unsqueeze(0), not unsqueeze(1): (1, length, dim) broadcasts over the samples",
     replace={sinusoidal.add: lambda x, encoded: x + encoded.unsqueeze(1).to(x.dtype)},
     source="the tutorial module of PyTorch used with batch_first",
@@ -125,7 +125,7 @@ def cut_by_batch(x, encoded):
 cut_by_the_batch = Mutant(
     "SIN-cut-by-the-batch",
     story="the table is cut to as many rows as there are samples: it runs only where there are as many tokens",
-    breaks={"SIN-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="cut it by the axis of the tokens: x.size(1) where the batch comes first, x.size(0) where the sequence does",
     replace={sinusoidal.add: cut_by_batch},
     source="the tutorial module of PyTorch used with batch_first",
@@ -905,7 +905,7 @@ height_first = Mutant(
 transposed = Mutant(
     "SIN-grid-transposed",
     story="height and width are mixed up: the grid comes out transposed",
-    breaks={"SIN-GRID-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="the output is (height, width, dim); try a grid that is not square",
     replace={sinusoidal.lay_out: lambda columns, rows: sinusoidal.lay_out(columns, rows).transpose(0, 1)},
 )
@@ -913,7 +913,7 @@ transposed = Mutant(
 flattened = Mutant(
     "SIN-grid-flattened",
     story="the cells come out in one row",
-    breaks={"SIN-GRID-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="the output is (height, width, dim)",
     replace={sinusoidal.lay_out: lambda columns, rows: sinusoidal.lay_out(columns, rows).flatten(0, 1)},
 )
@@ -1060,7 +1060,7 @@ def always_float32(config, weights):
 grid_float32 = Mutant(
     "SIN-grid-float32",
     story="the grid is float32, whatever the configuration says",
-    breaks={"SIN-GRID-2"},
+    breaks={"CALL-DTYPE-1"},
     hint="convert it to the dtype that the model computes in",
     replace={adapter.sinusoidal_2d: always_float32},
 )
@@ -1081,7 +1081,7 @@ def cached_by_cells(config, weights):
 grid_cached = Mutant(
     "SIN-grid-cached",
     story="a grid is kept by its number of cells, and serves the next of another shape",
-    breaks={"SIN-GRID-10"},
+    breaks={"CALL-REPEAT-1"},
     hint="keep it by height and width",
     replace={adapter.sinusoidal_2d: cached_by_cells},
 )
@@ -1117,10 +1117,10 @@ positions_not_taken = Mutant(
 # -- what computes nothing passes by definition
 
 VACUOUS = (
-    Vacuous(EVERYTHING, "SIN-GRID-1 SIN-GRID-2", "the shape is right, whatever the numbers"),
+    Vacuous(EVERYTHING, "", "the shape is right, whatever the numbers"),
     Vacuous(
         NUMBERS,
-        "SIN-MAXLEN-1 SIN-BEYOND-1 SIN-DROP-1 SIN-GRID-10 SIN-POS-6",
+        "SIN-MAXLEN-1 SIN-BEYOND-1 SIN-DROP-1 SIN-POS-6",
         "the same sizes and values give the same output, whatever the settings or earlier calls",
     ),
     Vacuous(NUMBERS, "SIN-BATCH-1", "an output depends on the input in its own place, or on nothing"),

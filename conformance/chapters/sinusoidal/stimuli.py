@@ -11,7 +11,7 @@ from torch import Tensor
 from attnconf.adapters.contract import Sinusoidal2dConfig, SinusoidalConfig
 from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Measure, close, holds
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 
 # -- the cases
@@ -57,15 +57,22 @@ GRID_EDGES = (
 GRID_WIDE = (_GRID.case("sinusoidal-grid-wide-1", rows=21, features=136, columns=35),)
 
 
+def call_on(
+    subject: Subject, case: Case, x: Tensor, positions: Tensor | None = None, changes: dict[str, Any] | None = None
+) -> Call:
+    """Return the call of the component on x, in x's dtype; ``changes`` are to the configuration."""
+    length, dim = x.shape[1:]
+    settings = {"max_len": length + 64, "dtype": x.dtype, "device": case.device, **(changes or {})}
+    inputs = {"x": x} if positions is None else {"x": x, "positions": positions}
+    return Call(subject.component, SinusoidalConfig(dim=dim, **settings), {}, inputs, tuple(x.shape))
+
+
 def ask(
     subject: Subject, case: Case, x: Tensor, positions: Tensor | None = None, changes: dict[str, Any] | None = None,
     **options: Any,
 ) -> Reply:  # fmt: skip
-    """Return the component's reply to x, in x's dtype; ``changes`` are to the configuration."""
-    length, dim = x.shape[1:]
-    settings = {"max_len": length + 64, "dtype": x.dtype, "device": case.device, **(changes or {})}
-    inputs = {"x": x} if positions is None else {"x": x, "positions": positions}
-    return subject.ask(SinusoidalConfig(dim=dim, **settings), inputs, tuple(x.shape), **options)
+    """Return the component's reply to x; options as in Request."""
+    return subject.call(call_on(subject, case, x, positions, changes).asked(**options))
 
 
 def zeros(case: Case, length: int | None = None) -> Tensor:
@@ -152,16 +159,19 @@ def near(subject: Subject, case: Case, got: Tensor, bound: float, source: str) -
 # -- on a grid
 
 
-def cells(
-    subject: Subject, case: Case, dim: int | None = None, before: tuple[int, int] | None = None, **changes: Any
-) -> Reply:
-    """Return the component's reply for the grid of a case; ``before``: height and width of an earlier call."""
-    settings = {"dim": dim or case.features, "dtype": case.dtype, "device": case.device, **changes}
-    earlier = ({"height": before[0], "width": before[1]},) if before else ()
-    out_shape = (case.rows, case.columns, settings["dim"])
-    return subject.ask(
-        Sinusoidal2dConfig(**settings), {"height": case.rows, "width": case.columns}, out_shape, before=earlier
+def grid_call(subject: Subject, case: Case, **changes: Any) -> Call:
+    """Return the call of the component for the grid of a case; ``changes`` are to the configuration."""
+    settings = {"dim": case.features, "dtype": case.dtype, "device": case.device, **changes}
+    inputs = {"height": case.rows, "width": case.columns}
+    return Call(
+        subject.component, Sinusoidal2dConfig(**settings), {}, inputs, (case.rows, case.columns, settings["dim"])
     )
+
+
+def cells(subject: Subject, case: Case, before: tuple[int, int] | None = None, **changes: Any) -> Reply:
+    """Return the component's reply for the grid of a case; ``before``: height and width of an earlier call."""
+    earlier = ({"height": before[0], "width": before[1]},) if before else ()
+    return subject.call(grid_call(subject, case, **changes).asked(before=earlier))
 
 
 def by_axis(subject: Subject, out: Tensor) -> tuple[Tensor, Tensor]:

@@ -18,7 +18,7 @@ from attnconf.conformance.chapters.token_embedding import stimuli
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case, draw
 from attnconf.conformance.engine.evidence import Failure, Measure, Observed, close, holds, identical
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import side_by_side
@@ -79,14 +79,11 @@ def transparent(subject: Subject, case: Case) -> Weights:
     return weights | {f"attn.{name}.bias": eye.new_zeros(len(eye)) for name in ("q", "k", "v", "out") if bias}
 
 
-def ask(
+def call_on(
     subject: Subject, case: Case, ids: Tensor, table: Tensor | None = None, weights: Weights | None = None,
-    changes: dict[str, Any] | None = None, key_mask: Tensor | None = None, **options: Any,
-) -> Reply:  # fmt: skip
-    """Return the reply to ids (B, L), with attention's weights as drawn if not given; ``changes``: to the config.
-
-    Raises Failure or Unsupported.
-    """
+    changes: dict[str, Any] | None = None, key_mask: Tensor | None = None,
+) -> Call:  # fmt: skip
+    """Return the call on ids (B, L), with attention's weights as drawn if not given; ``changes``: to the config."""
     table = table_of(subject, case) if table is None else table
     weights = drawn(subject, case) if weights is None else weights
     rows, dim = table.shape
@@ -97,7 +94,15 @@ def ask(
     else:
         config = TokenEmbeddingConfig(rows, dim, **(changes or {}))
     inputs = {"ids": ids} if key_mask is None else {"ids": ids, "key_mask": key_mask}
-    return subject.ask(config, inputs, (*ids.shape, dim), {TABLE: table, **weights}, **options)
+    return Call(subject.component, config, {TABLE: table, **weights}, inputs, (*ids.shape, dim))
+
+
+def ask(
+    subject: Subject, case: Case, ids: Tensor, table: Tensor | None = None, weights: Weights | None = None,
+    changes: dict[str, Any] | None = None, key_mask: Tensor | None = None, **options: Any,
+) -> Reply:  # fmt: skip
+    """Return the reply to ids (B, L). Raises Failure or Unsupported."""
+    return subject.call(call_on(subject, case, ids, table, weights, changes, key_mask).asked(**options))
 
 
 def looked_up(subject: Subject, case: Case, ids: Tensor, table: Tensor | None = None) -> Tensor:
@@ -132,41 +137,11 @@ def weighing(subject: Subject, case: Case) -> Tensor:
 # -- the call
 
 
-@requirement("EMB-SHAPE-1", stimuli.USUAL, stimuli.EDGES, any_weights=True)
-def every_token_gets_a_vector(subject: Subject, case: Case) -> Evidence:
-    out = ask(subject, case, numbers(case)).out
-    want = (case.B, case.L, width(subject, case))
-    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
 @requirement("EMB-EMPTY-1", stimuli.ONE, any_weights=True)
 def no_tokens_get_no_vectors(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, numbers(case)[:, :0]).out
     want = (case.B, 0, width(subject, case))
     yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
-@requirement("EMB-DTYPE-1", stimuli.ONE, any_weights=True)
-def the_output_has_the_dtype_of_the_table(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        got = ask(subject, case.but(dtype=dtype), numbers(case)).out.dtype
-        yield holds(got == dtype, f"out is {got} where the table is {dtype}", "dtype")
-
-
-@requirement("EMB-IMMUT-1", stimuli.ONE, any_weights=True)
-def ids_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for mode in ("plain", "no_grad"):
-        changed = ask(subject, case, numbers(case), mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("EMB-REPEAT-1", stimuli.ONE, any_weights=True)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, numbers(case)).out
-    for what, length in (("as many", case.L), ("more", case.L + 4), ("fewer", max(1, case.L - 3))):
-        earlier = {"ids": numbers(case.but(L=length), f"{what} ids")}
-        got = ask(subject, case, numbers(case), before=(earlier,)).out
-        yield close(got, want, f"out after a call with {what} tokens, against out without,")
 
 
 # -- which row

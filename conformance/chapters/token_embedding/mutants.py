@@ -34,7 +34,7 @@ def around(change):
 summed = Mutant(
     "EMB-summed",
     story="the vectors of a sample are added up, as by an embedding bag",
-    breaks={"EMB-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="a vector for every token: nn.Embedding, not nn.EmbeddingBag",
     replace=around(lambda out: out.sum(dim=1)),
 )
@@ -42,7 +42,7 @@ summed = Mutant(
 sequence_first = Mutant(
     "EMB-sequence-first",
     story="the output is (L, B, D)",
-    breaks={"EMB-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="batch first",
     replace=around(lambda out: out.transpose(0, 1)),
 )
@@ -50,7 +50,7 @@ sequence_first = Mutant(
 float32_out = Mutant(
     "EMB-float32-out",
     story="the output is float32, whatever the table is",
-    breaks={"EMB-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="no .float(): the dtype of the table",
     replace=around(lambda out: out.float()),
 )
@@ -93,7 +93,7 @@ def shifted_in_place(ids, table):
 ids_shifted_in_place = Mutant(
     "EMB-ids-in-place",
     story="ids += 1, for a table with a row before the first: the caller's ids are changed",
-    breaks={"EMB-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="write ids + 1",
     replace={token_embedding.rows: shifted_in_place},
 )
@@ -108,7 +108,7 @@ def shortened_in_place(ids, table):
 rows_shortened_in_place = Mutant(
     "EMB-max-norm",
     story="rows are shortened to length 1, in the table itself",
-    breaks={"EMB-IMMUT-1", "EMB-ROW-1"},
+    breaks={"CALL-IMMUT-1", "EMB-ROW-1"},
     hint="no max_norm",
     replace={token_embedding.rows: shortened_in_place},
     source="max_norm of nn.Embedding, which changes its weight",
@@ -126,7 +126,7 @@ def remembering(build):
 kept_by_shape = Mutant(
     "EMB-kept-by-shape",
     story="vectors are kept by the shape of ids, and used again for the next ids of that shape",
-    breaks={"EMB-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="look up the ids of this call",
     replace={
         adapter.token_embedding: remembering(around(lambda out: out)[adapter.token_embedding]),

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from attnconf.adapters.contract import COMPONENTS, BpeTrainerConfig
 from attnconf.conformance.chapters.tokenizer import stimuli
 from attnconf.conformance.chapters.tokenizer.stimuli import (
     SHOWN,
@@ -285,37 +284,6 @@ def ids_are_those_of_the_page(subject: Subject, case: Case) -> Evidence:
         config = covering(subject, kind, case)
         want = case.once(f"ids of {config}", partial(oracle, config, text))
         yield same(config, text, ask(subject, config, text), want)
-
-
-@requirement("TOK-REPEAT-1", stimuli.WRITTEN)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    if COMPONENTS[subject.component].returns == "merges":
-        words, earlier = ["low", "lower", "low"], ["new", "newer", "new", "new"]
-        got = learn(subject, words, 2, before=({"words": earlier},))
-        want = learn(subject, words, 2)
-        yield holds(got == want, f"merges of {words} after those of {earlier}: got {got}, want {want}", "value")
-        return
-    for kind in kinds(subject):
-        config = toy(subject, kind)
-        if COMPONENTS[subject.component].returns == "text":
-            for ids, earlier_ids in (([0, 3], [1, 3]), ([0, 3], [0, 3]), ([0], [1, 0, 3])):
-                say_again = say(subject, config, ids, before=({"ids": earlier_ids},))
-                yield reads(f"text of {ids} after {earlier_ids}", say_again, say(subject, config, ids))
-            continue
-        for text, earlier_text in (("low er", "er low"), ("low er", "low er"), ("lower", "low"), ("low", "new")):
-            again = ask(subject, config, text, before=({"text": earlier_text},))
-            yield same(config, text, again, ask(subject, config, text), f"as without an earlier {earlier_text!r}")
-
-
-@requirement("TOK-IMMUT-1", stimuli.WRITTEN)
-def lists_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    if COMPONENTS[subject.component].returns == "merges":
-        reply = subject.ask(BpeTrainerConfig(2), {"words": ["low", "er", "lower", "low"]}, ())
-        yield holds(not reply.changed, "modified in place: words")
-        return
-    for kind in kinds(subject):
-        reply = subject.ask(toy(subject, kind), {"ids": [3, 1, 3, 0]}, ())
-        yield holds(not reply.changed, "modified in place: ids")
 
 
 # -- ids to text

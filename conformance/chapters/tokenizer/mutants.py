@@ -752,7 +752,7 @@ def remember_by_length(config, weights):
 cached_by_length = Mutant(
     "TOK-cached-by-length",
     story="ids are kept by the length of the text",
-    breaks={"TOK-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="keep them by the text itself",
     replace={adapter.tokenizer: remember_by_length},
 )
@@ -771,7 +771,7 @@ def appending(config, weights):
 ids_appended = Mutant(
     "TOK-ids-appended",
     story="the ids of a text are appended to those of earlier texts",
-    breaks={"TOK-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="begin with an empty list in every call; a default argument [] is the same list each time",
     replace={adapter.tokenizer: appending},
 )
@@ -986,7 +986,7 @@ def popping(config, weights):
 ids_popped = Mutant(
     "TOK-ids-popped",
     story="ids are popped off the caller's list",
-    breaks={"TOK-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="iterate over the list",
     replace={adapter.detokenizer: popping},
 )
@@ -1005,7 +1005,7 @@ def remembering_text(config, weights):
 text_continued = Mutant(
     "TOK-text-continued",
     story="a text begins with the texts of earlier calls",
-    breaks={"TOK-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="decode the ids of this call",
     replace={adapter.detokenizer: remembering_text},
 )
@@ -1214,7 +1214,7 @@ def sorting(config, weights):
 words_sorted_in_place = Mutant(
     "TOK-words-sorted-in-place",
     story="the caller's list of words is sorted",
-    breaks={"TOK-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="sorted(words), not words.sort()",
     replace={adapter.bpe_trainer: sorting},
 )
@@ -1233,7 +1233,7 @@ def remembering_words(config, weights):
 corpus_grows = Mutant(
     "TOK-corpus-grows",
     story="merges are learnt from the words of earlier calls, too",
-    breaks={"TOK-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="begin with empty counts in every call",
     replace={adapter.bpe_trainer: remembering_words},
 )

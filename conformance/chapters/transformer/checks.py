@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.shared.layers import dtype_of_answer, endings, masked_if_taken, orders, run
+from attnconf.conformance.chapters.shared.layers import endings, masked_if_taken, orders, run
 from attnconf.conformance.chapters.shared.learning import LEARNED, TRANSLATING_STEPS, reverse, translated_accuracy
 from attnconf.conformance.chapters.transformer import stimuli
 from attnconf.conformance.chapters.transformer.stimuli import (
@@ -62,40 +62,6 @@ def hollow_target(case: Case) -> Tensor:
 
 
 # -- the call
-
-
-@requirement("TRF-SHAPE-1", stimuli.USUAL, stimuli.EDGES)
-def there_is_an_output_for_every_target_token(subject: Subject, case: Case) -> Evidence:
-    block = model(subject, case)
-    want = (case.B, case.L, vocabulary(case) if reads_ids(subject) else case.width)
-    out = run(subject, block).out
-    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
-@requirement("TRF-DTYPE-1", stimuli.USUAL)
-def the_output_has_the_dtype_of_the_weights(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        block = model(subject, case.but(dtype=dtype))
-        got = dtype_of_answer(partial(run, subject, block), dtype)
-        yield holds(got == dtype, f"out is {got} where the weights are {dtype}", "dtype")
-
-
-@requirement("TRF-IMMUT-1", stimuli.USUAL)
-def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
-    for mode in ("plain", "no_grad"):
-        changed = run(subject, block, mode=mode).changed
-        yield holds(not changed, f"modified in place: {', '.join(changed)}")
-
-
-@requirement("TRF-REPEAT-1", stimuli.USUAL)
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    block, longer = model(subject, case), model(subject, case.but(S=case.S + 1, L=case.L + 2))
-    everywhere = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
-    same = block.with_inputs(source=other(case, block.inputs["source"], everywhere))
-    got = run(subject, block, before=(same.inputs, longer.inputs)).out
-    what = "out after calls with another source, and with longer source and target, against out without,"
-    yield close(got, run(subject, block).out, what)
 
 
 @requirement("TRF-MODE-1", stimuli.USUAL)

@@ -17,7 +17,7 @@ from attnconf.reference.masks import causal, key_padding
 last_only = Mutant(
     "TRF-last-only",
     story="only the output of the last target comes back",
-    breaks={"TRF-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="return all outputs: who decodes takes the last, who trains needs them all",
     replace={
         transformer.decode: lambda target, memory, weights, style, mask, memory_mask: decoders.decoder(
@@ -29,7 +29,7 @@ last_only = Mutant(
 length_first = Mutant(
     "TRF-length-first",
     story="the output comes with the tokens first and the batch second",
-    breaks={"TRF-SHAPE-1"},
+    breaks={"CALL-SHAPE-1"},
     hint="batch_first=True, or transpose back",
     replace={
         transformer.decode: lambda target, memory, weights, style, mask, memory_mask: decoders.decoder(
@@ -62,7 +62,7 @@ def returned(change):
 float32_out = Mutant(
     "TRF-float32-out",
     story="the output is float32, whatever the weights are",
-    breaks={"TRF-DTYPE-1"},
+    breaks={"CALL-DTYPE-1"},
     hint="leave the dtype to the weights",
     replace=returned(lambda out: out.float()),
 )
@@ -101,7 +101,7 @@ def blanking(build):
 padding_overwritten = Mutant(
     "TRF-padding-overwritten",
     story="padding is overwritten by zeros in the caller's source",
-    breaks={"TRF-IMMUT-1"},
+    breaks={"CALL-IMMUT-1"},
     hint="mask a copy, or only the scores",
     replace={
         adapter.encoder_decoder: blanking(adapter.encoder_decoder),
@@ -142,7 +142,7 @@ def keeping_ids(config, weights):
 memory_kept = Mutant(
     "TRF-memory-kept",
     story="the memory of the first source is kept for all that follow",
-    breaks={"TRF-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="keep a memory for one source only: pass it along, do not store it in the model",
     replace={adapter.encoder_decoder: keeping_vectors, adapter.transformer: keeping_ids},
 )
@@ -172,7 +172,7 @@ def with_positions(positions_of):
 positions_go_on = Mutant(
     "TRF-positions-go-on",
     story="targets are counted on from call to call",
-    breaks={"TRF-REPEAT-1"},
+    breaks={"CALL-REPEAT-1"},
     hint="count from 0 in every call, or keep the count with the caller's cache",
     replace={
         adapter.transformer: with_positions(

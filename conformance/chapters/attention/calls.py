@@ -1,0 +1,40 @@
+"""The calls of attention that the laws of every call are judged with, through whatever lens."""
+
+from collections.abc import Iterator
+
+import torch
+
+from attnconf.conformance.chapters.attention import stimuli
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.subject import Subject
+
+
+def attention(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(subject.attending(case.q, case.k, case.v))
+
+
+def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    """Yield a call after others with as many, more and fewer tokens."""
+    other = case.but(name="other")
+    longer = case.but(name="longer", L=case.L + 2, S=case.S + 3)
+    usual = Trial(subject.attending(case.q, case.k, case.v))
+    one_more, long = (subject.attending(c.q, c.k, c.v).inputs for c in (other, longer))
+    yield usual.after(one_more, what="after a call with other inputs")
+    yield usual.after(long, what="after a call with longer inputs")
+    yield usual.after(usual.call.inputs, usual.call.inputs, what="the third call with the same inputs")
+    for causal in (False, True) if subject.offers("causal") else (False,):
+        # as many queries: in each corner every query has a key
+        trial = Trial(subject.attending(longer.k, longer.k, longer.v, causal=causal), undefined=True)
+        shorter = subject.attending(case.k, case.k, case.v, causal=causal).inputs
+        yield trial.after(shorter, what="after a call with shorter inputs")
+
+
+CALLS = {
+    "attention": {
+        "CALL-SHAPE-1": Trials(attention, (stimuli.DISTINCT, stimuli.EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(attention, (torch.float64, torch.float32)), (stimuli.ONE,)),
+        "CALL-IMMUT-1": Trials(attention, (stimuli.ONE,)),
+        "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
+    },
+}

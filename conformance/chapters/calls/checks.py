@@ -1,0 +1,68 @@
+"""Checks of the chapter spec/calls.md: laws of every call, judged with the calls that each chapter gives."""
+
+from collections.abc import Iterator
+
+from torch import Tensor
+
+from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters import contents
+from attnconf.conformance.chapters.calls.stimuli import Trial
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.evidence import Failure, Measure, close, holds, same_values
+from attnconf.conformance.engine.request import Call
+from attnconf.conformance.engine.requirement import requirement
+from attnconf.conformance.engine.subject import Subject
+
+Evidence = Iterator[Measure]
+
+
+def trials(law: str, subject: Subject, case: Case) -> Iterator[Trial]:
+    """Yield the calls with which a law is judged on the component of a subject."""
+    yield from contents.calls()[subject.component][law].draw(subject, case)
+
+
+@requirement("CALL-SHAPE-1")
+def the_output_has_the_shape_that_the_page_gives(subject: Subject, case: Case) -> Evidence:
+    for trial in trials("CALL-SHAPE-1", subject, case):
+        got, want = tuple(subject.call(trial.asked()).out.shape), trial.call.out_shape
+        yield holds(got == want, trial.told(f"out has shape {got}, want {want}"), "shape")
+
+
+@requirement("CALL-DTYPE-1")
+def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
+    for trial in trials("CALL-DTYPE-1", subject, case):
+        try:
+            got = subject.call(trial.asked()).out.dtype
+        except Failure as failure:
+            if not trial.or_raises or failure.reason != "raised":
+                raise
+            got = trial.dtype
+        yield holds(got == trial.dtype, trial.told(f"out is {got} where all that goes in is {trial.dtype}"), "dtype")
+
+
+@requirement("CALL-IMMUT-1")
+def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
+    for trial in trials("CALL-IMMUT-1", subject, case):
+        for mode in ("plain", "no_grad"):
+            changed = subject.call(trial.asked(mode=mode, before=trial.before)).changed
+            yield holds(not changed, trial.told(f"modified in place: {', '.join(changed)}"))
+
+
+@requirement("CALL-REPEAT-1")
+def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
+    wanted: tuple[Call, Tensor] | None = None
+    for trial in trials("CALL-REPEAT-1", subject, case):
+        if wanted is None or wanted[0] is not trial.call:  # several trials of one call follow one another
+            wanted = trial.call, subject.call(trial.asked()).out
+        got = subject.call(trial.asked(before=trial.before)).out
+        yield same(subject, trial, trial.call.read(got), trial.call.read(wanted[1]))
+
+
+def same(subject: Subject, trial: Trial, got: Tensor, want: Tensor) -> Measure:
+    """Return the measure of an output after earlier calls against the output without them."""
+    if COMPONENTS[subject.component].returns != "tensor":  # ids, texts or merges as numbers
+        return holds(same_values(got, want), trial.told("another output than without earlier calls"), "value")
+    if trial.undefined and same_values(got, want):
+        return Measure()
+    what = trial.told("out after earlier calls, against out without,")
+    return close(got, want, what, bound=0.0, source="exact") if trial.exact else close(got, want, what)

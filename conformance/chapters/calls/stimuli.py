@@ -1,0 +1,66 @@
+"""What the laws of every call are judged with: calls that the chapters give, by component and law."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.request import Call, Request
+from attnconf.conformance.engine.subject import Subject
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call that a law is judged with."""
+
+    call: Call
+    what: str = ""  # names it in a message, where a component has several: "pre-norm"
+    how: Mapping[str, Any] = field(default_factory=dict)  # it is always made so: fields of Request
+    before: tuple[Mapping[str, Any], ...] = ()  # the inputs of earlier calls, after which it is made again
+    exact: bool = False  # made again it gives the same bits
+    undefined: bool = False  # some of its output may be NaN, and then is each time
+    dtype: torch.dtype = torch.float64  # of what it is made of, and so of its output
+    or_raises: bool = False  # or it raises an error, as a fill that float16 does not hold may
+
+    def asked(self, **how: Any) -> Request:
+        """Return the request to make the call; ``how``: fields of Request besides its own."""
+        return self.call.asked(**self.how, **how)
+
+    def after(self, *before: Mapping[str, Any], what: str = "") -> "Trial":
+        """Return the trial of the same call after calls with other inputs; ``what`` says which."""
+        return replace(self, before=before, what=f"{self.what}: {what}" if self.what else what)
+
+    def told(self, message: str) -> str:
+        """Return a message that begins with what the call is."""
+        return f"{self.what}: {message}" if self.what else message
+
+
+Draw = Callable[[Subject, Case], Iterator[Trial]]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The calls by which a law is judged on a component, drawn from each case of some families."""
+
+    draw: Draw
+    families: tuple[tuple[Case, ...], ...]
+    any_weights: bool = False  # whether they can be made where an implementation keeps weights of its own
+
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+
+def in_dtypes(draw: Draw, dtypes: tuple[torch.dtype, ...] = DTYPES) -> Draw:
+    """Return what draws the trials of each case in each dtype."""
+
+    def drawn(subject: Subject, case: Case) -> Iterator[Trial]:
+        for dtype in dtypes:
+            for trial in draw(subject, case.but(dtype=dtype)):
+                yield replace(trial, dtype=dtype)
+
+    return drawn
+
+
+Laws = Mapping[str, Trials]  # by the id of the law; what a chapter has of each of its components is a table of these

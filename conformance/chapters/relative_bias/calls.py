@@ -1,0 +1,64 @@
+"""The calls of relative position biases that the laws of every call are judged with."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.relative_bias import stimuli
+from attnconf.conformance.chapters.relative_bias.checks import SIZES, attending, bias_call, one_column, tokens
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.subject import Subject
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16)
+
+
+def table_of(case: Case) -> Tensor:
+    return case.draw("table", SIZES[0], case.H)
+
+
+def bias(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(bias_call(subject, table_of(case), case.S, case.S))
+
+
+def attention(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(attending(subject, *tokens(case, case.S, case.B), table_of(case)))
+
+
+def of_one(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(attending(subject, *tokens(case, case.S), table_of(case)))
+
+
+def befores(case: Case) -> tuple[tuple[int, ...], ...]:
+    """Return the lengths of earlier calls."""
+    return (case.S - 3,), (case.S + 1, case.S - 3)
+
+
+def bias_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    trial = Trial(bias_call(subject, one_column(case, SIZES[0]), case.S, case.S))
+    for before in befores(case):
+        lengths = [{"query_length": n, "key_length": n} for n in before]
+        yield trial.after(*lengths, what=f"after calls with {before} tokens")
+
+
+def attention_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    table = one_column(case, SIZES[0])
+    trial = Trial(attending(subject, *tokens(case, case.S), table))
+    for before in befores(case):
+        earlier = [attending(subject, *tokens(case, n), table).inputs for n in before]
+        yield trial.after(*earlier, what=f"after calls with {before} tokens")
+
+
+CALLS = {
+    "relative_bias": {
+        "CALL-SHAPE-1": Trials(bias, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(bias, DTYPES), (stimuli.ONE,)),
+        "CALL-REPEAT-1": Trials(bias_after_others, (stimuli.ONE,)),
+    },
+    "relative_bias_attention": {
+        "CALL-SHAPE-1": Trials(attention, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(of_one, DTYPES), (stimuli.ONE,)),
+        "CALL-REPEAT-1": Trials(attention_after_others, (stimuli.ONE,)),
+    },
+}

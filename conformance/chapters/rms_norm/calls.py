@@ -1,0 +1,32 @@
+"""The calls of root mean square normalization that the laws of every call are judged with."""
+
+from collections.abc import Iterator
+
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.rms_norm import stimuli
+from attnconf.conformance.chapters.shared.norms import call_on, gain_of, plain_call, shift_of, tokens
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.subject import Subject
+
+
+def norm(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(plain_call(subject, tokens(case)))
+
+
+def weighed(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(call_on(subject, tokens(case), gain_of(case), shift_of(subject, case)))
+
+
+def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    earlier = {"x": 3 * tokens(case, "earlier") + 2}
+    yield Trial(plain_call(subject, tokens(case))).after(earlier, earlier, what="after other calls")
+
+
+CALLS = {
+    "rms_norm": {
+        "CALL-SHAPE-1": Trials(norm, (stimuli.ONE, stimuli.EDGES, stimuli.NARROW), any_weights=True),
+        "CALL-DTYPE-1": Trials(in_dtypes(weighed), (stimuli.ONE,), any_weights=True),
+        "CALL-IMMUT-1": Trials(weighed, (stimuli.ONE,), any_weights=True),
+        "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
+    },
+}

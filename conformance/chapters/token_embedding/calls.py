@@ -1,0 +1,29 @@
+"""The calls of token embeddings that the laws of every call are judged with."""
+
+from collections.abc import Iterator
+
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.token_embedding import stimuli
+from attnconf.conformance.chapters.token_embedding.checks import call_on, numbers
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.subject import Subject
+
+
+def tokens(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(call_on(subject, case, numbers(case)))
+
+
+def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
+    trial = Trial(call_on(subject, case, numbers(case)))
+    for what, length in (("as many", case.L), ("more", case.L + 4), ("fewer", max(1, case.L - 3))):
+        earlier = numbers(case.but(L=length), f"{what} ids")
+        yield trial.after({"ids": earlier}, what=f"after a call with {what} tokens")
+
+
+LAWS = {
+    "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
+    "CALL-DTYPE-1": Trials(in_dtypes(tokens), (stimuli.ONE,), any_weights=True),
+    "CALL-IMMUT-1": Trials(tokens, (stimuli.ONE,), any_weights=True),
+    "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
+}
+CALLS = {"token_embedding": LAWS, "token_attention": LAWS}

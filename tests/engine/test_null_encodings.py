@@ -71,6 +71,7 @@ def test_nothing_is_learned_from_a_null_encoding(control):
 def test_every_entry_says_why_and_is_of_use():
     for entry in VACUOUS:
         assert entry.reason
+        assert entry.requirements
         assert set(entry.controls) <= set(EVERYTHING)
         assert set(entry.requirements.split()) <= set(all_checks())
         assert set(entry.components) <= set(COMPONENTS)

@@ -6,7 +6,7 @@ import torch
 
 from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
-from attnconf.conformance.engine.vacuous import CONSTANT, EVERYTHING, NUMBERS, ZERO_APART, Vacuous
+from attnconf.conformance.engine.vacuous import CONSTANT, NUMBERS, ZERO_APART, Vacuous
 from attnconf.reference import sinusoidal
 
 
@@ -1117,7 +1117,6 @@ positions_not_taken = Mutant(
 # -- what computes nothing passes by definition
 
 VACUOUS = (
-    Vacuous(EVERYTHING, "", "the shape is right, whatever the numbers"),
     Vacuous(
         NUMBERS,
         "SIN-MAXLEN-1 SIN-BEYOND-1 SIN-DROP-1 SIN-POS-6",

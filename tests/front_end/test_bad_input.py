@@ -34,7 +34,7 @@ FORWARDS = {
         "returned a tuple as out, want a torch.Tensor alone, as need_weights was not",
     ),
     "shape": ("return out[..., :1]", "shape", "out has shape (2, 3, 5, 1), want (2, 3, 5, 13)"),
-    "dtype": ("return out.half()", "dtype", "out is torch.float16 where the query is torch.float64"),
+    "dtype": ("return out.half()", "dtype", "out is torch.float16 where all that goes in is torch.float64"),
     "integer": ("return out.long()", "dtype", "out is torch.int64, want float64, float32, bfloat16 or float16"),
     "complex": (
         "return out.to(torch.complex128)",

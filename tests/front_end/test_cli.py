@@ -118,7 +118,7 @@ def test_explain_leaves_the_sentence_out_where_there_is_no_room_beside_the_code(
 def test_explain_a_component_that_is_a_chapter_too(ask):
     _, out, _ = ask("explain", "Rotary")
     for field in (
-        "rotary  (component, judged by spec/rotary.md, spec/throughput.md, spec/calls.md)",
+        "rotary  (component, judged by spec/rotary.md, spec/calls.md, spec/throughput.md)",
         "forward(x, *, positions=None)",
         "head_dim: int",
         "can declare  rope-pairing: interleaved, half", "core-2: ", "rotary  (chapter ROPE: ", "ROPE-PAIR-1",

@@ -44,9 +44,10 @@ def _captured(
 ) -> subprocess.CompletedProcess[str]:
     """Return what came of a call in a folder. What it imported from that folder is forgotten."""
     out, errors, modules = io.StringIO(), io.StringIO(), set(sys.modules)
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST_")}  # no worker
     with (
         contextlib.chdir(cwd),
-        mock.patch.dict(os.environ, COLUMNS | dict(environment or {})),
+        mock.patch.dict(os.environ, own | COLUMNS | dict(environment or {}), clear=True),
         mock.patch.object(sys, "path", list(sys.path)),
         warnings.catch_warnings(),
         contextlib.redirect_stdout(out),

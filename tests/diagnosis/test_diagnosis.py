@@ -9,10 +9,11 @@ from all_cases import FAMILIES
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.attention.stimuli import SHAPE
 from attnconf.conformance.chapters.contents import all_mutants
-from attnconf.conformance.engine.mutant import Mutant, apply, reaches
+from attnconf.conformance.engine.mutant import Mutant, apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run.explain import explain_failures
 from attnconf.conformance.run.judging import judge_all
+from attnconf.conformance.run.matrix import shows
 from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.conformance.run.relate import relate
 from attnconf.reference import attention, feed_forward
@@ -37,7 +38,7 @@ ENCODINGS = [
     for chapter in CHAPTERS
     for mutant in [m for m in all_mutants().values() if m.chapter == chapter][::5]  # some, as all take a minute
     for component in COMPONENTS
-    if reaches(component, mutant) and component not in mutant.silent_on and mutant.breaks & asked_of(component)
+    if shows(component, mutant) and component not in mutant.silent_on and mutant.breaks & asked_of(component)
 ]
 
 

@@ -37,7 +37,8 @@ def leaking(config, weights):
     return forward
 
 
-def test_it_is_shown_with_the_function_to_look_into():
+def test_it_is_shown_with_the_function_to_look_into(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     report = attnconf.check({"attention": leaking}, select="MASK-ROWS-1")
     (failure,) = report.failures
     assert failure.likely is None

@@ -13,7 +13,9 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.conformance.engine.request import Unjudgeable
 from attnconf.conformance.source.exception_words import deed
-from attnconf.conformance.source.reader import NotLoaded, NotThere, Source, quiet, read, read_module
+from attnconf.conformance.source.not_loaded import NotLoaded, NotThere
+from attnconf.conformance.source.quiet import quiet
+from attnconf.conformance.source.reader import Source, read, read_module
 from attnconf.spec.nearest import hint
 
 _READ = (".py", ".ipynb")  # the files that can be read

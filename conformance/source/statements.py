@@ -8,11 +8,11 @@ assignments that only a training or plotting function reads.
 
 import ast
 import builtins
-import symtable
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.source.statement_names import bound, read
 
 # Calls that cost nothing and read nothing from elsewhere, by the last part of their name.
 _PLAIN = {
@@ -154,7 +154,7 @@ def _statement(node: ast.stmt, drivers: set[str]) -> Statement:
     kind = _kind(node)
     drives = kind == "definition" and getattr(node, "name", None) in drivers
     barred = kind in ("assignment", "work") and (_barred(node) or bool(_called(node) & drivers))
-    return Statement(node, kind, frozenset(_bound(node)), frozenset(_read(node, drives)), barred, drives)
+    return Statement(node, kind, frozenset(bound(node)), frozenset(read(node, drives)), barred, drives)
 
 
 def _kind(node: ast.stmt) -> str:
@@ -254,50 +254,3 @@ def _drives(node: ast.stmt) -> bool:
         return False
     foreign = any(isinstance(n, ast.Name) and n.id in _MODULES for n in ast.walk(node))
     return foreign or bool(_called(node) & ({"backward", "zero_grad", "fit"} | _PLOTS | _FETCHES))
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a statement binds at the top level, or changes a part of (``table[0] = …``)."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-            return
-        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            return
-        case ast.alias():
-            yield node.asname or node.name.partition(".")[0]
-        case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
-            yield name
-        case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-            yield from _root(node)
-        case ast.Expr(value=ast.Call(func=ast.Attribute() as function)):
-            yield from _root(function)
-    for child in ast.iter_child_nodes(node):
-        yield from _bound(child)
-
-
-def _root(node: ast.expr) -> Iterator[str]:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    if isinstance(node, ast.Name):
-        yield node.id
-
-
-def _read(node: ast.stmt, drives: bool) -> set[str]:
-    """Return the globals that a statement reads; of a definition that trains or plots, not those in function bodies."""
-    try:
-        top = symtable.symtable(ast.unparse(node), "<statement>", "exec")
-    except SyntaxError:  # an await at the top of a notebook
-        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    changed = {node.target.id} if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) else set()
-    return set(_globals(top, drives)) | changed
-
-
-def _globals(table: symtable.SymbolTable, shallow: bool) -> Iterator[str]:
-    for symbol in table.get_symbols():
-        top = table.get_type() == "module"
-        if symbol.is_referenced() and (symbol.is_global() or top):
-            yield symbol.get_name()
-    for child in table.get_children():
-        if not (shallow and child.get_type() == "function"):
-            yield from _globals(child, shallow)

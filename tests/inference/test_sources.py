@@ -16,8 +16,9 @@ from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.loading.find import LoadError, Name
 from attnconf.conformance.run.implementations import load
 from attnconf.conformance.source import reader
+from attnconf.conformance.source.not_loaded import NotLoaded, NotThere
 from attnconf.conformance.source.notebook import cells_of
-from attnconf.conformance.source.reader import NotLoaded, NotThere, read, read_module
+from attnconf.conformance.source.reader import read, read_module
 
 LAYER = """
 class MyAttention(nn.Module):

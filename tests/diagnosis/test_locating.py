@@ -5,7 +5,8 @@ import textwrap
 import pytest
 
 from attnconf.conformance.chapters.contents import all_mutants
-from attnconf.conformance.diagnosis.locate import FINDERS, locate, place
+from attnconf.conformance.diagnosis.finders.by_mutant import FINDERS
+from attnconf.conformance.diagnosis.locate import locate, place
 from attnconf.conformance.engine.request import Binding, Implementation
 
 CLASS = "class A:\n    def __init__(self):\n        self.o = {}\n    def {}(self, x):\n        return {}"

@@ -12,7 +12,7 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import worst
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translate import layer_weights
+from attnconf.conformance.engine.translations.layers import layer_weights
 from attnconf.reference import decoder as reference
 from attnconf.reference.encoder import Style, Weights, count_layers, normed, position_wise, under
 from attnconf.reference.masks import causal, key_padding

@@ -14,7 +14,7 @@ from attnconf.conformance.engine.error_budget import error_budget, worst
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Measure, Unsupported, close
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translate import layer_weights
+from attnconf.conformance.engine.translations.layers import layer_weights
 from attnconf.reference.encoder import Style, encoder, encoder_layer, under
 from attnconf.reference.encoder import normed as norm_of_that_name
 from attnconf.reference.masks import causal

@@ -23,7 +23,7 @@ from attnconf.conformance.engine.evidence import Measure, Unsupported, close, ho
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translate import OTHER_LAYER
+from attnconf.conformance.engine.translations.layers import OTHER_LAYER
 from attnconf.reference.feed_forward import activate, feed_forward, hidden
 
 Evidence = Iterator[Measure]

@@ -21,7 +21,7 @@ from attnconf.conformance.engine.evidence import Failure, Measure, Observed, clo
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translate import side_by_side
+from attnconf.conformance.engine.translations.order import side_by_side
 from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import multi_head_attention
 

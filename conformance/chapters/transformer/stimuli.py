@@ -18,7 +18,9 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Unsupported
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translate import layer_weights, model_weights, side_by_side
+from attnconf.conformance.engine.translations.layers import layer_weights
+from attnconf.conformance.engine.translations.models import model_weights
+from attnconf.conformance.engine.translations.order import side_by_side
 from attnconf.reference.encoder import Style
 from attnconf.reference.sinusoidal import encode
 from attnconf.reference.transformer import encoder_decoder as compute

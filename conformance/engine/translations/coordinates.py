@@ -1,0 +1,70 @@
+"""Features of coordinates, and networks over them, in declared conventions."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import Build, Forward
+from attnconf.conformance.engine.translations import Choice
+
+FACTORS = {"1": 1.0, "pi": math.pi, "2pi": 2 * math.pi}  # of fourier-factor
+
+
+def fourier(build: Build, choice: Choice) -> Build:
+    """Translate Fourier features: their factor, their order, coordinates kept beside them."""
+    factor, kept, order = FACTORS[choice("fourier-factor")], choice("fourier-input") == "kept", choice("fourier-order")
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(replace(config, frequencies=tuple(factor * f for f in config.frequencies)), weights)
+
+        def translated(x: Tensor) -> Any:
+            features = forward(x).unflatten(-1, (config.in_dim, 2, -1))
+            if order == "frequency":  # from (coordinate, sine or cosine, frequency)
+                features = features.movedim(-1, -3).transpose(-1, -2)
+            elif order == "function":
+                features = features.transpose(-3, -2)
+            features = features.flatten(-3)
+            return torch.cat([x, features], dim=-1) if kept else features
+
+        return translated
+
+    return component
+
+
+def random_fourier(build: Build, choice: Choice) -> Build:
+    """Translate random Fourier features: sines or cosines first."""
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward, shift = build(config, weights), config.num_features * (choice("random-fourier-order") == "sin-first")
+        return lambda x: forward(x).roll(shift, dims=-1)
+
+    return component
+
+
+def coordinate_mlp(build: Build, choice: Choice) -> Build:
+    """Translate a network over Fourier features: the columns of its first weight."""
+    factor, kept, order = FACTORS[choice("fourier-factor")], choice("fourier-input") == "kept", choice("fourier-order")
+
+    def component(config: Any, weights: Any) -> Forward:
+        d, K = config.in_dim, len(config.frequencies)
+        config = replace(config, frequencies=tuple(factor * f for f in config.frequencies))
+        columns = torch.arange(2 * d * K)  # from where the declared order has them to (coordinate, function, frequency)
+        if order == "frequency":
+            columns = columns.unflatten(0, (K, 2, d)).permute(2, 1, 0).flatten()
+        elif order == "function":
+            columns = columns.unflatten(0, (2, d, K)).transpose(0, 1).flatten()
+        first, bias = weights["0.weight"], weights["0.bias"]
+        beside, features = first[:, : d * kept], first[:, d * kept :][:, columns]
+        if not kept:
+            return build(config, {**weights, "0.weight": features})
+
+        def translated(x: Tensor) -> Any:  # coordinates that are kept add a bias for each point
+            each = [{**weights, "0.weight": features, "0.bias": bias + beside @ point} for point in x]
+            return torch.cat([build(config, w)(point[None]) for w, point in zip(each, x, strict=True)])
+
+        return translated
+
+    return component

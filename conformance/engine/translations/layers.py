@@ -1,0 +1,67 @@
+"""Norms, feed-forward networks and layers in declared conventions."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import Build, Forward, Weights
+from attnconf.conformance.engine.translations import Choice
+
+# The two first layers of a gated network, of which glu-activated names one.
+OTHER_LAYER = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
+
+
+def rms_norm(build: Build, choice: Choice) -> Build:
+    """Translate an RMS norm: its weight, and when it casts."""
+    one_plus, first = choice("rms-norm-weight") == "one-plus", choice("rms-norm-cast") == "before"
+
+    def component(config: Any, weights: Any) -> Forward:
+        weight = weights["weight"]
+        gain = 1 + weight.to(torch.promote_types(weight.dtype, torch.float32)) if one_plus else weight
+        if not (first and weight.dtype in (torch.bfloat16, torch.float16)):
+            return build(config, {"weight": gain})
+        forward = build(config, {"weight": torch.ones_like(weight)})
+        return lambda x: (forward(x) * gain).to(x.dtype)
+
+    return component
+
+
+def feed_forward(build: Build, choice: Choice) -> Build:
+    """Translate a gated network: which of its two first layers is activated."""
+
+    def component(config: Any, weights: Any) -> Forward:
+        if choice("glu-activated") == "up" and config.gated:
+            weights = {OTHER_LAYER.get(name, name): w for name, w in weights.items()}
+        return build(config, weights)
+
+    return component
+
+
+def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Tensor]:
+    """Translate the weights of layers in the declared conventions into weights for the reference's layers."""
+    width = config.embed_dim // config.num_heads
+    query = math.sqrt(width) if choice("attention-scale") == "none" else 1.0
+    one_plus = choice("rms-norm-weight") == "one-plus" and config.norm == "rms"
+    swapped = {"up": "gate", "gate": "up"} if choice("glu-activated") == "up" and config.gated else {}
+    translated = {}
+    for name, weight in weights.items():
+        *above, part, kind = name.split(".")
+        if part == "q":
+            weight = query * weight
+        elif part.startswith("norm") and one_plus:
+            weight = 1 + weight.to(torch.promote_types(weight.dtype, torch.float32))
+        translated[".".join([*above, swapped.get(part, part), kind])] = weight
+    return translated
+
+
+def layer(build: Build, choice: Choice) -> Build:
+    """Translate layers and stacks: the place of their norms, and their weights."""
+    orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
+
+    def component(config: Any, weights: Any) -> Forward:
+        return build(replace(config, **orders), layer_weights(weights, config, choice))
+
+    return component

@@ -1,0 +1,93 @@
+"""Merges of a vocabulary, embeddings and whole models in declared conventions."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.adapters.contract import Build, Forward, Weights
+from attnconf.conformance.engine.translations import Choice
+from attnconf.conformance.engine.translations.layers import layer
+from attnconf.conformance.engine.translations.order import inverse, side_by_side
+
+END = "</w>"
+
+
+def bpe_trainer(build: Build, choice: Choice) -> Build:
+    """Translate a trainer of merges: how the end of a word is marked."""
+    last = "\ue000" if choice("word-end") == "separate" else ""  # a private character
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+
+        def translated(words: list[str]) -> Any:
+            merges = forward([word + last for word in words if word])
+            return [tuple(part.replace(last + END, END) for part in pair) for pair in merges]
+
+        return translated
+
+    return component
+
+
+def token_embedding(build: Build, choice: Choice) -> Build:
+    """Translate an embedding of tokens: its scale, and the row of padding."""
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+        scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
+
+        def translated(ids: Tensor) -> Any:
+            out = scale * forward(ids)
+            if config.padding_id is not None and choice("padding-row") == "zeros":
+                out = torch.where((ids == config.padding_id)[..., None], 0.0, out)
+            return out
+
+        return translated
+
+    return component
+
+
+def token_attention(build: Build, choice: Choice) -> Build:
+    """Translate attention over embedded tokens: the layout of its sines, and its scale."""
+
+    def component(config: Any, weights: Any) -> Forward:
+        back = inverse(side_by_side(choice("sinusoidal-layout"), config.dim))
+        scale = math.sqrt(config.dim) if choice("embedding-scale") == "sqrt" else 1.0
+        reading = ("table.weight", "attn.q.weight", "attn.k.weight", "attn.v.weight")  # last axis: features
+        other = {name: weights[name][:, back] for name in reading}
+        return build(config, {**weights, **other, "table.weight": scale * other["table.weight"]})
+
+    return component
+
+
+def model_weights(weights: Weights, back: Sequence[int]) -> dict[str, Tensor]:
+    """Return the weights of a model with its features in another order."""
+    moved = {}
+    for name, weight in weights.items():
+        part, order = ".".join(name.split(".")[-2:]), list(back)
+        if part in ("out.weight", "down.weight"):
+            weight = weight[order]
+        elif part not in ("q.bias", "k.bias", "v.bias", "up.bias", "gate.bias"):
+            weight = weight[..., order]
+        moved[name] = weight
+    return moved
+
+
+def transformer(build: Build, choice: Choice) -> Build:
+    """Translate a transformer: its layers, the layout of its sines, and the scale of its embeddings."""
+    with_layers = layer(build, choice)
+
+    def component(config: Any, weights: Any) -> Forward:
+        weights = model_weights(weights, inverse(side_by_side(choice("sinusoidal-layout"), config.embed_dim)))
+        if choice("transformer-scale") == "none":
+            target = weights["target.weight"]
+            config = replace(config, tying="none")
+            weights = {"head.weight": target, "source.weight": target, **weights}
+            root = math.sqrt(config.embed_dim)
+            weights |= {f"{name}.weight": weights[f"{name}.weight"] / root for name in ("source", "target")}
+        return with_layers(config, weights)
+
+    return component

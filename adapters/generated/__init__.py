@@ -1,0 +1,40 @@
+"""What adapters written by ``attnconf bind`` import: a line of their text may use any of these names."""
+
+from attnconf.adapters.generated.batches import each_apart, singly
+from attnconf.adapters.generated.function_module import functional
+from attnconf.adapters.generated.masks import (
+    additive,
+    allowed,
+    everywhere,
+    for_each_head,
+    lengths,
+    one_for_all_heads,
+    one_for_all_queries,
+    one_for_all_samples,
+)
+from attnconf.adapters.generated.modules import (
+    awake,
+    chosen,
+    definitions,
+    dropping,
+    exact,
+    handed,
+    holding,
+    layered,
+    registered,
+    settle,
+    without,
+    written,
+)
+from attnconf.adapters.generated.positions import counted, octaves, penalties, rows
+from attnconf.adapters.generated.tokens import pairs, spelt, tallied, unknown_in
+from attnconf.adapters.generated.weights import fitted, floored, full, heads_last, in_order, kernel, lacking
+from attnconf.adapters.kit.weight_names import under
+
+__all__ = [
+    "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact",
+    "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order", "kernel",
+    "lacking", "layered", "lengths", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
+    "pairs", "penalties", "registered", "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in",
+    "without", "written",
+]  # fmt: skip

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
-from attnconf.adapters.generated.runtime import registered
+from attnconf.adapters.generated.modules import registered
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attnconf.adapters.generated import runtime
+from attnconf.adapters import generated
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 
@@ -222,7 +222,19 @@ class AttentionText:
 
 def _local(name: str) -> str:
     """Return a name for a mask that hides nothing which the text needs."""
-    taken = {*runtime.__all__, "query", "key", "value", "seen", "result", "out", "config", "weights", "call", "module"}
+    taken = {
+        *generated.__all__,
+        "query",
+        "key",
+        "value",
+        "seen",
+        "result",
+        "out",
+        "config",
+        "weights",
+        "call",
+        "module",
+    }
     taken |= {"key_mask", "attn_mask", "attn_bias", "need_weights"}
     return f"{name}_given" if name in taken else name
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from attnconf.adapters.generated.runtime import functional
+from attnconf.adapters.generated.function_module import functional
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file

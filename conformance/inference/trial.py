@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters.generated import runtime
+from attnconf.adapters import generated
 from attnconf.adapters.kit.bind import bind
 from attnconf.conformance.chapters.contents import all_mutants, named, with_variants
 from attnconf.conformance.diagnosis.replay import alike
@@ -49,7 +49,7 @@ class Draft:
 
 def names(module: ModuleType) -> dict[str, Any]:
     """Return what the text of an adapter may use, as the head of the written one imports it."""
-    helpers = {name: getattr(runtime, name) for name in runtime.__all__}
+    helpers = {name: getattr(generated, name) for name in generated.__all__}
     return {"theirs": module, "torch": torch, "nn": nn, "math": math, "bind": bind,
             "SimpleNamespace": SimpleNamespace, **helpers}  # fmt: skip
 

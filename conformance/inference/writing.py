@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from attnconf.adapters.generated import runtime
+from attnconf.adapters import generated
 from attnconf.conformance.inference import SHOWN, bindings, nothing_in, told_refusals
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.loading.find import LoadError
@@ -58,13 +58,13 @@ def _imports(body: str, source: Source) -> list[str]:
     theirs += ["from torch import nn"] if re.search(r"\bnn\.", body) else []
     ours = ["from attnconf.adapters import bind"] if re.search(r"\bbind\(", body) else []
     ours += ["from attnconf.adapters.generated.numpy_arrays import in_arrays"] if re.search(r"\barrays\.", body) else []
-    helpers = sorted(name for name in runtime.__all__ if re.search(rf"\b{name}\(", body))
+    helpers = sorted(name for name in generated.__all__ if re.search(rf"\b{name}\(", body))
     helpers += ["definitions"] if source.path is not None else []
     names = ", ".join(sorted(set(helpers)))
-    ours += [f"from attnconf.adapters.generated.runtime import {names}"] if names else []
+    ours += [f"from attnconf.adapters.generated import {names}"] if names else []
     if len(ours) and len(ours[-1]) > 110:
         listed = textwrap.fill(names, 112, initial_indent="    ", subsequent_indent="    ")
-        ours[-1] = f"from attnconf.adapters.generated.runtime import (\n{listed},\n)"
+        ours[-1] = f"from attnconf.adapters.generated import (\n{listed},\n)"
     groups = [g for g in (standard, theirs, ours) if g]
     return [line for i, group in enumerate(groups) for line in ([""] if i else []) + group]
 

@@ -5,7 +5,7 @@ files that are judged again from their written adapters, if all were run.
 
 Each file is judged once. The adapter that `bind` writes of it must be the text that was run. It is judged as well of
 the files in AGAIN, which are the first, in the order of the indices, to have a feature that no earlier one of the same
-binder had: a function of `attnconf.adapters.generated.runtime` that the text calls, NumPy's arrays, several classes in
+binder had: a function of `attnconf.adapters.generated` that the text calls, NumPy's arrays, several classes in
 one file, a notebook, a binding that nothing confirmed.
 """
 
@@ -236,12 +236,12 @@ def _globals(code: CodeType) -> set[str]:
 
 
 def _features(path: str, text: str, ran: list[Any]) -> frozenset[str]:
-    from attnconf.adapters.generated import runtime
+    from attnconf.adapters import generated
     from attnconf.conformance.chapters.contents import appearances
 
     looks = appearances()
     binders = sorted({looks[component].binder for i in ran for component in i.components if component in looks})
-    found = [name for name in runtime.__all__ if re.search(rf"\b{name}\(", text.replace("= definitions(", ""))]
+    found = [name for name in generated.__all__ if re.search(rf"\b{name}\(", text.replace("= definitions(", ""))]
     found += ["arrays"] if "in_arrays(theirs)" in text else []
     found += ["several"] if len(ran) > 1 else []
     found += ["notebook"] if path.endswith(".ipynb") else []

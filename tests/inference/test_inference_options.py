@@ -7,7 +7,7 @@ import pytest
 import torch
 from command_line import in_process
 
-from attnconf.adapters.generated import runtime
+from attnconf.adapters import generated
 from attnconf.conformance import inference
 from attnconf.conformance.run import implementations
 from attnconf.conformance.source.reader import read
@@ -257,7 +257,7 @@ def test_weights_come_back_for_every_sequence():
 
 
 def test_nobody_who_takes_one_sequence_is_asked_for_none():
-    singly = runtime.singly(lambda query, key, value: query)
+    singly = generated.singly(lambda query, key, value: query)
     with pytest.raises(NotImplementedError, match="a batch without samples"):
         singly(*(torch.empty(0, 3, 4),) * 3)
 

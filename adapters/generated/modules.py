@@ -1,0 +1,120 @@
+"""A user's definitions, and objects and modules of theirs made ready: built, woken, their parts replaced."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.adapters.generated.stacked_parameters import Layered
+from attnconf.adapters.generated.vector_input import Handed
+
+
+def definitions(path: str) -> ModuleType:
+    """Return the module that a .py file or a notebook defines; its top-level work is not run."""
+    from attnconf.conformance.source.reader import read  # needs nothing else of ours
+
+    return read(Path(path)).module
+
+
+def settle(module: Any, config: Any, weights: Any = None) -> Any:
+    """Return a module in the mode, dtype and device of a configuration and its weights.
+
+    A function that builds the module is called with the same random numbers each time, as the module may keep some of
+    its own parameters. A built object that is no module is returned as it is.
+    """
+    if not isinstance(module, nn.Module):
+        state = torch.get_rng_state()
+        torch.default_generator.manual_seed(0)  # torch.manual_seed formats the stack, for devices that are not there
+        try:
+            module = module()
+        finally:
+            torch.set_rng_state(state)
+    if not isinstance(module, nn.Module):
+        return module
+    like = next(iter((weights or {}).values()), None)
+    device = config.device if like is None and hasattr(config, "device") else getattr(like, "device", None)
+    dtype = config.dtype if like is None and hasattr(config, "dtype") else getattr(like, "dtype", None)
+    return module.train(getattr(config, "training", False)).to(device, dtype)
+
+
+def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:
+    """Return the module after a first call, in which its lazy layers get their sizes."""
+    with torch.no_grad():
+        module(*args, **kwargs)
+    return module
+
+
+def dropping(module: nn.Module, p: float) -> nn.Module:
+    """Return a module with this probability of dropout, for a class whose constructor takes none."""
+    for part in module.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = p
+        elif isinstance(part, nn.MultiheadAttention):
+            part.dropout = p
+    return module
+
+
+def handed(module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False) -> nn.Module:
+    """Return a model that takes ids as one that takes vectors: see vector_input.Handed."""
+    return Handed(module, ids, out, turned)
+
+
+def layered(module: nn.Module, order: list[str]) -> nn.Module:
+    """Return a stack whose parameters hold all layers, with parameters for each: see stacked_parameters.Layered."""
+    return Layered(module, order)
+
+
+def without(module: nn.Module, *names: str) -> nn.Module:
+    """Return the module with the named sub-modules, norms inside attention, replaced by the identity."""
+    for name in names:
+        *above, last = name.split(".")
+        setattr(module.get_submodule(".".join(above)), last, nn.Identity())
+    return module
+
+
+def registered(module: nn.Module) -> nn.Module:
+    """Return a module after registering the modules in its plain lists, tuples and dicts as sub-modules.
+
+    Their parameters are frozen, as an optimizer would not find them in the user's module.
+    """
+    for part in list(module.modules()):
+        for name, kept in list(vars(part).items()):
+            listed = list(kept.values()) if type(kept) is dict else kept
+            if name.startswith("_") or not isinstance(listed, list | tuple) or not listed:
+                continue
+            if all(isinstance(one, nn.Module) for one in listed):
+                known = {id(p) for p in module.parameters()}
+                own = nn.ModuleDict(kept) if type(kept) is dict else nn.ModuleList(listed)
+                setattr(part, name, own)
+                for parameter in own.parameters():
+                    parameter.requires_grad_(id(parameter) in known and parameter.requires_grad)
+    return module
+
+
+def holding(thing: Any, tensors: dict[str, Tensor]) -> Any:
+    """Return an object (no module) after setting these tensors as its attributes."""
+    for name, x in tensors.items():
+        setattr(thing, name, x)
+    return thing
+
+
+def exact(weights: Any) -> None:
+    """Make the module create its tensors in float64 if its weights are, so that both can be combined."""
+    if any(x.dtype == torch.float64 for x in weights.values()):
+        torch.set_default_dtype(torch.float64)  # until the call is over
+
+
+def written(module: Any, name: str, value: Tensor) -> Any:
+    """Return a module or other object after replacing one of its tensors, no parameter, by a value."""
+    *above, last = name.split(".")
+    setattr(module.get_submodule(".".join(above)) if above else module, last, value)
+    return module
+
+
+def chosen(choices: dict[str, Any], name: str) -> Any:
+    """Return the value under a name. Raises NotImplementedError if there is none."""
+    if name not in choices:
+        raise NotImplementedError(f"{name}: there is no choice for it")
+    return choices[name]

@@ -1,0 +1,36 @@
+"""Positions, tables of rows, biases and frequencies."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def counted(length: int, positions: Tensor | None, like: Tensor) -> Tensor:
+    """Return the given positions, else 0, 1, … for this number of tokens."""
+    return torch.arange(length, device=like.device) if positions is None else positions
+
+
+def rows(rows_: Any, x: Tensor) -> Tensor:
+    """Return rows (L, D), or (B, L, D), for every sample of x (B, L, D), in its dtype.
+
+    Raises ValueError if their number is not that of x's tokens.
+    """
+    table: Tensor = torch.as_tensor(rows_)
+    if table.shape[-2:] != x.shape[-2:]:
+        raise ValueError(f"a table of shape {tuple(table.shape)} for {x.shape[-2]} tokens of {x.shape[-1]} features")
+    return table.to(x.device, x.dtype).expand(x.shape)
+
+
+def octaves(frequencies: Any) -> int:
+    """Return the number of frequencies 1, 2, 4, …."""
+    if list(frequencies) != [2.0**k for k in range(len(frequencies))]:
+        raise NotImplementedError("frequencies that are not 1, 2, 4, …")
+    return len(frequencies)
+
+
+def penalties(slopes_: Any, query_length: int, key_length: int) -> Tensor:
+    """Return the bias -slope·distance, (H, L, S), from slopes (H,); the last query stands at the last key."""
+    slopes: Tensor = torch.as_tensor(slopes_, dtype=torch.float64).flatten()
+    queries = torch.arange(key_length - query_length, key_length)
+    return -slopes[:, None, None] * (queries[:, None] - torch.arange(key_length)).abs()

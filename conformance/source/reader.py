@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType
 
 from attnconf.conformance.source import notebook, statements
+from attnconf.conformance.source.file_run import FileRun, not_run
 from attnconf.conformance.source.file_text import parsed, python_of, raw_bytes
 from attnconf.conformance.source.neighbours import importable, in_package, new_module
 from attnconf.conformance.source.quiet import quiet
-from attnconf.conformance.source.file_run import FileRun, not_run
 
 
 @dataclass(frozen=True)

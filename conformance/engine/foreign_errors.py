@@ -1,0 +1,52 @@
+"""An exception of foreign code as a Failure, or as Unsupported."""
+
+import re
+import traceback
+from pathlib import Path
+from typing import NoReturn
+
+from attnconf.adapters import contract
+from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.request import Implementation
+from attnconf.conformance.source.exception_words import deed, first_line
+from attnconf.conformance.source.reader import was_read, where
+
+_GENERATED = Path(contract.__file__).with_name("generated")  # what written bindings call
+
+
+def raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
+    """Return the failure for an exception of foreign code.
+
+    ``signature``: the contract's, if the exception says that foreign code does not take such a call.
+    """
+    reason = "exited" if isinstance(error, SystemExit) else "raised"
+    want = f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
+    return Failure(reason, f"{where}{deed(error)}{want if signature and isinstance(error, TypeError) else ''}")
+
+
+def refused_keyword(error: BaseException, signature: str) -> bool:
+    """Return whether the exception says that a keyword of the contract is unknown to the callable."""
+    refused = re.search(r"unexpected keyword argument '(\w+)'", str(error)) if isinstance(error, TypeError) else None
+    return refused is not None and f"{refused[1]}=" in signature
+
+
+def place(error: BaseException, source: str) -> str:
+    """Return the last line of the implementation's own file in the traceback, as "homework.py:12"; "" without one."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [(name, line) for name, line in frames if name == source or was_read(name)]
+    return where(*own[-1]) if own else ""
+
+
+def not_implemented(implementation: Implementation, error: NotImplementedError) -> NoReturn:
+    """Raise Unsupported, or Failure where somebody's own code says so, or no words are given."""
+    words = first_line(error)
+    if not words:
+        want = 'NotImplementedError("what is not supported, in words")'
+        raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
+    frames = list(traceback.walk_tb(error.__traceback__))
+    file = frames[-1][0].f_code.co_filename if frames else ""
+    # an inferred binding itself may have no way to ask for an option
+    binding = implementation.binding
+    if binding is None or file == binding.file or Path(file).parent == _GENERATED:
+        raise Unsupported(words) from None
+    raise Failure("raised", f"raised NotImplementedError: {words}") from None

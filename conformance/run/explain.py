@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import all_mutants
-from attnconf.conformance.diagnosis.search import Diagnosis, explain
+from attnconf.conformance.diagnosis.mistakes import Diagnosis
+from attnconf.conformance.diagnosis.search import explain
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.pictures.illustrate import Budget, Pictures, illustrate
 from attnconf.conformance.run.judging import judge_one

@@ -15,7 +15,7 @@ from attnconf.conformance.loading.deviations import Deviation
 from attnconf.spec import profiles, registry
 
 if TYPE_CHECKING:  # imported where throughput is asked for, and where there is something to draw or to explain
-    from attnconf.conformance.diagnosis.search import Diagnosis
+    from attnconf.conformance.diagnosis.mistakes import Diagnosis
     from attnconf.conformance.pictures.illustrate import Pictures
     from attnconf.conformance.timing.run import Entrant, Races
 

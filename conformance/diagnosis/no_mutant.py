@@ -1,0 +1,47 @@
+"""What reproduces a failure and is no mutant: a setting that is hard-coded, or other conventions than declared."""
+
+from collections.abc import Mapping
+
+from attnconf.conformance.diagnosis.fixed_settings import fixed, said
+from attnconf.conformance.diagnosis.judgements import Judgements
+from attnconf.conformance.diagnosis.mistakes import Diagnosis, diagnosis_of
+from attnconf.conformance.diagnosis.replay import FLOAT32, ROUNDING, Comparison
+from attnconf.conformance.engine.judge import Judged
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.translate import others_than
+
+
+def hard_coded(judgements: Judgements, failed: Judged) -> Diagnosis | None:
+    """Return a diagnosis "eps is 1e-6 whatever the configuration says" if that reproduces a failure, or None."""
+    for compare in (judgements.compared(ROUNDING), judgements.compared(FLOAT32)):
+        telling = compare.telling(failed.log)
+        log = [*telling, *failed.log]
+        found = [name for name in fixed(failed.log[0][0].config) if telling and compare.fits(name, log)]
+        if found:
+            words = said(judgements.best(found, compare))
+            return diagnosis_of(failed, [_named(failed, found[0], *words)]) if words else None
+    return None
+
+
+def undeclared(judgements: Judgements, failed: Judged, declares: Mapping[str, str]) -> Diagnosis | None:
+    """Return a diagnosis "right in other conventions than declared", if one combination of them gives these replies.
+
+    It is the smallest one: a convention without effect on these replies is not named.
+    """
+    found: list[dict[str, str]] = []
+    for choices in others_than(failed.log[0][0].component, declares):
+        if any(known.items() <= choices.items() for known in found):
+            continue
+        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32, judgements.replies)
+        if compare.fits("", failed.log):
+            found.append(choices)
+    if len(found) != 1:
+        return None
+    right = ", ".join(f'"{name}": "{choice}"' for name, choice in found[0].items())
+    story = "this is right in other conventions than those that are declared"
+    return diagnosis_of(failed, [_named(failed, "undeclared", story, f"declares = {{{right}}}")])
+
+
+def _named(failed: Judged, name: str, story: str, hint: str) -> Mutant:
+    """Return words as a mutant that replaces nothing."""
+    return Mutant(f"{failed.requirement.id.split('-')[0]}-{name}", story, set(), hint, {})

@@ -1,0 +1,82 @@
+"""One mistake that reproduces a failure: a mutant that gives the implementation's replies to all calls of the check.
+
+At least one of these replies is not the reference's. A mutant is excluded by a passed check that it does not reproduce.
+"""
+
+from collections.abc import Iterable
+
+from attnconf.conformance.chapters.contents import all_mutants, plain, with_variants
+from attnconf.conformance.diagnosis.judgements import Judgements
+from attnconf.conformance.diagnosis.replay import FLOAT32, LIMIT, ROUNDING, Comparison, Log
+from attnconf.conformance.diagnosis.suspects import Suspects
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.judge import Judged
+from attnconf.conformance.engine.mutant import Mutant, reaches
+
+
+def named_before(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[Mutant]:
+    """Return the mutants named for other failures that reproduce this one too."""
+    return _fitting(judgements, suspects.known, failed, judgements.compared(ROUNDING))
+
+
+def supposed(judgements: Judgements, name: str, failed: Judged) -> list[Mutant]:
+    """Return the variants of one mutant that reproduce a failure."""
+    name = name.partition("~")[0]
+    there = name in all_mutants() and reaches(judgements.component, all_mutants()[name])
+    return _fitting(judgements, with_variants(name), failed, judgements.compared(ROUNDING)) if there else []
+
+
+def singles(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[Mutant]:
+    """Return, of the mutants that reproduce a failure, those that reproduce most of the other failures."""
+    far = suspects.far if judgements.replies.spent < LIMIT // 3 else suspects.partly
+    for compare in (judgements.compared(ROUNDING), judgements.compared(FLOAT32)):
+        near = _fitting(judgements, suspects.near, failed, compare)
+        fitting = [m for m in near if judgements.passes(m.id, compare, m.breaks)]  # else this mistake was not made
+        if not fitting:
+            found = _fitting(judgements, suspects.partly, failed, compare) or _fitting(judgements, far, failed, compare)
+            suspects.partly += [m for m in found if m not in suspects.partly]
+            fitting = [m for m in found if judgements.passes(m.id, compare)]
+        if fitting:
+            fitting = _best(judgements, fitting, compare)
+            suspects.known += fitting
+            return fitting
+    return _raising(judgements, suspects, failed)
+
+
+def _raising(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[Mutant]:
+    """Return the mutants that raise on exactly the calls on which the implementation raises, in any words."""
+    compare = judgements.compared(ROUNDING, words=False)
+    fitting = _fitting(judgements, [m for m in suspects.near if failed.requirement.id in m.raises], failed, compare)
+    held = [call for judged in judgements.passed for call in judged.log]
+    return _best(judgements, [m for m in fitting if all(compare.raises_alike(m.id, *call) for call in held)], compare)
+
+
+def _best(judgements: Judgements, mutants: list[Mutant], compare: Comparison) -> list[Mutant]:
+    best = judgements.best([m.id for m in mutants], compare) if mutants else []
+    return [m for m in mutants if m.id in best]
+
+
+def _fitting(judgements: Judgements, mutants: Iterable[Mutant], failed: Judged, compare: Comparison) -> list[Mutant]:
+    telling = compare.telling(failed.log)
+    log = [*telling, *failed.log] if telling else []
+    possible = [m for m in mutants if not m.rounding or judgements.failed >= set(m.breaks)]
+    found = [m for m in possible if log and compare.fits(m.id, log) and _answers_elsewhere(judgements, m, telling)]
+    return [m for m in found if not _adds(m) or not all(compare.silent(plain(m).id, r) for r, _ in telling)]
+
+
+def _adds(mutant: Mutant) -> bool:
+    """Return whether a variant replaces more functions than the mutant that it is a variant of."""
+    return set(plain(mutant).replace) < set(mutant.replace)
+
+
+def _answers_elsewhere(judgements: Judgements, mutant: Mutant, telling: Log) -> bool:
+    """Return whether the mutant is excluded or confirmed by replies that are no exceptions.
+
+    If all wrong replies are exceptions, passed checks must hold answers, and the mutant must answer their calls.
+    Otherwise an implementation that always raises would match every mutant that always raises.
+    """
+    if not all(isinstance(reply, Failure) and reply.reason == "raised" for _, reply in telling):
+        return True
+    answered = [call for judged in judgements.passed for call in judged.log if not isinstance(call[1], Failure)]
+    replies = (judgements.replies.reply(mutant.id, judgements.replies.spoken, request) for request, _ in answered[:20])
+    return bool(answered) and not any(isinstance(reply, Failure) for reply in replies)

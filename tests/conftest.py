@@ -1,7 +1,9 @@
 """What every worker of a test run is set up with."""
 
 import gc
+import json
 import os
+import textwrap
 import warnings
 
 import pytest
@@ -36,3 +38,22 @@ def as_a_user():
     with warnings.catch_warnings():
         warnings.resetwarnings()
         yield
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a file and returns its path; a list of cells becomes a notebook."""
+
+    def write(content, name="homework.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, list):
+            cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in content]
+            content = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+            path = path.with_suffix(".ipynb")
+        if isinstance(content, str):
+            content = textwrap.dedent(content).lstrip("\n").encode()
+        path.write_bytes(content)
+        return path
+
+    return write

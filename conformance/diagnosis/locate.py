@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
+from attnconf.conformance.diagnosis.late_scaling import products_scaled_later
 from attnconf.conformance.diagnosis.patterns import (
     activations,
     added_to_root,
@@ -146,7 +147,7 @@ FINDERS: tuple[tuple[str, Find], ...] = (
     ("ATT-scaled-by-value-width", roots_from),
     ("ATT-scale*", roots),
     ("ATT-multiplied-by-root", roots),
-    ("ATT-product-before-scale", roots),
+    ("ATT-product-before-scale", products_scaled_later),
     ("*-scaled-by-model*", roots),
     ("ATT-softmax-over-queries", softmax_over(-2, 1, 2)),
     ("ATT-softmax-over-heads", softmax_over(1, -3)),

@@ -18,7 +18,7 @@ def products_scaled_later(code: Code) -> Nodes:
 
 
 def _uses(code: Code, root: ast.AST) -> Nodes:
-    """Return the root itself if it scales something, else the uses of the name it is kept under: ``scale = d**-0.5``."""
+    """Return the root itself if it scales something, else the uses of the name it is kept under: ``s = d**-0.5``."""
     kept = code.statement(root)
     if _scaled_by(code, root) is not None or not isinstance(kept, ast.Assign):
         return [root]

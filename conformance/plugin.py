@@ -1,6 +1,7 @@
 """The pytest front end, ``pytest conformance --impl NAME``: options, items, header and final page."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -50,6 +51,7 @@ class Front:
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
         self.too_slow: list[str] = []  # failures under --strict-perf
+        self.interrupted = False  # by Ctrl-C
         self.verbosity = 0  # of pytest: 1 is -v, -1 is -q
         self.count: Callable[[], object] = lambda: None  # called after each judgement
 
@@ -98,7 +100,11 @@ def pytest_configure(config: pytest.Config) -> None:
     verbosity, config.option.verbose = config.option.verbose, SILENT
     if not any(word.startswith("--benchmark") for word in config.invocation_params.args):
         config.option.benchmark_quiet = True  # its table is shown to those who ask it for something
-    front = Front(options.begin_run(config), path)
+    try:
+        front = Front(options.begin_run(config), path)
+    except KeyboardInterrupt:  # while a file is loaded, or how it is called is tried out
+        print("\ninterrupted: nothing was judged", file=sys.stderr)
+        raise
     front.verbosity = verbosity
     progress.terminal = progress.find_terminal()
     front.save()
@@ -178,12 +184,16 @@ def _select(front: Front, config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """Show the progress of a long run on a terminal, in place of pytest's dots."""
+    """Show the progress of a long run on a terminal, in place of pytest's dots; end it at Ctrl-C."""
     front = session.config.stash.get(FRONT, None)
     if front is None:
         return (yield)
-    with progress.counted(len(session.items), "judging") as front.count:
-        return (yield)
+    try:
+        with progress.counted(len(session.items), "judging") as front.count:
+            return (yield)
+    except KeyboardInterrupt:  # pytest would write of its own options
+        front.interrupted = True
+        return True
 
 
 @pytest.fixture
@@ -220,16 +230,31 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     from attnconf.conformance.run.explain import explain_failures
     from attnconf.conformance.run.relate import stale
 
-    if front.run.outcomes:
-        explain_failures(front.run)
+    try:
+        if front.run.outcomes:
+            explain_failures(front.run)
+    except KeyboardInterrupt:
+        front.interrupted = True
     front.save()
     front.findings = [*stale(front.run), *([front.unwritten] if front.unwritten else [])]
-    if exitstatus == 0 and (front.findings or not front.run.complete):
+    if front.interrupted:
+        front.findings.append(_kept(front))
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    elif exitstatus == 0 and (front.findings or not front.run.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _kept(front: Front) -> str:
+    """Return in words what an interrupted run has judged, and whether that was kept."""
+    judged = f"{len(front.run.outcomes)} of {len(front.run.plan.planned)} planned checks were judged"
+    kept = "nothing was kept" if front.unwritten else f"kept in {front.results}"
+    kept = kept if front.results else "nothing was kept (no --results)"
+    return f"interrupted: {judged}; {kept}"
 
 
 def pytest_terminal_summary(exitstatus: int, config: pytest.Config) -> None:
     front = config.stash.get(FRONT, None)
     if front is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
-    printing.show_page(_reporter(config), front.run, front.verbosity, [*front.too_slow, *front.findings])
+    findings = [*front.too_slow, *front.findings]
+    printing.show_page(_reporter(config), front.run, front.verbosity, findings, unfinished=front.interrupted)

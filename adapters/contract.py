@@ -468,6 +468,11 @@ def _offers(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+def _lenient(laws: str) -> dict[str, str]:
+    """Return the levels of a component for which these laws of every call are no MUST."""
+    return {f"CALL-{law}-1": "SHOULD" for law in laws.split()}
+
+
 _ATTENTION = "query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False"
 _LAYER = "x, *, key_mask=None, attn_mask=None"
 _DECODER = "x, memory, *, key_mask=None, memory_mask=None"
@@ -500,11 +505,13 @@ _BOTH_SIDES = {
 COMPONENTS: dict[str, Component] = {
     "attention": Component(
         AttentionConfig, _ATTENTION, by_hand=True, conventions=_MASKS, offers=_IN_ATTENTION | {"scale"},
+        levels=_lenient("EMPTY"),
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
         conventions=(*_MASKS, "inputs", "biases"),
         offers=_IN_ATTENTION | _offers("projections input-biases output-bias free-width"),
+        levels=_lenient("EMPTY"),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,

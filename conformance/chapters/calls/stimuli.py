@@ -10,6 +10,8 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call, Request
 from attnconf.conformance.engine.subject import Subject
 
+Mode = tuple[bool, str]  # (whether it is in training, the mode of autograd as in Request)
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -23,10 +25,19 @@ class Trial:
     undefined: bool = False  # some of its output may be NaN, and then is each time
     dtype: torch.dtype = torch.float64  # of what it is made of, and so of its output
     or_raises: bool = False  # or it raises an error, as a fill that float16 does not hold may
+    layouts: tuple[str, ...] = ()  # in which its inputs lie when it is made again, as in Request
+    modes: tuple[Mode, ...] = ()  # in which it is made again
+    single: bool = False  # made again, it may differ by roundings of float32 that have passed several layers
 
     def asked(self, **how: Any) -> Request:
         """Return the request to make the call; ``how``: fields of Request besides its own."""
         return self.call.asked(**self.how, **how)
+
+    def in_mode(self, mode: Mode) -> Request:
+        """Return the request to make the call in a mode; what has no training is made as it is."""
+        training, autograd = mode
+        call = self.call.with_config(training=True) if training else self.call
+        return call.asked(**self.how, mode=autograd)
 
     def after(self, *before: Mapping[str, Any], what: str = "") -> "Trial":
         """Return the trial of the same call after calls with other inputs; ``what`` says which."""
@@ -49,6 +60,8 @@ class Trials:
     any_weights: bool = False  # whether they can be made where an implementation keeps weights of its own
 
 
+LAYOUTS = ("transposed", "offset")
+AUTOGRAD: tuple[Mode, ...] = ((False, "tracked"), (False, "no_grad"), (False, "inference_mode"))
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
 

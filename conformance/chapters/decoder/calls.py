@@ -47,9 +47,15 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
         yield trial.after(*before, what="after calls with 2 tokens more, 2 less and as many others")
 
 
+def in_modes(subject: Subject, case: Case) -> Iterator[Trial]:
+    for trial in masked(subject, case):
+        yield replace(trial, modes=((True, "tracked"), (False, "no_grad"), (True, "inference_mode")))
+
+
 LAWS = {
     "CALL-SHAPE-1": Trials(first_order, (stimuli.EDGES,)),
     "CALL-DTYPE-1": Trials(in_dtypes(half_or_error), (stimuli.ONE,)),
+    "CALL-MODE-1": Trials(in_modes, (stimuli.ONE,)),
     "CALL-IMMUT-1": Trials(masked, (stimuli.ONE,)),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
 }

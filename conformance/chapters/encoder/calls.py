@@ -1,6 +1,7 @@
 """The calls of encoder layers and stacks that the laws of every call are judged with."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
@@ -42,9 +43,15 @@ def gives_numbers(subject: Subject, call: Call) -> bool:
         return False
 
 
+def in_modes(subject: Subject, case: Case) -> Iterator[Trial]:
+    for trial in whole(subject, case):
+        yield replace(trial, modes=stimuli.MODES, single=True)
+
+
 LAWS = {
     "CALL-SHAPE-1": Trials(one_layer, (stimuli.ONE, stimuli.EDGES)),
     "CALL-DTYPE-1": Trials(in_dtypes(one_layer), (stimuli.ONE,)),
+    "CALL-MODE-1": Trials(in_modes, (stimuli.EVEN,)),
     "CALL-IMMUT-1": Trials(whole, (stimuli.ONE,)),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
 }

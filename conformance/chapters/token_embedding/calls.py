@@ -20,10 +20,15 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
         yield trial.after({"ids": earlier}, what=f"after a call with {what} tokens")
 
 
+def none(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(call_on(subject, case, numbers(case)[:, :0]))
+
+
 LAWS = {
     "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
     "CALL-DTYPE-1": Trials(in_dtypes(tokens), (stimuli.ONE,), any_weights=True),
     "CALL-IMMUT-1": Trials(tokens, (stimuli.ONE,), any_weights=True),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
 }
-CALLS = {"token_embedding": LAWS, "token_attention": LAWS}
+EMPTY = {"CALL-EMPTY-1": Trials(none, (stimuli.ONE,), any_weights=True)}
+CALLS = {"token_embedding": {**LAWS, **EMPTY}, "token_attention": LAWS}

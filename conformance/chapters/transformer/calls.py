@@ -36,9 +36,15 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(block).after(same.inputs, longer.inputs, what="after calls with another source, and with longer ones")
 
 
+def in_modes(subject: Subject, case: Case) -> Iterator[Trial]:
+    for trial in masked(subject, case):
+        yield replace(trial, modes=((False, "inference_mode"), (True, "tracked"), (True, "no_grad")))
+
+
 LAWS = {
     "CALL-SHAPE-1": Trials(transformer, (stimuli.USUAL, stimuli.EDGES)),
     "CALL-DTYPE-1": Trials(in_dtypes(half_or_error), (stimuli.USUAL,)),
+    "CALL-MODE-1": Trials(in_modes, (stimuli.USUAL,)),
     "CALL-IMMUT-1": Trials(masked, (stimuli.USUAL,)),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.USUAL,)),
 }

@@ -19,6 +19,7 @@ LAWS = [
         "CALL-LAYOUT-1 CALL-MODE-1 MASK-STRIDE-1 MHA-MODE-1 ENC-EMPTY-1 ENC-MODE-2 DEC-EMPTY-1",
         "the same values give the same output, whatever the layout or the mode",
     ),
+    Vacuous(("random",), "CALL-LAYOUT-1 CALL-MODE-1", "drawn with the same seed in every call", ("random_fourier",)),
     Vacuous(NUMBERS, "CALL-REPEAT-1", "the same sizes and values give the same output", OF_TENSORS),
     Vacuous(("zeros", "ones", "echo"), "CALL-REPEAT-1", "the same ids for as many words", ("tokenizer",)),
     Vacuous((*NUMBERS, "nan"), "CALL-REPEAT-1", "the same in every call", ("detokenizer", "bpe_trainer")),

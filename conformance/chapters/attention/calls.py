@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 
 from attnconf.conformance.chapters.attention import stimuli
-from attnconf.conformance.chapters.calls.stimuli import AUTOGRAD, LAYOUTS, Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import LAYOUTS, MODES, Trial, Trials, in_dtypes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -37,7 +37,7 @@ def laid_out(subject: Subject, case: Case) -> Iterator[Trial]:
 
 
 def in_modes(subject: Subject, case: Case) -> Iterator[Trial]:
-    yield Trial(subject.attending(case.q, case.k, case.v), modes=(*AUTOGRAD, (True, "plain")))
+    yield Trial(subject.attending(case.q, case.k, case.v), modes=MODES)
 
 
 def empty(subject: Subject, case: Case) -> Iterator[Trial]:

@@ -61,7 +61,9 @@ class Trials:
 
 
 LAYOUTS = ("transposed", "offset")
+# Of what has no training; of what has, in training too.
 AUTOGRAD: tuple[Mode, ...] = ((False, "tracked"), (False, "no_grad"), (False, "inference_mode"))
+MODES: tuple[Mode, ...] = (*AUTOGRAD, (True, "plain"))
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -72,6 +74,28 @@ def in_dtypes(draw: Draw, dtypes: tuple[torch.dtype, ...] = DTYPES) -> Draw:
         for dtype in dtypes:
             for trial in draw(subject, case.but(dtype=dtype)):
                 yield replace(trial, dtype=dtype)
+
+    return drawn
+
+
+def laid_out(draw: Draw, single: bool = False) -> Draw:
+    """Return what draws the trials of each case, to be made with inputs that lie otherwise in memory."""
+    return lambda subject, case: (replace(trial, layouts=LAYOUTS, single=single) for trial in draw(subject, case))
+
+
+def in_modes(draw: Draw, modes: tuple[Mode, ...] = AUTOGRAD, single: bool = False) -> Draw:
+    """Return what draws the trials of each case, to be made in other modes."""
+    return lambda subject, case: (replace(trial, modes=modes, single=single) for trial in draw(subject, case))
+
+
+def without_samples(draw: Draw) -> Draw:
+    """Return what draws the trials of each case with inputs and output of no samples; masks are samples, too."""
+
+    def drawn(subject: Subject, case: Case) -> Iterator[Trial]:
+        for trial in draw(subject, case):
+            none = {name: x[:0] for name, x in trial.call.inputs.items()}
+            call = replace(trial.call, inputs=none, out_shape=(0, *trial.call.out_shape[1:]))
+            yield replace(trial, call=call, what="an empty batch")
 
     return drawn
 

@@ -1,11 +1,10 @@
 """The calls of encoder layers and stacks that the laws of every call are judged with."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
 from attnconf.conformance.chapters.encoder import stimuli
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Unsupported
@@ -43,15 +42,12 @@ def gives_numbers(subject: Subject, call: Call) -> bool:
         return False
 
 
-def in_modes(subject: Subject, case: Case) -> Iterator[Trial]:
-    for trial in whole(subject, case):
-        yield replace(trial, modes=stimuli.MODES, single=True)
-
-
 LAWS = {
     "CALL-SHAPE-1": Trials(one_layer, (stimuli.ONE, stimuli.EDGES)),
     "CALL-DTYPE-1": Trials(in_dtypes(one_layer), (stimuli.ONE,)),
-    "CALL-MODE-1": Trials(in_modes, (stimuli.EVEN,)),
+    "CALL-EMPTY-1": Trials(without_samples(one_layer), (stimuli.ONE,)),
+    "CALL-LAYOUT-1": Trials(laid_out(one_layer, single=True), (stimuli.ONE,)),
+    "CALL-MODE-1": Trials(in_modes(whole, stimuli.MODES, single=True), (stimuli.EVEN,)),
     "CALL-IMMUT-1": Trials(whole, (stimuli.ONE,)),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
 }

@@ -1,9 +1,16 @@
 """The calls of the feed-forward network that the laws of every call are judged with."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from attnconf.conformance.chapters.calls.stimuli import LAYOUTS, Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import (
+    MODES,
+    Trial,
+    Trials,
+    in_dtypes,
+    in_modes,
+    laid_out,
+    without_samples,
+)
 from attnconf.conformance.chapters.feed_forward import stimuli
 from attnconf.conformance.chapters.feed_forward.checks import tokens, usual_call
 from attnconf.conformance.engine.case import Case
@@ -21,16 +28,13 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
         yield trial.after({"x": earlier}, what=f"after a call with an input that is {what}")
 
 
-def laid_out(subject: Subject, case: Case) -> Iterator[Trial]:
-    for trial in network(subject, case):
-        yield replace(trial, layouts=LAYOUTS)
-
-
 CALLS = {
     "feed_forward": {
         "CALL-SHAPE-1": Trials(network, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
         "CALL-DTYPE-1": Trials(in_dtypes(network), (stimuli.ONE,), any_weights=True),
-        "CALL-LAYOUT-1": Trials(laid_out, (stimuli.ONE,), any_weights=True),
+        "CALL-EMPTY-1": Trials(without_samples(network), (stimuli.ONE,), any_weights=True),
+        "CALL-LAYOUT-1": Trials(laid_out(network), (stimuli.ONE,), any_weights=True),
+        "CALL-MODE-1": Trials(in_modes(network, MODES), (stimuli.ONE,), any_weights=True),
         "CALL-IMMUT-1": Trials(network, (stimuli.ONE,), any_weights=True),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
     },

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import AUTOGRAD, LAYOUTS, Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import AUTOGRAD, LAYOUTS, Trial, Trials, in_dtypes, without_samples
 from attnconf.conformance.chapters.layer_norm import stimuli
 from attnconf.conformance.chapters.shared.norms import call_on, gain_of, large_eps, plain_call, shift_of, tokens
 from attnconf.conformance.engine.case import Case
@@ -36,6 +36,7 @@ CALLS = {
     "layer_norm": {
         "CALL-SHAPE-1": Trials(norm, (stimuli.ONE, stimuli.EDGES, stimuli.NARROW), any_weights=True),
         "CALL-DTYPE-1": Trials(in_dtypes(weighed), (stimuli.ONE,), any_weights=True),
+        "CALL-EMPTY-1": Trials(without_samples(norm), (stimuli.ONE,), any_weights=True),
         "CALL-LAYOUT-1": Trials(laid_out, (stimuli.ONE,), any_weights=True),
         "CALL-MODE-1": Trials(in_modes, (stimuli.ONE,), any_weights=True),
         "CALL-IMMUT-1": Trials(weighed, (stimuli.ONE,), any_weights=True),

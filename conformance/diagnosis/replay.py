@@ -150,7 +150,8 @@ def _reply(name: str, spoken: Spoken, request: Request) -> Reply | Failure:
     try:
         return call((_several if "+" in name else _single)(name, spoken), request)
     except Failure as failure:
-        return failure
+        failure.__cause__ = failure.__context__ = None  # they and the traceback keep every local of the mutant
+        return failure.with_traceback(None)
     except Unsupported as words:
         return Failure("unsupported", str(words))
 

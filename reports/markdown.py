@@ -134,7 +134,7 @@ def _requirements(record: Record, root: str | None) -> list[str]:
     if not rows:
         return []
     lines = _tabulated(rows, ["requirement", "strength", *map(_cell, names)])
-    return [*lines, "", f"{tables.LEGEND}; -: not applicable; empty: not judged."]
+    return [*lines, "", f"{'; '.join(tables.LEGEND.values())}; empty: not judged."]
 
 
 def _linked(text: str, place: str, root: str | None) -> str:

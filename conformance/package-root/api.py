@@ -199,7 +199,7 @@ def _selected(plan: Plan, expression: str) -> Plan:
     try:
         chosen = select(plan, selection.by_expression(expression)[0])
     except ValueError as error:
-        raise CheckError(str(error)) from None
+        raise CheckError(f"select={error}") from None
     if not chosen.planned:
-        raise CheckError(f"-k {expression!r} selects nothing")
+        raise CheckError(f"select={selection.nothing_selected(expression, plan)}")
     return chosen

@@ -15,7 +15,6 @@ from attnconf.conformance.engine import catalogue
 from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
 
-WIDTH = 100
 CHECKS = "conformance/chapters/{}/checks.py"
 
 
@@ -271,8 +270,13 @@ def _field(name: str, lines: list[str]) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    return textwrap.wrap(text, width(), initial_indent="  ", subsequent_indent="  ")
 
 
 def _folded(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH - 17, break_on_hyphens=False)
+    return textwrap.wrap(text, width() - 17, break_on_hyphens=False)
+
+
+def width() -> int:
+    """Return the number of characters in a line: the terminal's, from 50 to 100."""
+    return min(max(shutil.get_terminal_size((100, 24)).columns, 50), 100)

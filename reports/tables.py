@@ -53,12 +53,12 @@ def sections(record: Record) -> list[str]:
 
 def _counts(record: Record) -> dict[tuple[str, str], Counter[str]]:
     """Return the number of requirements by section and outcome, without those that are not applicable."""
-    found: dict[tuple[str, str], Counter[str]] = {}
+    by_section: dict[tuple[str, str], Counter[str]] = {}
     for r in record["results"]:
         if r["outcome"] != "not-applicable":
             word = "follows" if r["outcome"] == "fail" and r["follows_from"] else _outcome(record, r)
-            found.setdefault((_chapter(r), r.get("topic") or "all"), Counter())[word] += 1
-    return found
+            by_section.setdefault((_chapter(r), r.get("topic") or "all"), Counter())[word] += 1
+    return by_section
 
 
 def _chapter(result: Result) -> str:
@@ -108,10 +108,10 @@ def rows(record: Record) -> list[list[str]]:
     """Return one row for each requirement: id, strength, and a cell for each implementation."""
     names = [i["name"] for i in record["implementations"] if i["components"]]
     ids = dict.fromkeys((r["requirement"], r["strength"]) for r in record["results"])
-    found: dict[tuple[str, str], list[tuple[str, Result]]] = {}
+    outcomes: dict[tuple[str, str], list[tuple[str, Result]]] = {}
     for r in record["results"]:
-        found.setdefault((r["requirement"], r["implementation"]), []).append((_outcome(record, r), r))
-    return [[name, strength] + [cell(found.get((name, i), [])) for i in names] for name, strength in ids]
+        outcomes.setdefault((r["requirement"], r["implementation"]), []).append((_outcome(record, r), r))
+    return [[name, strength] + [cell(outcomes.get((name, i), [])) for i in names] for name, strength in ids]
 
 
 def table(record: Record, width: int) -> list[str]:

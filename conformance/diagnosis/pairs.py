@@ -69,9 +69,9 @@ def reproducing(
     tried = candidates(known, shown, near, far, roots, beside)
     for first in range(0, len(tried), AT_ONCE):
         some = tried[first : first + AT_ONCE] if compare.replies.affordable else []
-        found = [pair for pair in some if compare.fits(joined(pair), [screen, *telling, *log])]
-        if found:
-            return found
+        fitting = [pair for pair in some if compare.fits(joined(pair), [screen, *telling, *log])]
+        if fitting:
+            return fitting
     return []
 
 

@@ -11,7 +11,7 @@ import gc
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -100,7 +100,7 @@ def examine(mutant: Mutant) -> tuple[list[str], bool]:
     lines, agrees = [f"{mutant.id}: {mutant.story}"], True
     rows = [judge_one(mutant.id, component) for component in COMPONENTS if shows(component, mutant)]
     for row in rows:
-        wanted = set() if row.component in mutant.silent_on else mutant.breaks & set(row.judged)
+        wanted: Set[str] = set() if row.component in mutant.silent_on else mutant.breaks & set(row.judged)
         amiss = [f"{word}: {', '.join(ids)}" for word, ids in _amiss(row, wanted) if ids]
         lines += ["", f"{row.component}: {len(row.judged)} judged", f"  roots   {', '.join(row.roots) or 'none'}"]
         lines += [f"  follow  {', '.join(row.consequences)}"] if row.consequences else []
@@ -113,7 +113,7 @@ def examine(mutant: Mutant) -> tuple[list[str], bool]:
     return [*lines, "", f"breaks is {'right' if agrees else 'not right, as said above'}"], agrees
 
 
-def _amiss(row: Row, wanted: set[str]) -> Iterator[tuple[str, list[str]]]:
+def _amiss(row: Row, wanted: Set[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield what the test of the matrix would refuse, in words, with the requirements' ids."""
     yield "a root that breaks does not name", sorted(set(row.roots) - wanted)
     yield "named by breaks, and no root here", sorted(wanted - set(row.roots))

@@ -217,8 +217,8 @@ def _merely_raised(judged: Judged) -> bool:
 
 def effect(judged: Judged) -> Effect:
     """Return the largest error of the failing cases, in units of the bound that it broke."""
-    found = [_effect(case.error, case.bound, case.failure.details) for case in judged.cases if case.failure]
-    counted = [e for e in found if e.ratio is not None]
+    effects = [_effect(case.error, case.bound, case.failure.details) for case in judged.cases if case.failure]
+    counted = [e for e in effects if e.ratio is not None]
     return max(counted, key=lambda e: e.ratio or 0.0) if counted else Effect(None, None)
 
 

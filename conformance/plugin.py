@@ -245,7 +245,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def _kept(front: Front) -> str:
-    """Return in words what an interrupted run has judged, and whether that was kept."""
+    """Return the words on an interrupted run: the number of its judgements, and the file that has them."""
     judged = f"{len(front.run.outcomes)} of {len(front.run.plan.planned)} planned checks were judged"
     kept = "nothing was kept" if front.unwritten else f"kept in {front.results}"
     kept = kept if front.results else "nothing was kept (no --results)"

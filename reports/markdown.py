@@ -18,7 +18,7 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder:
     """Return the report on records, each with the name of its file.
 
     ``root``: the way from the report to the folder that holds spec/, for links; None: name the place without a link.
-    ``folder``: the way to the folder that holds what ``pictures`` returns; None: there are no pictures.
+    ``folder``: the way to the folder with the pictures of ``pictures``; None: there are no pictures.
     """
     merged = merge(records)
     sections = [

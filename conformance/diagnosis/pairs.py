@@ -1,4 +1,4 @@
-"""Two mistakes at once: find the pair of mutants that reproduces a failure that neither reproduces alone.
+"""Two mistakes at once: find the pair of mutants that reproduces a failure together, and neither alone.
 
 A pair is first tried on one call: the cheapest whose reply neither the reference nor one mutant gives. A pair that
 gives this reply is compared on all calls. Two mutants are no pair if they replace the same function, or if both are of

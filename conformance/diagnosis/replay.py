@@ -31,7 +31,7 @@ KNOWN = Table()
 class Replies:
     """Mutants' replies for all diagnoses of one component of one implementation, and the work spent on them.
 
-    A reply that is remembered counts as much work as a new one, so that a diagnosis does not depend on earlier ones.
+    A remembered reply counts as much work as a new one: a diagnosis must not depend on earlier ones.
     """
 
     def __init__(self, component: str, declares: Mapping[str, str] | None = None) -> None:

@@ -59,7 +59,7 @@ def load(implementation: Implementation, device: str = "cpu") -> list[Deviation]
 
 
 def _parse(entry: dict[str, Any], where: str) -> Deviation:
-    """Return one entry. Raises DeviationError, saying ``where`` and what is wrong."""
+    """Return one entry. Raises DeviationError, with ``where`` and the mistake."""
     keys = {field.name: field.default is MISSING for field in fields(Deviation)}
     for key in entry:
         if key not in keys:

@@ -20,7 +20,7 @@ _READ = (".py", ".ipynb")  # the files that can be read
 
 
 class LoadError(Exception):
-    """The name leads to no implementation; the message says where it was looked for, and what is nearest."""
+    """The name leads to no implementation; the message has the places of the search, and the nearest name."""
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,11 @@ _OPPOSITE = ({"true-keeps", "true-drops"}, {"1-keeps", "1-drops"})
 
 
 def of_masks(wanted: str, masks: Mapping[str, str], where: str) -> list[str]:
-    """Return a line for each mask argument whose values do not mean what is prescribed.
+    """Return a line for each mask argument with another meaning of its values than the prescribed one.
 
     wanted   the prescribed meaning: "true-keeps"
     masks    meaning of the values by argument: {"padding_mask": "true-drops"}
-    where    the line of the file that applies the mask, or ""
+    where    the place in the file of the mask's use, or ""
     """
     if not masks:
         return [f"prescribed   mask={wanted}: nothing is held to it: no argument was found that takes a mask"]

@@ -1,8 +1,8 @@
 """Load the implementations of an ``--impl`` name; ``catalogue.HOW_TO_NAME`` tells users what it may be.
 
 A name may carry ``:variant`` for an adapter with variants, or ``:ClassOrFunction`` for another module, and
-``@component``. A name that leads nowhere is the caller's mistake (LoadError). A module that cannot be judged becomes an
-Unjudgeable, which gets a verdict of its own.
+``@component``. A name that leads nowhere is the caller's mistake (LoadError). An Unjudgeable stands for a module that
+cannot be judged, and has a verdict of its own.
 """
 
 import importlib.util
@@ -29,7 +29,7 @@ def load(typed: str, infer: Infer, prescribed: Mapping[str, str] | None = None) 
     """Return the implementations of a name: one, or one for each variant or component.
 
     infer       finds the components of a file that is no adapter
-    prescribed  conventions by which the implementations are judged, whatever they declare
+    prescribed  conventions for the judgement, in place of declared ones
 
     Raises LoadError if the name leads nowhere.
     """

@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _meant(arguments: argparse.Namespace, word: str) -> str:
-    """Return what a word that no option takes may have been meant for."""
+    """Return the likely meaning of a word that no option takes, as the end of a message."""
     if arguments.act is not run_verb.run:
         return "; attnconf --help tells more"
     if word.startswith("--im"):

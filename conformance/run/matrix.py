@@ -93,7 +93,7 @@ def documents(rows: tuple[Row, ...]) -> Iterator[tuple[Path, str]]:
 
 
 def examine(mutant: Mutant) -> tuple[list[str], bool]:
-    """Return the lines on what a mutant breaks, on each component that reaches it, and whether ``breaks`` says so.
+    """Return the lines on a mutant's failures, for each component that reaches it, and whether ``breaks`` is right.
 
     Each component is judged by every check, without a look at the reference.
     """

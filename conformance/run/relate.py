@@ -1,4 +1,4 @@
-"""Relate the failures of a run: which are consequences of which, and which are known deviations."""
+"""Relate the failures of a run: consequences to their roots, and failures to the known deviations of a library."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -125,8 +125,8 @@ def judge_one(name: str, component: str, of_reference: Unharmed | None = None) -
     """Judge one component of a mutant by every check.
 
     ``of_reference``: if given, checks whose outcome must be the reference's are copied from it.
-    Checks that train take seconds: of these, a mutant is judged by those among its ``breaks`` and ``follows`` alone. Checks of costs judge
-    the mutants of their own chapter and the reference.
+    Checks that train take seconds: of these, a mutant is judged by those among its ``breaks`` and ``follows`` alone.
+    Checks of costs judge the mutants of their own chapter and the reference.
     """
     mutant, outcomes = known()[name], {}
     whole = apply([mutant])

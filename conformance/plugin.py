@@ -1,6 +1,7 @@
 """The pytest front end, ``pytest conformance --impl NAME``: options, items, header and final page."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -8,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnconf.conformance import printing
+from attnconf.conformance import options, printing
 from attnconf.conformance.engine import progress
-from attnconf.conformance.engine.catalogue import HOW_TO_NAME
-from attnconf.conformance.source.exception_words import first_line
-from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
 
 if TYPE_CHECKING:
@@ -25,21 +23,7 @@ TIMING = Path(__file__).with_name("test_throughput.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("attnconf", "conformance of attention implementations")
-    group.addoption("--impl", action="append", default=[], metavar="NAME", help=HOW_TO_NAME)
-    group.addoption("--results", type=Path, metavar="FILE.json", help="write everything to this file")
-    group.addoption("--profile", metavar="NAME", help=f"what a verdict requires (default: {profiles.DEFAULT})")
-    group.addoption("--thorough", action="store_true", help="also explore around the scored cases; never scored")
-    group.addoption("--blind-spots", action="store_true", help=(
-        "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
-    group.addoption("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
-        "hold what is judged to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
-    group.addoption("--seed", type=int, default=0, metavar="N", help="draw other numbers for the cases (default: 0)")
-    group.addoption("--throughput", nargs="?", const="smoke", metavar="smoke|grid", help=(
-        "also count what a call costs, and time it beside an anchor, in a few cases (default) or in a grid; no verdict "
-        "depends on it"))  # fmt: skip
-    group.addoption("--strict-perf", action="store_true", help="let a time that is not FASTER or SAME fail")
-    group.addoption("--device", default="cpu", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
+    options.add(parser)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,6 +51,7 @@ class Front:
         self.unwritten: str | None = None  # why the results file could not be written
         self.findings: list[str] = []
         self.too_slow: list[str] = []  # failures under --strict-perf
+        self.interrupted = False  # by Ctrl-C
         self.verbosity = 0  # of pytest: 1 is -v, -1 is -q
         self.count: Callable[[], object] = lambda: None  # called after each judgement
 
@@ -109,13 +94,17 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread on small work, before torch is imported
         os.environ.setdefault(variable, "1")
-    path = _results(config.getoption("--results"))
+    path = options.results_file(config)
     config.option.tbstyle = "no"  # failures are shown once, at the end, with their consequences folded
     config.option.reportchars = ""
     verbosity, config.option.verbose = config.option.verbose, SILENT
     if not any(word.startswith("--benchmark") for word in config.invocation_params.args):
         config.option.benchmark_quiet = True  # its table is shown to those who ask it for something
-    front = Front(_run(config), path)
+    try:
+        front = Front(options.begin_run(config), path)
+    except KeyboardInterrupt:  # while a file is loaded, or how it is called is tried out
+        print("\ninterrupted: nothing was judged", file=sys.stderr)
+        raise
     front.verbosity = verbosity
     progress.terminal = progress.find_terminal()
     front.save()
@@ -128,88 +117,6 @@ def pytest_unconfigure() -> None:
     if progress.terminal is not None:
         progress.terminal.close()
         progress.terminal = None
-
-
-def _results(path: Path | None) -> Path | None:
-    """Return where to write, absolute: an implementation may change the working folder."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise pytest.UsageError(f"--results {path}: there is no folder {str(path.absolute().parent)!r}")
-    if path is not None and path.is_dir():
-        raise pytest.UsageError(f"--results {path} is a folder, want a file")
-    if (
-        path is not None
-        and path.is_file()
-        and b'"attnconf-results/' not in path.read_bytes()[:200]
-        and path.stat().st_size
-    ):
-        raise pytest.UsageError(
-            f"--results {path}: there is a file of this name that holds no results; it is left alone"
-        )
-    return path and path.absolute()
-
-
-def _run(config: pytest.Config) -> "Run":
-    import gc
-
-    import torch
-
-    from attnconf.conformance.engine import coverage
-    from attnconf.conformance.loading import deviations, find, required_conventions
-    from attnconf.conformance.run import implementations
-    from attnconf.conformance.run.judging import begin
-    from attnconf.conformance.run.plan import Settings, make_plan
-
-    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    gc.freeze()  # a collection would walk all of torch
-    device = config.getoption("--device")
-    _check_device(device)
-    if config.getoption("--blind-spots") and not coverage.available():
-        raise pytest.UsageError(f"--blind-spots: {coverage.MISSING}")
-    throughput = _throughput(config, device)
-    try:
-        profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
-        choices = required_conventions.parse(config.getoption("--convention"))
-        find.working_folder_last()
-        found = [i for name in config.getoption("--impl") for i in implementations.load(name, choices)]
-        torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
-        settings = Settings(
-            config.getoption("--profile"), config.getoption("--seed"), device,
-            bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
-            config.getoption("--blind-spots"), throughput, choices,
-        )  # fmt: skip
-        return begin(make_plan(list({i.name: i for i in found}.values()), settings))
-    except (
-        find.LoadError,
-        registry.SpecError,
-        deviations.DeviationError,
-        required_conventions.PrescriptionError,
-    ) as error:
-        raise pytest.UsageError(str(error)) from None
-
-
-def _throughput(config: pytest.Config, device: str) -> str | None:
-    """Return which cases are to be timed; the clocks are saved before foreign code can replace them."""
-    which: str | None = config.getoption("--throughput")
-    if which is None:
-        if config.getoption("--strict-perf"):
-            raise pytest.UsageError("--strict-perf: nothing is timed without --throughput")
-        return None
-    from attnconf.conformance.timing import grid, measuring  # noqa: F401  # measuring and what it imports keep clocks
-
-    try:
-        grid.cases(device, which)
-    except ValueError as error:
-        raise pytest.UsageError(f"--throughput={which} --device={device}: {error}") from None
-    return which
-
-
-def _check_device(device: str) -> None:
-    import torch
-
-    try:
-        torch.ones(1, device=device).item()  # "meta" has no numbers
-    except Exception as error:
-        raise pytest.UsageError(f"--device {device}: {first_line(error)}") from None
 
 
 @pytest.hookimpl(trylast=True)
@@ -277,12 +184,16 @@ def _select(front: Front, config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """Show the progress of a long run on a terminal, in place of pytest's dots."""
+    """Show the progress of a long run on a terminal, in place of pytest's dots; end it at Ctrl-C."""
     front = session.config.stash.get(FRONT, None)
     if front is None:
         return (yield)
-    with progress.counted(len(session.items), "judging") as front.count:
-        return (yield)
+    try:
+        with progress.counted(len(session.items), "judging") as front.count:
+            return (yield)
+    except KeyboardInterrupt:  # pytest would write of its own options
+        front.interrupted = True
+        return True
 
 
 @pytest.fixture
@@ -319,16 +230,31 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     from attnconf.conformance.run.explain import explain_failures
     from attnconf.conformance.run.relate import stale
 
-    if front.run.outcomes:
-        explain_failures(front.run)
+    try:
+        if front.run.outcomes:
+            explain_failures(front.run)
+    except KeyboardInterrupt:
+        front.interrupted = True
     front.save()
     front.findings = [*stale(front.run), *([front.unwritten] if front.unwritten else [])]
-    if exitstatus == 0 and (front.findings or not front.run.complete):
+    if front.interrupted:
+        front.findings.append(_kept(front))
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    elif exitstatus == 0 and (front.findings or not front.run.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _kept(front: Front) -> str:
+    """Return in words what an interrupted run has judged, and whether that was kept."""
+    judged = f"{len(front.run.outcomes)} of {len(front.run.plan.planned)} planned checks were judged"
+    kept = "nothing was kept" if front.unwritten else f"kept in {front.results}"
+    kept = kept if front.results else "nothing was kept (no --results)"
+    return f"interrupted: {judged}; {kept}"
 
 
 def pytest_terminal_summary(exitstatus: int, config: pytest.Config) -> None:
     front = config.stash.get(FRONT, None)
     if front is None or exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
-    printing.show_page(_reporter(config), front.run, front.verbosity, [*front.too_slow, *front.findings])
+    findings = [*front.too_slow, *front.findings]
+    printing.show_page(_reporter(config), front.run, front.verbosity, findings, unfinished=front.interrupted)

@@ -17,12 +17,19 @@ def show_header(reporter: Any, run: "Run", verbosity: int) -> None:
     _show(reporter, [*header(record(run), width(), verbose=verbosity > 0), *run.remarks])
 
 
-def show_page(reporter: Any, run: "Run", verbosity: int, findings: list[str]) -> None:
-    """Print the page of a run (failures, verdicts, cures), and the findings behind it."""
+def show_page(reporter: Any, run: "Run", verbosity: int, findings: list[str], *, unfinished: bool = False) -> None:
+    """Print the page of a run (failures, verdicts, cures), and the findings behind it.
+
+    ``unfinished``: print the failures so far alone, without verdicts; with -q not even these.
+    """
     from attnconf.conformance.run.record import record
+    from attnconf.reports.failures import failures
     from attnconf.reports.terminal import page, width
 
-    lines = page(record(run), width(), verbose=verbosity > 0, brief=verbosity < 0)
+    if unfinished:
+        lines = [] if verbosity < 0 else [*failures(record(run), width(), verbosity > 0), ""]
+    else:
+        lines = page(record(run), width(), verbose=verbosity > 0, brief=verbosity < 0)
     first = 1 if lines[:1] == [""] else 0  # pytest has ended the line of its own
     _show(reporter, [*lines[first:], *findings])
 

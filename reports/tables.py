@@ -102,13 +102,20 @@ def cell(results: Iterable[tuple[str, Result]]) -> str:
 
 
 def rows(record: Record) -> list[list[str]]:
-    """Return one row for each requirement: id, strength, and a cell for each implementation."""
+    """Return one row for each requirement: id, strength, and a cell for each implementation.
+
+    The strength of a law of every call may be another on another component: "MUST or SHOULD".
+    """
     names = [i["name"] for i in record["implementations"] if i["components"]]
-    ids = dict.fromkeys((r["requirement"], r["strength"]) for r in record["results"])
+    levels: dict[str, set[str]] = {}
+    for r in record["results"]:
+        levels.setdefault(r["requirement"], set()).add(r["strength"])
     found: dict[tuple[str, str], list[tuple[str, Result]]] = {}
     for r in record["results"]:
         found.setdefault((r["requirement"], r["implementation"]), []).append((_outcome(record, r), r))
-    return [[name, strength] + [cell(found.get((name, i), [])) for i in names] for name, strength in ids]
+    return [
+        [name, " or ".join(sorted(of))] + [cell(found.get((name, i), [])) for i in names] for name, of in levels.items()
+    ]
 
 
 def table(record: Record, width: int) -> list[str]:

@@ -1,8 +1,9 @@
-"""``attnconf explain NAME``: texts on a requirement, mutant, chapter, component, convention or profile.
+"""``attnconf explain NAME``: texts on a requirement, mutant, chapter, component, convention, profile or case.
 
-Read off the files, without torch.
+All but cases are read off the files, without torch.
 """
 
+import re
 import shutil
 import textwrap
 from collections import Counter
@@ -24,13 +25,15 @@ def explain(name: str) -> list[str]:
     Raises KeyError, with a message, if nothing has the name.
     """
     known, wanted = _known(), name.upper()
-    found = [lines(written) for key, written, lines in known if key == wanted]
-    if found:
-        return [line for block in found for line in ["", *block]][1:]
+    if not any(key == wanted for key, _, _ in known) and re.search(r"[a-z].*-\d+$", name):  # as in readable-1
+        known = [*known, *_cases()]
+    blocks = [lines(written) for key, written, lines in known if key == wanted]
+    if blocks:
+        return [line for block in blocks for line in ["", *block]][1:]
     keys = {key: written for key, written, _ in known}
     begun = [key for key in keys if key.startswith(wanted)] if name else []
     near = f"; nearest: {keys[begun[0]]}" if begun else hint(wanted, keys, keys)
-    kinds = "requirement, mutant, chapter, component, convention or profile"
+    kinds = "requirement, mutant, chapter, component, convention, profile or case"
     raise KeyError(f"there is no {kinds} {name!r}{near or '; attnconf list shows all'}")
 
 
@@ -49,6 +52,12 @@ def _known() -> list[Known]:
         (profiles.names(), _profile),
     ]
     return [(name.upper(), name, lines) for those, lines in kinds for name in those]
+
+
+def _cases() -> list[Known]:
+    from attnconf.explaining_cases import case_names, explain_case  # imports torch
+
+    return [(name.upper(), name, explain_case) for name in case_names()]
 
 
 def _requirement(r: registry.Requirement) -> list[str]:

@@ -3,7 +3,9 @@
 Never scored: which examples are drawn changes with the library's version.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from random import Random
 from typing import Any
 
@@ -46,10 +48,24 @@ def explore(subject: Subject, checked: Checked, cases: Sequence[Case]) -> CaseRe
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     try:
-        fails(find(drawn, fails, settings=quiet, random=Random(0)))
+        with _nothing_left_behind():
+            fails(find(drawn, fails, settings=quiet, random=Random(0)))
     except NoSuchExample:
         return None
     return last[0]
+
+
+@contextmanager
+def _nothing_left_behind() -> Iterator[None]:
+    """Keep Hypothesis from making a folder ``.hypothesis``: it notes the constants of modules there."""
+    from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+
+    own = storage_directory(intent_to_write=False).path  # of the user's tests, in which this may run
+    set_hypothesis_home_dir(os.devnull)  # nothing can be written below it, and Hypothesis goes without
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(own)
 
 
 def around(case: Case, steps: Sequence[int]) -> Case:

@@ -22,6 +22,11 @@ SNIPPETS = {
         "self.scale = dim ** -0.5  #!\nself.var = x.var() ** 0.5",
         "a = q / math.sqrt(d)\nb = k / 2\nc = v / math.sqrt(d_model)",
     ),
+    "ATT-product-before-scale": (
+        "s = q @ k.mT  #!\ns = s.masked_fill(m, -1e9)\no = torch.softmax(s / math.sqrt(d), -1) @ v",
+        "self.scale = d ** -0.5\ne = torch.bmm(q, k.transpose(1, 2)).mul(self.scale)  #!",
+        "a = q @ k.mT / d ** 0.5\nb = 0\nc = e @ f.mT / d ** 0.5",
+    ),
     "ATT-scaled-by-value-width": (
         "n, s, width = v.shape  #!\na = q @ k.mT / width ** 0.5",
         "a = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(v.size(-1))  #!",

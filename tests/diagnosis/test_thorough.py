@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from command_line import attnconf
 
 from attnconf.conformance.chapters.contents import all_checks, all_mutants, check_of
 from attnconf.conformance.engine.mutant import apply
@@ -30,6 +31,12 @@ def test_a_failure_is_shrunk():
     found = explored(apply([all_mutants()["ATT-unscaled"]]), "ATT-SCALE-1")
     assert found.outcome == "fail"
     assert "q(1, 2," in found.described  # the smallest samples and heads that keep the case's order of sizes
+
+
+def test_nothing_is_left_in_the_folder_of_the_user(tmp_path):
+    ran = attnconf("run", "--impl=reference", "--thorough", "-k", "ATT-CONVEX-1", cwd=tmp_path)
+    assert "1 pass" in ran.stdout
+    assert not list(tmp_path.iterdir())
 
 
 def test_sizes_keep_their_order_and_what_is_equal():

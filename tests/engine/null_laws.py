@@ -11,15 +11,15 @@ OF_TENSORS = tuple(name for name, component in COMPONENTS.items() if component.r
 LAWS = [
     Vacuous(
         EVERYTHING,
-        "CALL-SHAPE-1 CALL-DTYPE-1 CALL-IMMUT-1 ATT-EMPTY-1 MASK-IMMUT-1 EMB-EMPTY-1",
+        "CALL-SHAPE-1 CALL-DTYPE-1 CALL-EMPTY-1 CALL-IMMUT-1 MASK-IMMUT-1",
         "shape and dtype are right, and nothing is written, whatever the numbers",
     ),
     Vacuous(
         NUMBERS,
-        "ATT-STRIDE-1 ATT-MODE-1 MASK-STRIDE-1 MHA-MODE-1 ROPE-STRIDE-1 LN-MODE-1 LN-STRIDE-1 RMS-MODE-1 RMS-STRIDE-1 "
-        "ENC-EMPTY-1 ENC-MODE-1 ENC-MODE-2 DEC-MODE-1 DEC-EMPTY-1 FF-STRIDE-1 TRF-MODE-1",
+        "CALL-LAYOUT-1 CALL-MODE-1 MASK-STRIDE-1 MHA-MODE-1 ENC-EMPTY-1 ENC-MODE-2 DEC-EMPTY-1",
         "the same values give the same output, whatever the layout or the mode",
     ),
+    Vacuous(("random",), "CALL-LAYOUT-1 CALL-MODE-1", "drawn with the same seed in every call", ("random_fourier",)),
     Vacuous(NUMBERS, "CALL-REPEAT-1", "the same sizes and values give the same output", OF_TENSORS),
     Vacuous(("zeros", "ones", "echo"), "CALL-REPEAT-1", "the same ids for as many words", ("tokenizer",)),
     Vacuous((*NUMBERS, "nan"), "CALL-REPEAT-1", "the same in every call", ("detokenizer", "bpe_trainer")),

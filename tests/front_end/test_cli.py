@@ -153,6 +153,13 @@ def test_explain_a_profile(ask):
         assert field in out
 
 
+def test_explain_a_case(ask):
+    _, out, _ = ask("explain", "Readable-1")
+    for field in ("readable-1  (case)", "sizes        q(2, 3, 5, 7) k(2, 3, 4, 7) ", "ATT-SCALE-1", "-k readable-1"):
+        assert field in out
+    assert "CALL-SHAPE-1" in ask("explain", "uniform-1")[1]  # a law of every call
+
+
 def test_the_reference_of_every_requirement_is_found():
     for requirement in registry.requirements().values():
         functions = catalogue.references(requirement)
@@ -201,8 +208,12 @@ def test_every_mutant_is_listed_as_it_is():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["explain", "ATT-SCALE-9"], "convention or profile 'ATT-SCALE-9'; nearest: ATT-SCALE-"),
-        (["explain", "scale"], "there is no requirement, mutant, chapter, component, convention or profile 'scale'"),
+        (["explain", "ATT-SCALE-9"], "profile or case 'ATT-SCALE-9'; nearest: ATT-SCALE-"),
+        (["explain", "readable-9"], "nearest: readable-"),
+        (
+            ["explain", "scale"],
+            "there is no requirement, mutant, chapter, component, convention, profile or case 'scale'",
+        ),
         (["explain", "rotery"], "nearest: rotary"),
         (["explain", "norm-ordre"], "nearest: norm-order"),
         (["explain", "ATT-unscalde"], "nearest: ATT-unscaled"),

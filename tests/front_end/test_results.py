@@ -169,12 +169,21 @@ def test_an_interrupted_run_leaves_a_valid_file(folder):
         process.send_signal(signal.SIGINT)
         out = process.communicate(timeout=30)[0].decode()
     assert process.returncode == 130, out
-    assert "INCOMPLETE" in out
     record = strict((folder / "slow.json").read_text(encoding="utf-8"))
     validate(record)
     assert not record["complete"]
     assert 0 < len(record["results"]) < record["planned"]
     assert {v["verdict"] for v in record["verdicts"]} == {"incomplete"}
+    judged = f"{len(record['results'])} of {record['planned']} planned checks were judged"
+    assert out.rstrip().endswith(f"interrupted: {judged}; kept in {folder / 'slow.json'}")
+    assert "KeyboardInterrupt" not in out
+
+
+def test_an_interrupt_while_a_file_is_loaded_says_so_in_one_line(folder):
+    (folder / "forever.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n", encoding="utf-8")
+    done = attnconf("run", "--impl=forever.py", cwd=folder)
+    assert done.returncode == 130
+    assert (done.stdout.strip(), done.stderr.strip()) == ("", "interrupted: nothing was judged")
 
 
 def test_a_crash_leaves_a_valid_file(folder):

@@ -93,7 +93,7 @@ EXPECTED = {
     **right("transformers_layers:vit", "pre-norm, exact GELU, no masks", "feed_forward encoder_layer"),
     **right("transformers_layers:bart", "post-norm, rows times √d", "encoder_layer decoder_layer token_embedding"),
     **right("transformers_layers:gpt2", "pre-norm, tanh GELU, causal", "encoder_layer encoder decoder_layer decoder"),
-    ("transformers_layers:gpt2", "feed_forward"): ("nonconformant", {"FF-STRIDE-1"}, "Conv1D takes a view"),
+    ("transformers_layers:gpt2", "feed_forward"): ("nonconformant", {"CALL-LAYOUT-1"}, "Conv1D takes a view"),
     **right("transformers_rms_layers:llama", "pre-norm, RMS, SwiGLU, causal, no biases",
             "rms_norm feed_forward encoder_layer encoder"),
     **right("transformers_rms_layers:gemma", "as Llama, with 1 + w", "rms_norm feed_forward encoder_layer encoder "

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.alibi import stimuli
 from attnconf.conformance.chapters.alibi.checks import against_own_key, attending, bias_call, tokens
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -55,11 +55,16 @@ def befores(case: Case) -> tuple[tuple[int, ...], ...]:
 CALLS = {
     "alibi": {
         "CALL-SHAPE-1": Trials(bias, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-MODE-1": Trials(in_modes(bias), (stimuli.USUAL[:1],)),
         "CALL-REPEAT-1": Trials(bias_after_others, (stimuli.USUAL,)),
     },
     "alibi_attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.USUAL, stimuli.EDGES)),
         "CALL-DTYPE-1": Trials(in_dtypes(of_one, (torch.float64, torch.float32, torch.bfloat16)), (stimuli.USUAL,)),
+        "CALL-EMPTY-1": Trials(without_samples(attention), (stimuli.USUAL[:1],)),
+        "CALL-LAYOUT-1": Trials(laid_out(attention), (stimuli.USUAL[:1],)),
+        "CALL-MODE-1": Trials(in_modes(attention), (stimuli.USUAL[:1],)),
+        "CALL-IMMUT-1": Trials(attention, (stimuli.USUAL[:1],)),
         "CALL-REPEAT-1": Trials(attention_after_others, (stimuli.USUAL,)),
     },
 }

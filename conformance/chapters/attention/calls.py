@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 
 from attnconf.conformance.chapters.attention import stimuli
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import LAYOUTS, MODES, Trial, Trials, in_dtypes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -30,10 +30,28 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
         yield trial.after(shorter, what="after a call with shorter inputs")
 
 
+def laid_out(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(subject.attending(case.q, case.k, case.v), layouts=LAYOUTS)
+    q, k, v = (x[:1].expand_as(x) for x in (case.q, case.k, case.v))
+    yield Trial(subject.attending(q, k, v), layouts=("expanded",))
+
+
+def in_modes(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(subject.attending(case.q, case.k, case.v), modes=MODES)
+
+
+def empty(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(subject.attending(case.q[:0], case.k[:0], case.v[:0]), "an empty batch")
+    yield Trial(subject.attending(case.q[:, :, :0], case.k, case.v), "no queries")
+
+
 CALLS = {
     "attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.DISTINCT, stimuli.EDGES)),
         "CALL-DTYPE-1": Trials(in_dtypes(attention, (torch.float64, torch.float32)), (stimuli.ONE,)),
+        "CALL-EMPTY-1": Trials(empty, (stimuli.SMALL,)),
+        "CALL-LAYOUT-1": Trials(laid_out, (stimuli.ONE,)),
+        "CALL-MODE-1": Trials(in_modes, (stimuli.ONE,)),
         "CALL-IMMUT-1": Trials(attention, (stimuli.ONE,)),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
     },

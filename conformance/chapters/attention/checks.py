@@ -37,25 +37,6 @@ def a_small_step_makes_a_small_smooth_change(subject: Subject, case: Case) -> Ev
         yield close(up + down, 2 * middle, f"out({name} + δ) + out({name} - δ)", unit=unit)
 
 
-@requirement("ATT-STRIDE-1", stimuli.ONE)
-def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
-    want = subject.attend(case.q, case.k, case.v).out
-    for layout in ("transposed", "offset"):
-        yield close(subject.attend(case.q, case.k, case.v, layout=layout).out, want, f"out of {layout} inputs")
-    q, k, v = (x[:1].expand_as(x) for x in (case.q, case.k, case.v))
-    want = subject.attend(q, k, v).out
-    yield close(subject.attend(q, k, v, layout="expanded").out, want, "out of expanded (stride 0) inputs")
-
-
-@requirement("ATT-MODE-1", stimuli.ONE)
-def the_autograd_mode_does_not_matter(subject: Subject, case: Case) -> Evidence:
-    want = subject.attend(case.q, case.k, case.v).out
-    for mode in ("tracked", "no_grad", "inference_mode"):
-        yield close(subject.attend(case.q, case.k, case.v, mode=mode).out, want, f"out in mode {mode}")
-    out = subject.attend(case.q, case.k, case.v, training=True).out
-    yield close(out, want, "out in training with dropout 0")
-
-
 # -- what a row of the output may depend on
 
 
@@ -351,14 +332,6 @@ def refuses(subject: Subject, what: str, q: Tensor, k: Tensor, v: Tensor) -> Mea
         if failure.reason == "raised":
             return Measure()
     raise Failure("property", f"{what}: no error was raised")
-
-
-@requirement("ATT-EMPTY-1", stimuli.SMALL)
-def an_empty_batch_gives_an_empty_output(subject: Subject, case: Case) -> Evidence:
-    out = subject.attend(case.q[:0], case.k[:0], case.v[:0]).out
-    yield holds(out.shape[0] == 0, "out of an empty batch is not empty")
-    out = subject.attend(case.q[:, :, :0], case.k, case.v).out
-    yield holds(out.shape[2] == 0, "out of no queries is not empty")
 
 
 # -- everything at once, and how precisely

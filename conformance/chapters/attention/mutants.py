@@ -800,7 +800,7 @@ def run_attention_on_raw_memory(config, query, key, value, mask, bias, need_weig
 strides_ignored = Mutant(
     "ATT-strides-ignored",
     story="memory is read as if it were contiguous",
-    breaks={"ATT-STRIDE-1"},
+    breaks={"CALL-LAYOUT-1"},
     hint="honour the strides, or call .contiguous() first",
     replace={adapter.run_attention: run_attention_on_raw_memory},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
@@ -836,7 +836,7 @@ def default_scale_in_training_only(q):
 unscaled_without_grad = Mutant(
     "ATT-unscaled-without-grad",
     story="a second path, taken without gradients, forgets the scale",
-    breaks={"ATT-MODE-1"},
+    breaks={"CALL-MODE-1"},
     hint="test the inference path against the training path",
     replace={attention.default_scale: default_scale_in_training_only},
 )
@@ -1048,10 +1048,10 @@ def attend_refusing_empty(q, k, v, mask=None, bias=None, scale=None, dropout=0.0
 empty_refused = Mutant(
     "ATT-empty-refused",
     story="an empty batch is refused",
-    breaks={"ATT-EMPTY-1"},
+    breaks={"CALL-EMPTY-1"},
     hint="return an empty tensor of the right shape",
     replace={attention.attend: attend_refusing_empty},
-    raises={"ATT-EMPTY-1"},
+    raises={"CALL-EMPTY-1"},
 )
 
 # -- what computes nothing passes by definition

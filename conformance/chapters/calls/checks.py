@@ -8,7 +8,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters import contents
 from attnconf.conformance.chapters.calls.stimuli import Trial
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.evidence import Failure, Measure, close, holds, same_values
+from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Failure, Measure, close, holds, same_values
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
@@ -38,6 +38,43 @@ def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case)
                 raise
             got = trial.dtype
         yield holds(got == trial.dtype, trial.told(f"out is {got} where all that goes in is {trial.dtype}"), "dtype")
+
+
+@requirement("CALL-EMPTY-1")
+def nothing_gives_an_empty_output(subject: Subject, case: Case) -> Evidence:
+    for trial in trials("CALL-EMPTY-1", subject, case):
+        got, want = tuple(subject.call(trial.asked()).out.shape), trial.call.out_shape
+        yield holds(got == want, trial.told(f"out has shape {got}, want {want}"), "shape")
+
+
+@requirement("CALL-LAYOUT-1")
+def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
+    for trial in trials("CALL-LAYOUT-1", subject, case):
+        want = subject.call(trial.asked()).out
+        for layout in trial.layouts:
+            try:
+                got = subject.call(trial.asked(layout=layout)).out
+            except Failure as failure:
+                if not trial.or_raises or failure.reason != "raised":
+                    raise
+                got = want
+            yield alike(trial, got, want, f"out of {layout} inputs, against out of contiguous ones,")
+
+
+@requirement("CALL-MODE-1")
+def the_mode_does_not_matter(subject: Subject, case: Case) -> Evidence:
+    for trial in trials("CALL-MODE-1", subject, case):
+        want = subject.call(trial.asked()).out
+        for training, autograd in trial.modes:
+            got = subject.call(trial.in_mode((training, autograd))).out
+            where = "training" if training else "evaluation"
+            yield alike(trial, got, want, f"out in {where}, {autograd}, against out in evaluation,")
+
+
+def alike(trial: Trial, got: Tensor, want: Tensor, what: str) -> Measure:
+    """Return the measure of the output of a call that is made in another way, against the first output."""
+    got, want, what = trial.call.read(got), trial.call.read(want), trial.told(what)
+    return close(got, want, what, bound=SINGLE, source=SINGLE_SOURCE) if trial.single else close(got, want, what)
 
 
 @requirement("CALL-IMMUT-1")

@@ -10,6 +10,8 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call, Request
 from attnconf.conformance.engine.subject import Subject
 
+Mode = tuple[bool, str]  # (whether it is in training, the mode of autograd as in Request)
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -23,10 +25,19 @@ class Trial:
     undefined: bool = False  # some of its output may be NaN, and then is each time
     dtype: torch.dtype = torch.float64  # of what it is made of, and so of its output
     or_raises: bool = False  # or it raises an error, as a fill that float16 does not hold may
+    layouts: tuple[str, ...] = ()  # in which its inputs lie when it is made again, as in Request
+    modes: tuple[Mode, ...] = ()  # in which it is made again
+    single: bool = False  # made again, it may differ by roundings of float32 that have passed several layers
 
     def asked(self, **how: Any) -> Request:
         """Return the request to make the call; ``how``: fields of Request besides its own."""
         return self.call.asked(**self.how, **how)
+
+    def in_mode(self, mode: Mode) -> Request:
+        """Return the request to make the call in a mode; what has no training is made as it is."""
+        training, autograd = mode
+        call = self.call.with_config(training=True) if training else self.call
+        return call.asked(**self.how, mode=autograd)
 
     def after(self, *before: Mapping[str, Any], what: str = "") -> "Trial":
         """Return the trial of the same call after calls with other inputs; ``what`` says which."""
@@ -49,6 +60,10 @@ class Trials:
     any_weights: bool = False  # whether they can be made where an implementation keeps weights of its own
 
 
+LAYOUTS = ("transposed", "offset")
+# Of what has no training; of what has, in training too.
+AUTOGRAD: tuple[Mode, ...] = ((False, "tracked"), (False, "no_grad"), (False, "inference_mode"))
+MODES: tuple[Mode, ...] = (*AUTOGRAD, (True, "plain"))
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -59,6 +74,28 @@ def in_dtypes(draw: Draw, dtypes: tuple[torch.dtype, ...] = DTYPES) -> Draw:
         for dtype in dtypes:
             for trial in draw(subject, case.but(dtype=dtype)):
                 yield replace(trial, dtype=dtype)
+
+    return drawn
+
+
+def laid_out(draw: Draw, single: bool = False) -> Draw:
+    """Return what draws the trials of each case, to be made with inputs that lie otherwise in memory."""
+    return lambda subject, case: (replace(trial, layouts=LAYOUTS, single=single) for trial in draw(subject, case))
+
+
+def in_modes(draw: Draw, modes: tuple[Mode, ...] = AUTOGRAD, single: bool = False) -> Draw:
+    """Return what draws the trials of each case, to be made in other modes."""
+    return lambda subject, case: (replace(trial, modes=modes, single=single) for trial in draw(subject, case))
+
+
+def without_samples(draw: Draw) -> Draw:
+    """Return what draws the trials of each case with inputs and output of no samples; masks are samples, too."""
+
+    def drawn(subject: Subject, case: Case) -> Iterator[Trial]:
+        for trial in draw(subject, case):
+            none = {name: x[:0] for name, x in trial.call.inputs.items()}
+            call = replace(trial.call, inputs=none, out_shape=(0, *trial.call.out_shape[1:]))
+            yield replace(trial, call=call, what="an empty batch")
 
     return drawn
 

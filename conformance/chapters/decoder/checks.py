@@ -102,16 +102,6 @@ def a_sample_does_not_depend_on_the_others(subject: Subject, case: Case) -> Evid
         yield close(run(subject, samples(block, -1)).out, out[-1:], "out of the last sample alone, against all,")
 
 
-@requirement("DEC-MODE-1", stimuli.ONE)
-def training_and_gradient_mode_change_nothing(subject: Subject, case: Case) -> Evidence:
-    for block in blocks(subject, case):
-        masked = masked_if_taken(subject, block, memory_mask=padding(case, case.S, (case.S, 3)))
-        want = run(subject, masked).out
-        for training, mode in ((True, "tracked"), (False, "no_grad"), (True, "inference_mode")):
-            what = f"out in {'training' if training else 'evaluation'}, {mode}"
-            yield close(run(subject, masked.with_config(training=training), mode=mode).out, want, what)
-
-
 # -- the layer
 
 

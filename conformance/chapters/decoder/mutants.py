@@ -178,7 +178,7 @@ along_batch = Mutant(
 fast_path = Mutant(
     "DEC-fast-path",
     story="without gradients a fast path is taken that forgets the memory's mask",
-    breaks={"DEC-MODE-1"},
+    breaks={"CALL-MODE-1"},
     hint="every path must take the same masks",
     replace={
         adapter.mask_of_memory: lambda memory_mask: (
@@ -190,7 +190,7 @@ fast_path = Mutant(
 full_in_training = Mutant(
     "DEC-full-in-training",
     story="in training, where the whole target is known, self-attention is not causal",
-    breaks={"DEC-MODE-1"},
+    breaks={"CALL-MODE-1"},
     hint="the target is known, the prediction must not use it: causal in training as well",
     replace=around(
         lambda config, compute, x, memory, mask, hidden: compute(

@@ -1067,7 +1067,7 @@ def choose_by_mode(x, weights, style, mask=None):
 fast_path_post_norm = Mutant(
     "ENC-fast-path-post-norm",
     story="the fast path without gradients knows post-norm only",
-    breaks={"ENC-MODE-1"},
+    breaks={"CALL-MODE-1"},
     hint="take the fast path for what it can do",
     replace={encoder.encoder_layer: choose_by_mode},
 )

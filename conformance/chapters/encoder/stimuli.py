@@ -39,6 +39,7 @@ EDGES = (
 BATCHES = (SHAPE.case("encoder-batch-is-L-1", B=4, heads=2, L=4, head_width=6, hidden=5),)
 # an even number of heads and more than one sample, or PyTorch's fast path is not taken
 EVEN = (SHAPE.case("encoder-even-1", B=3, heads=4, L=5, head_width=6, hidden=11),)
+MODES = ((True, "tracked"), (True, "no_grad"), (False, "no_grad"), (False, "inference_mode"))  # training, autograd
 WIDE = (SHAPE.case("encoder-wide-1", B=2, heads=4, L=9, head_width=16, hidden=56),)
 LEARN = (
     _LEARNT.case("encoder-learn-1", B=32, heads=4, L=10, head_width=8, hidden=64, dtype=torch.float32, fixed=True),

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import (
+    MODES,
+    Trial,
+    Trials,
+    in_dtypes,
+    in_modes,
+    laid_out,
+    without_samples,
+)
 from attnconf.conformance.chapters.feed_forward import stimuli
 from attnconf.conformance.chapters.feed_forward.checks import tokens, usual_call
 from attnconf.conformance.engine.case import Case
@@ -24,6 +32,9 @@ CALLS = {
     "feed_forward": {
         "CALL-SHAPE-1": Trials(network, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
         "CALL-DTYPE-1": Trials(in_dtypes(network), (stimuli.ONE,), any_weights=True),
+        "CALL-EMPTY-1": Trials(without_samples(network), (stimuli.ONE,), any_weights=True),
+        "CALL-LAYOUT-1": Trials(laid_out(network), (stimuli.ONE,), any_weights=True),
+        "CALL-MODE-1": Trials(in_modes(network, MODES), (stimuli.ONE,), any_weights=True),
         "CALL-IMMUT-1": Trials(network, (stimuli.ONE,), any_weights=True),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
     },

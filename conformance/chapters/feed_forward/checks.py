@@ -106,14 +106,6 @@ def first_layers(weights: Weights) -> list[str]:
 # -- the call
 
 
-@requirement("FF-STRIDE-1", stimuli.ONE, any_weights=True)
-def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
-    want = ask(subject, case, tokens(case)).out
-    for layout in ("transposed", "offset"):
-        got = ask(subject, case, tokens(case), layout=layout).out
-        yield close(got, want, f"out of an input that is laid out {layout}, against that of a contiguous one,")
-
-
 # -- position-wise
 
 

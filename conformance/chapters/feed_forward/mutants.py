@@ -92,10 +92,10 @@ def flattened(x, weights):
 viewed = Mutant(
     "FF-viewed",
     story="x.view(-1, E) raises where x is a transposed view",
-    breaks={"FF-STRIDE-1"},
+    breaks={"CALL-LAYOUT-1"},
     hint="no view is needed: a linear layer takes any leading axes; else reshape",
     replace={feed_forward.widen: flattened},
-    raises={"FF-STRIDE-1"},
+    raises={"CALL-LAYOUT-1"},
 )
 
 
@@ -107,7 +107,7 @@ def as_strided(x, weights):
 strides_ignored = Mutant(
     "FF-strides-ignored",
     story="memory is read as if x were contiguous",
-    breaks={"FF-STRIDE-1"},
+    breaks={"CALL-LAYOUT-1"},
     hint="call x.contiguous() before a kernel that wants it, or pass the strides",
     replace={feed_forward.widen: as_strided},
 )

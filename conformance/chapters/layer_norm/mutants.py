@@ -159,7 +159,7 @@ def without_eps_unless_tracked(x, axes, eps):
 fast_path_without_eps = Mutant(
     "LN-fast-path-without-eps",
     story="a fast path for inference leaves ε out",
-    breaks={"LN-MODE-1"},
+    breaks={"CALL-MODE-1"},
     hint="both paths need the same ε",
     replace={layer_norm.spread: without_eps_unless_tracked},
 )
@@ -175,7 +175,7 @@ def as_if_contiguous(x):
 ignores_strides = Mutant(
     "LN-ignores-strides",
     story="memory is read as if x were contiguous",
-    breaks={"LN-STRIDE-1"},
+    breaks={"CALL-LAYOUT-1"},
     hint="call x.contiguous() before a kernel that takes a pointer",
     replace={layer_norm.layer_norm: before(as_if_contiguous)},
 )

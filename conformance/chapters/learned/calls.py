@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import (
+    MODES,
+    Trial,
+    Trials,
+    in_dtypes,
+    in_modes,
+    laid_out,
+    without_samples,
+)
 from attnconf.conformance.chapters.learned import stimuli
 from attnconf.conformance.chapters.learned.checks import call_on, random, zeros
 from attnconf.conformance.engine.case import Case
@@ -24,6 +32,9 @@ CALLS = {
     "learned": {
         "CALL-SHAPE-1": Trials(learned, (stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES), any_weights=True),
         "CALL-DTYPE-1": Trials(in_dtypes(learned), (stimuli.ONE,), any_weights=True),
+        "CALL-EMPTY-1": Trials(without_samples(learned), (stimuli.ONE,), any_weights=True),
+        "CALL-LAYOUT-1": Trials(laid_out(learned), (stimuli.ONE,), any_weights=True),
+        "CALL-MODE-1": Trials(in_modes(learned, MODES), (stimuli.ONE,), any_weights=True),
         "CALL-IMMUT-1": Trials(learned, (stimuli.ONE,), any_weights=True),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
     },

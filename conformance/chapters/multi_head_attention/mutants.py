@@ -106,7 +106,7 @@ only_the_query_is_used = Mutant(
     story="cross-attention takes its keys and values from the query's sequence",
     breaks={
         "ATT-DROP-2",
-        "ATT-EMPTY-1",
+        "CALL-EMPTY-1",
         "ATT-ERROR-1",
         "ATT-LINEAR-1",
         "ATT-QUERY-1",
@@ -121,7 +121,7 @@ only_the_query_is_used = Mutant(
             lambda q, k, v, w, n: (q, q, q, w) if q.shape[-1] == k.shape[-1] == v.shape[-1] else (q, k, v, w)
         )
     },
-    raises={"ATT-EMPTY-1"},
+    raises={"CALL-EMPTY-1"},
     silent_on=BARE,
 )
 

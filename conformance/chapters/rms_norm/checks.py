@@ -24,16 +24,6 @@ ALIKE = 0.99
 # -- the call
 
 
-@requirement("RMS-MODE-1", stimuli.ONE, any_weights=True)
-def the_output_is_the_same_with_and_without_gradients(subject: Subject, case: Case) -> Evidence:
-    return norms.is_the_same_in_every_mode(subject, case)
-
-
-@requirement("RMS-STRIDE-1", stimuli.ONE, any_weights=True)
-def memory_layout_does_not_matter(subject: Subject, case: Case) -> Evidence:
-    return norms.reads_any_layout(subject, case)
-
-
 @requirement("RMS-LEAD-1", stimuli.USUAL, any_weights=True)
 def any_leading_axes_are_taken(subject: Subject, case: Case) -> Evidence:
     return norms.takes_any_leading_axes(subject, case)

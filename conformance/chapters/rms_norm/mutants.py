@@ -99,7 +99,7 @@ def without_eps_unless_tracked(x, eps):
 fast_path_without_eps = Mutant(
     "RMS-fast-path-without-eps",
     story="a fast path for inference leaves ε out",
-    breaks={"RMS-MODE-1"},
+    breaks={"CALL-MODE-1"},
     hint="both paths need the same ε",
     replace={rms_norm.spread: without_eps_unless_tracked},
 )
@@ -114,7 +114,7 @@ def as_if_contiguous(x, weight, eps=1e-6):
 ignores_strides = Mutant(
     "RMS-ignores-strides",
     story="memory is read as if x were contiguous",
-    breaks={"RMS-STRIDE-1"},
+    breaks={"CALL-LAYOUT-1"},
     hint="call x.contiguous() before a kernel that takes a pointer",
     replace={rms_norm.rms_norm: as_if_contiguous},
 )

@@ -14,7 +14,6 @@ from torch import Tensor, einsum
 
 from attnconf.conformance.chapters.rotary import stimuli
 from attnconf.conformance.chapters.rotary.stimuli import (
-    ask_either,
     attended,
     attention_config,
     blocks,
@@ -23,7 +22,6 @@ from attnconf.conformance.chapters.rotary.stimuli import (
     drawn,
     formula,
     frequencies,
-    generic,
     operators,
     refused,
     rotated,
@@ -54,26 +52,6 @@ def coarse(x: Tensor) -> Tensor:
 
 
 # -- either component, whatever it computes
-
-
-@requirement("ROPE-STRIDE-1", stimuli.ONE)
-def the_layout_in_memory_is_respected_or_refused(subject: Subject, case: Case) -> Evidence:
-    want = generic(subject, case).out
-    for layout in ("transposed", "offset"):
-        yield same_or_refused(subject, case, drawn(case), layout, want)
-    one = drawn(case)[:1].expand(case.B, -1, -1, -1).contiguous()
-    yield same_or_refused(subject, case, one, "expanded", ask_either(subject, case, one).out)
-
-
-def same_or_refused(subject: Subject, case: Case, x: Tensor, layout: str, want: Tensor) -> Measure:
-    """Return a measure if an input laid out so gives what is wanted, or an error."""
-    try:
-        got = ask_either(subject, case, x, layout=layout).out
-    except Failure as failure:
-        if failure.reason == "raised":
-            return Measure()
-        raise
-    return close(got, want, f"out of {layout} inputs (an error would do)")
 
 
 @requirement("ROPE-ODD-1", stimuli.ONE)

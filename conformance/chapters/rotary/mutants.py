@@ -138,7 +138,7 @@ def as_if_contiguous(x):
 strides_ignored = Mutant(
     "ROPE-strides-ignored",
     story="memory is read as if it were contiguous",
-    breaks={"ROPE-STRIDE-1"},
+    breaks={"CALL-LAYOUT-1"},
     hint="use the strides, or call .contiguous() first",
     replace={adapter.rotary: called(lambda x, at, rotate: rotate(as_if_contiguous(x), at))},
 )

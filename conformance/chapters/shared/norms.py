@@ -75,12 +75,23 @@ def ask(
     ``eps``: 1e-5 by default. A subject whose ε is in its code is given rows for which that is what ε is for x.
     """
     call = call_on(subject, x, gain, shift, eps)
-    factor = 1.0 if eps is None else math.sqrt(call.config.eps / eps)
+    factor = scale_for(call, eps)
     if factor == 1.0:
         return subject.call(call.asked(**options))
     reply = subject.call(call.asked(inputs={"x": factor * x}, **options))
     grads = {name: factor * grad if name == "x" else grad for name, grad in reply.grads.items()}
     return replace(reply, grads=grads)
+
+
+def scale_for(call: Call, eps: float | None) -> float:
+    """Return what the rows of a call are multiplied by, so that its ε is for them what ``eps`` is for x."""
+    return 1.0 if eps is None else math.sqrt(call.config.eps / eps)
+
+
+def large_eps(subject: Subject, x: Tensor, gain: Tensor, shift: Tensor) -> Call:
+    """Return the call on x where ε is 1, or on rows as small as the subject's ε: a path without ε shows."""
+    call = call_on(subject, x, gain, shift, 1.0)
+    return call.with_inputs(x=scale_for(call, 1.0) * x)
 
 
 def plain_call(subject: Subject, x: Tensor) -> Call:
@@ -141,22 +152,6 @@ def standard(subject: Subject, x: Tensor) -> Tensor:
 
 
 # -- the call
-
-
-def is_the_same_in_every_mode(subject: Subject, case: Case) -> Evidence:
-    """With an ε that a path of its own cannot forget unseen."""
-    want = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), 1.0).out
-    for mode in ("no_grad", "inference_mode", "tracked"):
-        got = ask(subject, tokens(case), gain_of(case), shift_of(subject, case), 1.0, mode=mode).out
-        yield close(got, want, f"out in mode {mode}, against out without,")
-
-
-def reads_any_layout(subject: Subject, case: Case) -> Evidence:
-    x = tokens(case)
-    for layout in ("transposed", "offset", "expanded"):
-        given = x[:1].expand_as(x) if layout == "expanded" else x
-        want = bare(subject, given.contiguous()).out
-        yield close(bare(subject, given, layout=layout).out, want, f"out of an input that is {layout},")
 
 
 def takes_any_leading_axes(subject: Subject, case: Case) -> Evidence:

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import (
+    MODES,
+    Trial,
+    Trials,
+    in_dtypes,
+    in_modes,
+    laid_out,
+    without_samples,
+)
 from attnconf.conformance.chapters.sinusoidal import stimuli
 from attnconf.conformance.chapters.sinusoidal.stimuli import call_on, grid_call, zeros
 from attnconf.conformance.engine.case import Case
@@ -38,12 +46,16 @@ CALLS = {
     "sinusoidal": {
         "CALL-SHAPE-1": Trials(sequence, (stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)),
         "CALL-DTYPE-1": Trials(in_dtypes(of_zeros), (stimuli.ONE,)),
+        "CALL-EMPTY-1": Trials(without_samples(sequence), (stimuli.ONE,)),
+        "CALL-LAYOUT-1": Trials(laid_out(sequence), (stimuli.ONE,)),
+        "CALL-MODE-1": Trials(in_modes(sequence, MODES), (stimuli.ONE,)),
         "CALL-IMMUT-1": Trials(sequence, (stimuli.ONE,)),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
     },
     "sinusoidal_2d": {
         "CALL-SHAPE-1": Trials(grid, (stimuli.GRID, stimuli.GRID_EDGES)),
         "CALL-DTYPE-1": Trials(in_dtypes(grid), (stimuli.GRID_ONE,)),
+        "CALL-MODE-1": Trials(in_modes(grid), (stimuli.GRID_ONE,)),
         "CALL-REPEAT-1": Trials(after_other_grids, (stimuli.GRID_ONE,)),
     },
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
 from attnconf.conformance.chapters.token_embedding import stimuli
 from attnconf.conformance.chapters.token_embedding.checks import call_on, numbers
 from attnconf.conformance.engine.case import Case
@@ -20,10 +20,19 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
         yield trial.after({"ids": earlier}, what=f"after a call with {what} tokens")
 
 
+def none(subject: Subject, case: Case) -> Iterator[Trial]:
+    yield Trial(call_on(subject, case, numbers(case)[:, :0]))
+
+
 LAWS = {
     "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
     "CALL-DTYPE-1": Trials(in_dtypes(tokens), (stimuli.ONE,), any_weights=True),
+    "CALL-LAYOUT-1": Trials(laid_out(tokens), (stimuli.ONE,), any_weights=True),
+    "CALL-MODE-1": Trials(in_modes(tokens), (stimuli.ONE,), any_weights=True),
     "CALL-IMMUT-1": Trials(tokens, (stimuli.ONE,), any_weights=True),
     "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
 }
-CALLS = {"token_embedding": LAWS, "token_attention": LAWS}
+CALLS = {
+    "token_embedding": {**LAWS, "CALL-EMPTY-1": Trials(none, (stimuli.ONE,), any_weights=True)},
+    "token_attention": {**LAWS, "CALL-EMPTY-1": Trials(without_samples(tokens), (stimuli.ONE,), any_weights=True)},
+}

@@ -137,13 +137,6 @@ def weighing(subject: Subject, case: Case) -> Tensor:
 # -- the call
 
 
-@requirement("EMB-EMPTY-1", stimuli.ONE, any_weights=True)
-def no_tokens_get_no_vectors(subject: Subject, case: Case) -> Evidence:
-    out = ask(subject, case, numbers(case)[:, :0]).out
-    want = (case.B, 0, width(subject, case))
-    yield holds(out.shape == want, f"out has shape {tuple(out.shape)}, want {want}", "shape")
-
-
 # -- which row
 
 

@@ -64,10 +64,10 @@ def checking_the_largest(ids, size):
 empty_raises = Mutant(
     "EMB-empty-raises",
     story="no tokens raise an error, as there is no largest id",
-    breaks={"EMB-EMPTY-1"},
+    breaks={"CALL-EMPTY-1"},
     hint="look for the largest only if ids.numel()",
     replace={token_embedding.check_ids: checking_the_largest},
-    raises={"EMB-EMPTY-1"},
+    raises={"CALL-EMPTY-1"},
 )
 
 
@@ -80,7 +80,7 @@ def stacking(ids, table):
 empty_is_flat = Mutant(
     "EMB-empty-is-flat",
     story="no tokens give (0, D) instead of (B, 0, D)",
-    breaks={"EMB-EMPTY-1"},
+    breaks={"CALL-EMPTY-1"},
     hint="index with ids as they are: the shape follows",
     replace={token_embedding.rows: stacking},
 )

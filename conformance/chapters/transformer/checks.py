@@ -64,16 +64,6 @@ def hollow_target(case: Case) -> Tensor:
 # -- the call
 
 
-@requirement("TRF-MODE-1", stimuli.USUAL)
-def every_mode_gives_the_same(subject: Subject, case: Case) -> Evidence:
-    block = masked_if_taken(subject, model(subject, case), source_mask=padded_source(case))
-    want = run(subject, block).out
-    for training, mode in ((False, "inference_mode"), (True, "tracked"), (True, "no_grad")):
-        out = run(subject, block.with_config(training=training), mode=mode).out
-        name = "training" if training else "evaluation"
-        yield close(out, want, f"out in {name}, {mode}, against evaluation with gradients,")
-
-
 @requirement("TRF-BATCH-1", stimuli.BATCHES)
 def samples_do_not_meet(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)

@@ -184,7 +184,7 @@ positions_go_on = Mutant(
 fast_path_unmasked = Mutant(
     "TRF-fast-path-unmasked",
     story="without gradients a faster path is taken, which forgets the source's padding",
-    breaks={"TRF-MODE-1"},
+    breaks={"CALL-MODE-1"},
     hint="every path takes the same masks",
     replace={
         transformer.padding: lambda mask: None if mask is None or not torch.is_grad_enabled() else key_padding(mask),

@@ -11,6 +11,7 @@ from attnconf.conformance.diagnosis.finders.attention import (
     values_scored,
 )
 from attnconf.conformance.diagnosis.finders.combine import calling, either, keyword_given, nothing, returned, returning
+from attnconf.conformance.diagnosis.finders.late_scaling import products_scaled_later
 from attnconf.conformance.diagnosis.finders.layers import (
     activations,
     nested_layers,
@@ -59,7 +60,7 @@ FINDERS: tuple[tuple[str, Find], ...] = (
     ("ATT-scaled-by-value-width", roots_from),
     ("ATT-scale*", roots),
     ("ATT-multiplied-by-root", roots),
-    ("ATT-product-before-scale", roots),
+    ("ATT-product-before-scale", products_scaled_later),
     ("*-scaled-by-model*", roots),
     ("ATT-softmax-over-queries", softmax_over(-2, 1, 2)),
     ("ATT-softmax-over-heads", softmax_over(1, -3)),

@@ -1,0 +1,1 @@
+../../conformance/package-root/explaining_cases.py

@@ -98,7 +98,7 @@ def has_mistakes(page: str, chapter: str) -> bool:
 
 
 def _begin(chapter: str) -> str:
-    return f"<!-- mistakes: made from conformance/chapters/{chapter}/mutants.py -->"
+    return f"<!-- mistakes: made from the mutants in conformance/chapters/{chapter} -->"
 
 
 def with_mistakes(page: str, record: Record, chapter: str) -> str:

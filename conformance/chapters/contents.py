@@ -4,11 +4,13 @@ import importlib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.calls.stimuli import Laws
 from attnconf.conformance.chapters.shared.appearance import Appearance
+from attnconf.conformance.engine.catalogue import mutant_modules
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.vacuous import Vacuous
@@ -46,8 +48,7 @@ def all_mutants() -> dict[str, Mutant]:
     """
     found: dict[str, Mutant] = {}
     for chapter in registry.CHAPTERS.values():
-        module = importlib.import_module(f"attnconf.conformance.chapters.{chapter}.mutants")
-        for value in vars(module).values():
+        for value in (value for module in _of_mutants(chapter) for value in vars(module).values()):
             if isinstance(value, Mutant):
                 if value.id in found:
                     raise registry.SpecError(f"two mutants are called {value.id}")
@@ -57,11 +58,15 @@ def all_mutants() -> dict[str, Mutant]:
     return found
 
 
+def _of_mutants(chapter: str) -> list[ModuleType]:
+    """Return a chapter's modules of mutants, in the order in which the mutants are named."""
+    dotted = (module.replace("/", ".") for module in mutant_modules(chapter))
+    return [importlib.import_module(f"attnconf.conformance.chapters.{chapter}.{module}") for module in dotted]
+
+
 def all_vacuous() -> list[Vacuous]:
     """Return what the chapters say that an implementation which computes nothing satisfies by definition."""
-    modules = [
-        importlib.import_module(f"attnconf.conformance.chapters.{c}.mutants") for c in registry.CHAPTERS.values()
-    ]
+    modules = (module for chapter in registry.CHAPTERS.values() for module in _of_mutants(chapter))
     return [entry for module in modules for entry in getattr(module, "VACUOUS", ())]
 
 

@@ -39,7 +39,25 @@ class MutantText:
     breaks: tuple[str, ...]
     hint: str
     source: str
+    module: str  # "mutants/heads": a file of the chapter's folder
     line: int
+
+    @property
+    def file(self) -> Path:
+        return CHAPTERS / self.chapter / f"{self.module}.py"
+
+
+@cache
+def mutant_modules(chapter: str) -> tuple[str, ...]:
+    """Return a chapter's modules of mutants, as paths in its folder: "mutants", or "mutants/heads" and its neighbours.
+
+    Their order, which a folder states as SECTIONS, is that of the mutants.
+    """
+    folder = CHAPTERS / chapter / "mutants"
+    if not folder.is_dir():
+        return ("mutants",)
+    (sections,) = (node.value for node in parsed(folder / "__init__.py").body if isinstance(node, ast.Assign))
+    return tuple(f"mutants/{name}" for name in ast.literal_eval(sections))
 
 
 @cache
@@ -47,15 +65,13 @@ def mutant_texts() -> dict[str, MutantText]:
     """Return the mutants of all chapters by id, in the order of their modules."""
     found = {}
     for chapter in registry.CHAPTERS.values():
-        for node in ast.parse(_told(_mutant_source(chapter))).body:
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _named(node.value, "Mutant"):
-                mutant = _mutant_text(node.value, chapter)
-                found[mutant.id] = mutant
+        for module in mutant_modules(chapter):
+            source = (CHAPTERS / chapter / f"{module}.py").read_text(encoding="utf-8")
+            for node in ast.parse(_told(source)).body:
+                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _named(node.value, "Mutant"):
+                    mutant = _mutant_text(node.value, chapter, module)
+                    found[mutant.id] = mutant
     return found
-
-
-def _mutant_source(chapter: str) -> str:
-    return (CHAPTERS / chapter / "mutants.py").read_text(encoding="utf-8")
 
 
 def _told(source: str) -> str:
@@ -73,7 +89,7 @@ def _told(source: str) -> str:
 
 def replaced_functions(mutant: MutantText) -> list[tuple[str, str]]:
     """Return the functions of the reference that a mutant replaces, each as (chapter, name)."""
-    lines = _mutant_source(mutant.chapter).split("\n")
+    lines = mutant.file.read_text(encoding="utf-8").split("\n")
     end = next(at for at in range(mutant.line, len(lines)) if lines[at].startswith(")"))
     call = ast.parse("\n".join(lines[mutant.line - 1 : end + 1]))
     given = [k.value for n in ast.walk(call) if isinstance(n, ast.Call) for k in n.keywords if k.arg == "replace"]
@@ -93,11 +109,12 @@ def _referred(lines: list[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _mutant_text(call: ast.Call, chapter: str) -> MutantText:
+def _mutant_text(call: ast.Call, chapter: str, module: str) -> MutantText:
     given = {k.arg: k.value for k in call.keywords}
     breaks = sorted(str(n.value) for n in ast.walk(given["breaks"]) if isinstance(n, ast.Constant))
     words = {key: ast.literal_eval(given[key]) if key in given else "" for key in ("story", "hint", "source")}
-    return MutantText(ast.literal_eval(call.args[0]), chapter, breaks=tuple(breaks), line=call.lineno, **words)
+    name, line = ast.literal_eval(call.args[0]), call.lineno
+    return MutantText(name, chapter, breaks=tuple(breaks), module=module, line=line, **words)
 
 
 def _named(call: ast.Call, name: str) -> bool:

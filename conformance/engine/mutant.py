@@ -128,18 +128,28 @@ def _among(beside: Mapping[Any, Any], replace: Mapping[Any, Any]) -> dict[Any, A
     """
     spaces, rebuilt = _rebuild(beside)
     seen = {name: SimpleNamespace(**space) for name, space in spaces.items()}
-    found = {}
-    for original, other in replace.items():
-        if isinstance(other, FunctionType):
-            space = dict(other.__globals__)
-            found[original] = _with_globals(other, space)
-            for name, value in other.__globals__.items():
-                if isinstance(value, ModuleType) and value.__name__ in seen:
-                    space[name] = seen[value.__name__]
-                elif isinstance(value, FunctionType):
-                    own = value.__module__ == other.__module__
-                    space[name] = _with_globals(value, space) if own else rebuilt.get(value, value)
-    return found
+    around: dict[int, dict[str, Any]] = {}  # by the globals of a function of the mutant, those of its copy
+
+    def renewed(function: FunctionType) -> FunctionType:
+        old = function.__globals__
+        if id(old) not in around:
+            space = around[id(old)] = dict(old)
+            space |= {name: other(value, function.__module__) for name, value in old.items()}
+        return _with_globals(function, around[id(old)])
+
+    def other(value: Any, module: str) -> Any:
+        if isinstance(value, ModuleType):
+            return seen.get(value.__name__, value)
+        if isinstance(value, FunctionType):
+            return renewed(value) if _folder(value.__module__) == _folder(module) else rebuilt.get(value, value)
+        return value
+
+    return {original: renewed(f) for original, f in replace.items() if isinstance(f, FunctionType)}
+
+
+def _folder(module: str) -> str:
+    """Return the name that all modules of a chapter's mutants share; of any other module its own."""
+    return module.partition(".mutants")[0]
 
 
 def _rebuild(replaced: Mapping[Any, Any]) -> tuple[dict[str, dict[str, Any]], dict[Any, Any]]:

@@ -109,7 +109,7 @@ def _mutant(m: catalogue.MutantText) -> list[str]:
         *_field("breaks", _paired((broken, registry.get(broken).sentence) for broken in m.breaks)),
         *_field("hint", _folded(m.hint)),
         *_field("seen in", _folded(m.source) if m.source else []),
-        *_field("file", [f"conformance/chapters/{m.chapter}/mutants.py:{m.line}"]),
+        *_field("file", [f"conformance/chapters/{m.chapter}/{m.module}.py:{m.line}"]),
     ]
 
 

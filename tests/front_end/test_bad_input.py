@@ -278,3 +278,11 @@ def test_no_file_of_another_kind_is_overwritten(refuse, folder):
     said = refuse("run", "--impl=right.py", "--results=right.py")
     assert said == "--results right.py: there is a file of this name that holds no results; it is left alone"
     assert (folder / "right.py").read_text(encoding="utf-8") == homework
+
+
+def test_what_was_written_and_may_be_edited_is_not_overwritten(tmp_path):
+    path, adapter = tmp_path / "mine.py", tmp_path / "adapter.py"
+    path.write_text("def relu(x):\n    return x.clamp(min=0)\n", encoding="utf-8")
+    adapter.write_text("# my edit\n", encoding="utf-8")
+    assert cli.main(["bind", str(path), "-o", str(adapter)]) == cli.USAGE
+    assert adapter.read_text(encoding="utf-8") == "# my edit\n"

@@ -96,7 +96,7 @@ def test_explain_a_mutant(ask):
     assert out.startswith("ATT-scaled-by-E  (mutant, chapter attention)\n  the scores are divided by E instead of √E")
     for field in ("breaks       ATT-SCALE-1", "hint         take the square root", "seen in      kornia#4165"):
         assert field in out
-    assert "file         conformance/chapters/attention/mutants.py:" in out
+    assert "file         conformance/chapters/attention/mutants/scale.py:" in out
 
 
 def test_explain_shows_the_reference_beside_what_is_asked(ask):

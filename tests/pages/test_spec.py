@@ -7,7 +7,7 @@ import pytest
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters import contents
-from attnconf.conformance.chapters.attention import mutants as attention_mutants
+from attnconf.conformance.chapters.attention.mutants import scale as attention_mutants
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
 from attnconf.conformance.engine import requirement
 from attnconf.conformance.engine.catalogue import mutant_texts

@@ -8,16 +8,9 @@ import math
 import numpy as np
 import pytest
 import torch
+from rotation import close, draw, to_interleaved, turned_by_loops
 
-from attnconf.reference.rotary import (
-    frequencies,
-    magnitude,
-    rotary_attention,
-    rotate,
-    scaled,
-    stretch,
-    to_half,
-)
+from attnconf.reference.rotary import frequencies, rotate, to_half
 
 # fmt: off
 GOLDENS = {
@@ -117,42 +110,6 @@ PRINTED = {
     ],
 }  # fmt: skip
 
-YARN = (
-    ("kind", "yarn"), ("factor", 4.0), ("original_max_position", 2048.0), ("beta_fast", 32.0), ("beta_slow", 1.0),
-    ("attention_factor", 1.2),
-)  # fmt: skip
-LLAMA3 = (
-    ("kind", "llama3"), ("factor", 8.0), ("low_freq_factor", 1.0), ("high_freq_factor", 4.0),
-    ("original_max_position", 8192.0),
-)  # fmt: skip
-
-
-def draw(*shape, seed=0):
-    return torch.from_numpy(np.random.default_rng(seed).normal(size=shape))
-
-
-def to_interleaved(x):
-    """Return features in the order of halves as neighbours."""
-    return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
-
-
-def turned_by_loops(x, positions, omega):
-    """Return x (B, H, L, E) with its first 2·len(omega) features turned, one pair at a time; positions (B, L)."""
-    out = x.clone()
-    for b, h, t in np.ndindex(*x.shape[:3]):
-        for i, frequency in enumerate(omega):
-            angle = int(positions[b][t]) * frequency
-            z = complex(x[b, h, t, 2 * i], x[b, h, t, 2 * i + 1]) * complex(math.cos(angle), math.sin(angle))
-            out[b, h, t, 2 * i], out[b, h, t, 2 * i + 1] = z.real, z.imag
-    return out
-
-
-def close(got, want, bound=1e-12):
-    torch.testing.assert_close(got, torch.as_tensor(want, dtype=got.dtype), rtol=0, atol=bound)
-
-
-# -- numbers
-
 
 @pytest.mark.parametrize(("width", "position", "pairing"), GOLDENS)
 def test_golden_numbers(width, position, pairing):
@@ -185,9 +142,6 @@ def test_the_slowest_pair_of_a_wide_head_takes_54_000_tokens():
 def test_frequencies_are_powers_of_the_base(width, base):
     want = [1 / base ** (2 * i / width) for i in range(width // 2)]
     np.testing.assert_allclose(frequencies(width, base).numpy(), want, rtol=1e-15)
-
-
-# -- the rotation
 
 
 @pytest.mark.parametrize(("width", "rotary_dim"), [(8, 8), (8, 2), (10, 6), (7, 4), (2, 2)])
@@ -254,140 +208,3 @@ def test_widths_that_are_no_pairs_are_refused(head_dim, rotary_dim):
 def test_positions_that_do_not_fit_are_refused(shape):
     with pytest.raises(ValueError, match=r"positions must have shape \(5,\) or \(2, 5\), found"):
         rotate(draw(2, 3, 5, 4), torch.zeros(shape, dtype=torch.long), frequencies(4, 100.0), 4)
-
-
-# -- longer than trained
-
-
-def test_linear_scaling_is_a_position_in_between():
-    omega = frequencies(8, 10000.0)
-    slowed = scaled(omega, 10000.0, (("kind", "linear"), ("factor", 4.0)))
-    x = draw(1, 1, 3, 8)
-    close(rotate(x, torch.tensor([4, 8, 12]), slowed, 8), rotate(x, torch.tensor([1, 2, 3]), omega, 8))
-
-
-@pytest.mark.parametrize("width", [4, 8, 128])
-def test_ntk_scaling_is_another_base(width):
-    got = scaled(frequencies(width, 10000.0), 10000.0, (("kind", "ntk"), ("factor", 8.0)))
-    close(got, frequencies(width, 10000.0 * 8 ** (width / (width - 2))))
-    assert got[0] == 1
-    assert float(got[-1] * 8 / frequencies(width, 10000.0)[-1]) == pytest.approx(1)
-
-
-def test_a_single_pair_has_no_ntk_scaling():
-    with pytest.raises(ValueError, match="needs two pairs or more, found one"):
-        stretch(frequencies(2, 100.0), 2.0)
-
-
-def test_llama3_scaling_by_wavelengths():
-    """As the published code has it: three cases for each wavelength."""
-    omega, want = frequencies(128, 5e5).tolist(), []
-    for frequency in omega:
-        wavelength = 2 * math.pi / frequency
-        if wavelength < 8192 / 4:
-            want.append(frequency)
-        elif wavelength > 8192 / 1:
-            want.append(frequency / 8)
-        else:
-            smooth = (8192 / wavelength - 1) / (4 - 1)
-            want.append((1 - smooth) * frequency / 8 + smooth * frequency)
-    assert len({round(w / f, 6) for w, f in zip(want, omega, strict=True)}) > 4, "some pairs lie in between"
-    close(scaled(frequencies(128, 5e5), 5e5, LLAMA3), want, 1e-15)
-
-
-def test_yarn_by_a_loop_over_pairs():
-    omega, want = frequencies(128, 10000.0).tolist(), []
-    dims = [128 * math.log(2048 / (turns * 2 * math.pi)) / (2 * math.log(10000)) for turns in (32, 1)]
-    first, last = math.floor(dims[0]), math.ceil(dims[1])
-    assert 0 < first < last < 64
-    for i, frequency in enumerate(omega):
-        interpolated = min(max((i - first) / (last - first), 0), 1)
-        want.append(frequency / 4 * interpolated + frequency * (1 - interpolated))
-    close(scaled(frequencies(128, 10000.0), 10000.0, YARN), want, 1e-15)
-    assert magnitude(YARN) == 1.2
-
-
-def test_yarn_without_room_to_blend_is_a_step():
-    """Both indices are 0 where the trained length holds no full circle: all but the first pair are interpolated."""
-    narrow = tuple((name, 6.0 if name == "original_max_position" else value) for name, value in YARN)
-    omega = frequencies(8, 10000.0)
-    want = [1.0, *(omega[1:] / 4).tolist()]
-    close(scaled(omega, 10000.0, narrow), want)
-
-
-@pytest.mark.parametrize("scaling", [(("kind", "linear"),), (("kind", "ntk"),), YARN, LLAMA3], ids=str)
-def test_a_factor_of_one_changes_no_frequency(scaling):
-    one = (*(pair for pair in scaling if pair[0] != "factor"), ("factor", 1.0))
-    omega = frequencies(64, 10000.0)
-    close(scaled(omega, 10000.0, one), omega.tolist(), 1e-16)
-
-
-def test_without_scaling_nothing_changes():
-    omega = frequencies(8, 10000.0)
-    assert scaled(omega, 10000.0, None) is omega
-    assert magnitude(None) == 1.0
-
-
-def test_an_unknown_scaling_is_refused():
-    with pytest.raises(ValueError, match="scaling must be linear, ntk, yarn or llama3, found 'dynamic'"):
-        scaled(frequencies(8, 100.0), 100.0, (("kind", "dynamic"), ("factor", 2.0)))
-
-
-def test_what_is_turned_is_lengthened_and_the_rest_is_not():
-    x = draw(1, 2, 3, 6)
-    out = rotate(x, None, frequencies(4, 100.0), 4, 1.5)
-    close(out[..., :4].norm(dim=-1), 1.5 * x[..., :4].norm(dim=-1))
-    assert torch.equal(out[..., 4:], x[..., 4:])
-
-
-# -- attention
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("positions", [None, [3, 1, 4, 0]])
-def test_attention_by_loops(positions, causal):
-    q, k, v = (draw(2, 3, 4, 6, seed=seed) for seed in range(3))
-    omega = frequencies(6, 10000.0)
-    at = range(4) if positions is None else positions
-    turned_q, turned_k = (turned_by_loops(x, [at] * 2, omega.tolist()) for x in (q, k))
-    want = torch.zeros_like(v)
-    for b, h, i in np.ndindex(2, 3, 4):
-        seen = range(i + 1 if causal else 4)
-        e = [math.exp(float(turned_q[b, h, i] @ turned_k[b, h, j]) / math.sqrt(6)) for j in seen]
-        for j in seen:
-            want[b, h, i] += e[j] / sum(e) * v[b, h, j]
-    given = None if positions is None else torch.tensor(positions)
-    close(rotary_attention(q, k, v, given, omega, causal), want)
-
-
-def test_a_reversed_rotation_is_relative_too():
-    """Which is why only a closed form tells the direction."""
-    q, k = draw(1, 1, 1, 8), draw(1, 1, 1, 8, seed=1)
-    for omega in (frequencies(8, 10000.0), -frequencies(8, 10000.0)):
-        scores = [
-            float((rotate(q, torch.tensor([m]), omega, 8) * rotate(k, torch.tensor([n]), omega, 8)).sum())
-            for m, n in ((5, 2), (7, 4), (103, 100))
-        ]
-        assert scores == pytest.approx([scores[0]] * 3, abs=1e-12)
-
-
-def test_a_checkpoint_is_converted_by_permuting_rows():
-    """Scores do not notice, where the pairing changes with the weights."""
-    tokens, omega = draw(1, 1, 5, 12), frequencies(8, 10000.0)
-    weights = [draw(8, 12, seed=seed) for seed in (1, 2)]
-    rows = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
-    q, k = (rotate(tokens @ w.T, None, omega, 8) for w in weights)
-    halves = torch.outer(torch.arange(5).double(), omega).repeat(1, 2)
-    turned = [
-        x * halves.cos() + torch.cat([-x[..., 4:], x[..., :4]], dim=-1) * halves.sin()
-        for x in (tokens @ w[rows].T for w in weights)
-    ]
-    close(turned[0] @ turned[1].mT, q @ k.mT)
-
-
-def test_torchtunes_published_sums_are_reproduced():
-    """github.com/pytorch/torchtune, tests/torchtune/modules/test_position_embeddings.py: mean, sum and maximum."""
-    x = torch.randn(4, 2048, 32, 128, generator=torch.Generator().manual_seed(0))
-    out = rotate(x.transpose(1, 2), None, frequencies(128, 10000.0), 128)
-    got = [float(out.mean()), float(out.sum()), float(out.max())]
-    assert got == pytest.approx([6.4543e-05, 2165.7053, 5.4546], rel=1e-4)

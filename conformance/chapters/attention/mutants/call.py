@@ -1,0 +1,202 @@
+"""Ways to get scaled dot-product attention wrong: shapes, dtypes, memory and state."""
+
+from dataclasses import replace
+
+import torch
+
+from attnconf.adapters import reference as adapter
+from attnconf.conformance.chapters.attention.mutants.shared import products
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.reference import attention
+
+
+def attend_returning_weights(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+    _, weights = attention.attend(q, k, v, mask, bias, scale, dropout)
+    return weights, weights
+
+
+weights_returned = Mutant(
+    "ATT-weights-returned",
+    story="the weights are returned instead of the output",
+    breaks={"CALL-SHAPE-1"},
+    hint="return weights @ value first",
+    replace={attention.attend: attend_returning_weights},
+    raises={"CALL-SHAPE-1"},  # where an output projection follows
+)
+
+
+def score_of_equal_lengths(q, k, scale):
+    return attention.score(q, k, scale) + torch.zeros(q.shape[-2], q.shape[-2])
+
+
+def score_viewed_alike(q, k, scale):
+    return attention.score(q, k.view(q.shape), scale)
+
+
+equal_lengths = Mutant(
+    "ATT-equal-lengths",
+    story="it works only where there are as many queries as keys",
+    breaks={"CALL-SHAPE-1"},
+    hint="take the number of keys from k, the number of queries from q",
+    replace={attention.score: score_of_equal_lengths},
+    variants=[{attention.score: score_viewed_alike}],
+    raises={"CALL-SHAPE-1"},
+)
+
+
+def run_attention_in(dtype):
+    def run_attention(config, query, key, value, mask, bias, need_weights):
+        returned = adapter.run_attention(config, query, key, value, mask, bias, need_weights)
+        return tuple(x.to(dtype) for x in returned) if need_weights else returned.to(dtype)
+
+    return run_attention
+
+
+single_returned = Mutant(
+    "ATT-single-returned",
+    story="the output is float32 whatever the inputs are",
+    breaks={"CALL-DTYPE-1"},
+    hint="cast back to query.dtype, or compute in it",
+    replace={adapter.run_attention: run_attention_in(torch.float32)},
+    silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
+)
+
+
+def attend_in(dtype):
+    def attend(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+        if q.dtype not in (torch.float32, torch.float64):
+            return attention.attend(q, k, v, mask, bias, scale, dropout)
+        low_bias = None if bias is None else bias.to(dtype)
+        low = attention.attend(q.to(dtype), k.to(dtype), v.to(dtype), mask, low_bias, scale, dropout)
+        return low[0].to(q.dtype), low[1].to(q.dtype)
+
+    return attend
+
+
+half_inside = Mutant(
+    "ATT-half-inside",
+    story="the inputs are silently cast to half precision",
+    breaks={"ATT-PREC-1"},
+    hint="compute in the dtype of the inputs",
+    replace={attention.attend: attend_in(torch.float16)},
+    variants=[{attention.attend: attend_in(torch.bfloat16)}],
+    rounding=3e-2,
+    source="survives ONNX's Attention cases",
+)
+
+single_softmax = Mutant(
+    "ATT-single-softmax",
+    story="the softmax is always computed in float32",
+    breaks={"ATT-PREC-2"},
+    hint="upcast half precision, but leave float64 alone",
+    replace={attention.weigh: lambda scores: attention.weigh(scores.float()).to(scores.dtype)},
+)
+
+
+def weigh_coarsely(scores):
+    weights = attention.weigh(scores)
+    return weights if scores.dtype in (torch.float32, torch.float64) else (weights * 64).round() / 64
+
+
+coarse_in_half = Mutant(
+    "ATT-coarse-in-half",
+    story="in half precision the weights are rounded to 1/64",
+    breaks={"ATT-HALF-1"},
+    hint="keep the weights in float32, or at least in the inputs' dtype",
+    replace={attention.weigh: weigh_coarsely},
+)
+
+
+def score_in_tf32(q, k, scale):
+    if q.dtype == torch.float32:
+        q, k = ((x.view(torch.int32) & ~0x1FFF).view(torch.float32) for x in (q, k))  # ten bits of the mantissa stay
+    return attention.score(q, k, scale)
+
+
+tf32 = Mutant(
+    "ATT-tf32",
+    story="in float32 the scores are computed in TF32, with ten bits",
+    breaks={"ATT-FLOAT-1"},
+    hint='torch.set_float32_matmul_precision("highest") where float32 is wanted',
+    replace={attention.score: score_in_tf32},
+)
+
+product_before_scale = Mutant(
+    "ATT-product-before-scale",
+    story="q·k is computed before it is scaled, and overflows in float16",
+    breaks={"ATT-RANGE-1"},
+    hint="scale q first, or accumulate the product in float32",
+    replace={attention.score: lambda q, k, scale: products(q, k) * scale},
+)
+
+
+def run_attention_scaling_in_place(config, query, key, value, mask, bias, need_weights):
+    scale = query.shape[-1] ** -0.5 if config.scale is None else config.scale
+    with torch.no_grad():
+        query.mul_(scale)
+    return adapter.run_attention(replace(config, scale=1.0), query, key, value, mask, bias, need_weights)
+
+
+query_overwritten = Mutant(
+    "ATT-query-overwritten",
+    story="the caller's query is scaled in place",
+    breaks={"CALL-IMMUT-1"},
+    hint="write q = q * scale, not q *= scale",
+    replace={adapter.run_attention: run_attention_scaling_in_place},
+    silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
+    source="survives ONNX's Attention cases",
+)
+
+
+def ignore_strides(x):
+    packed = torch.empty(x.shape, device="meta").stride()
+    return x if x.stride() == packed else x.as_strided(x.shape, [min(s, 1) for s in packed])
+
+
+def run_attention_on_raw_memory(config, query, key, value, mask, bias, need_weights):
+    return adapter.run_attention(config, query, ignore_strides(key), value, mask, bias, need_weights)
+
+
+strides_ignored = Mutant(
+    "ATT-strides-ignored",
+    story="memory is read as if it were contiguous",
+    breaks={"CALL-LAYOUT-1"},
+    hint="honour the strides, or call .contiguous() first",
+    replace={adapter.run_attention: run_attention_on_raw_memory},
+    silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
+    source="pytorch#181133",
+)
+
+
+def attention_with_cache(config, weights):
+    forward = adapter.attention(config, weights)
+    seen = {}
+
+    def cached(query, key, value, **options):
+        k = seen.setdefault(key.shape, key)
+        return forward(query, k, value, **options)
+
+    return cached
+
+
+stale_cache = Mutant(
+    "ATT-stale-cache",
+    story="keys are cached by their shape, and later calls get the first ones",
+    breaks={"CALL-REPEAT-1"},
+    hint="a cache needs a key that changes with its contents",
+    replace={adapter.attention: attention_with_cache},
+    silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
+)
+
+
+def default_scale_in_training_only(q):
+    return q.shape[-1] ** -0.5 if torch.is_grad_enabled() else 1.0
+
+
+unscaled_without_grad = Mutant(
+    "ATT-unscaled-without-grad",
+    story="a second path, taken without gradients, forgets the scale",
+    breaks={"CALL-MODE-1"},
+    hint="test the inference path against the training path",
+    replace={attention.default_scale: default_scale_in_training_only},
+)

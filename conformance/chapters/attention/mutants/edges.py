@@ -1,0 +1,42 @@
+"""Ways to get scaled dot-product attention wrong: errors and edges."""
+
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.reference import attention
+
+
+def attend_on_common_keys(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+    n = min(k.shape[-2], v.shape[-2])
+    return attention.attend(q, k[..., :n, :], v[..., :n, :], mask, bias, scale, dropout)
+
+
+lengths_cut = Mutant(
+    "ATT-lengths-cut",
+    story="surplus keys without values are dropped silently",
+    breaks={"ATT-ERROR-1"},
+    hint="raise an error where keys and values differ in number",
+    replace={attention.attend: attend_on_common_keys},
+)
+
+sizes_stretched = Mutant(
+    "ATT-sizes-stretched",
+    story="an axis of size 1 is stretched to fit: one value serves all keys",
+    breaks={"ATT-ERROR-2"},
+    hint="compare the sizes before an einsum or a product that broadcasts",
+    replace={attention.refuse_misfits: lambda q, k, v: None},
+)
+
+
+def attend_refusing_empty(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+    if not q.numel():
+        raise ValueError("empty input")
+    return attention.attend(q, k, v, mask, bias, scale, dropout)
+
+
+empty_refused = Mutant(
+    "ATT-empty-refused",
+    story="an empty batch is refused",
+    breaks={"CALL-EMPTY-1"},
+    hint="return an empty tensor of the right shape",
+    replace={attention.attend: attend_refusing_empty},
+    raises={"CALL-EMPTY-1"},
+)

@@ -1,0 +1,163 @@
+"""Ways to get scaled dot-product attention wrong: which keys and queries take part."""
+
+import torch
+
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.reference import attention
+
+
+def keep_first(n):
+    def score(q, k, scale):
+        scores = attention.score(q, k, scale)
+        return torch.cat([scores[..., :n], torch.full_like(scores[..., n:], float("-inf"))], dim=-1)
+
+    return score
+
+
+keys_past_32 = Mutant(
+    "ATT-keys-past-32",
+    story="keys past the 32nd are dropped",
+    breaks={"ATT-LONG-1"},
+    hint="loop over all tiles of keys",
+    replace={attention.score: keep_first(32)},
+    source="survives ONNX's Attention cases",
+)
+
+keys_past_64 = Mutant(
+    "ATT-keys-past-64",
+    story="keys past the 64th are dropped",
+    breaks={"ATT-LONG-1"},
+    hint="loop over all tiles of keys",
+    replace={attention.score: keep_first(64)},
+    source="survives ONNX's Attention cases",
+)
+
+
+def keep_whole_tiles(size):
+    def score(q, k, scale):
+        return keep_first(max(1, k.shape[-2] // size) * size)(q, k, scale)
+
+    return {attention.score: score}
+
+
+last_tile_of_keys = Mutant(
+    "ATT-last-tile-dropped",
+    story="keys are read in tiles, of 16 say, and the last, shorter tile is dropped",
+    breaks={"ATT-LONG-1"},
+    hint="round the number of tiles up: range(0, S, size), not range(S // size)",
+    replace=keep_whole_tiles(16),
+    variants=[keep_whole_tiles(size) for size in (2, 3, 4, 5, 8, 10, 32, 64, 128)],
+)
+
+
+def exponentials_in_tiles(scores, size):
+    """Return the exponentials of the scores less the largest so far, and of the scores less the largest of all."""
+    peak = scores.cummax(dim=-1).values
+    last = (torch.arange(scores.shape[-1]) // size * size + size - 1).clamp_max(scores.shape[-1] - 1)
+    so_far = peak[..., last]
+    so_far, peak = (x.masked_fill(torch.isneginf(x), 0.0) for x in (so_far, peak[..., -1:]))
+    return torch.exp(scores - so_far), torch.exp(scores - peak)
+
+
+def tiles_not_rescaled(size, mixed=True, summed=False):
+    def weigh(scores):
+        stale, right = exponentials_in_tiles(scores, size)
+        total = (stale if summed else right).sum(-1, keepdim=True)
+        return (stale if mixed else right) / total.masked_fill(total == 0, 1.0)
+
+    return {attention.weigh: weigh}
+
+
+not_rescaled_in_tiles = Mutant(
+    "ATT-tiles-not-rescaled",
+    story="a softmax over tiles of keys, 8 each say, does not rescale what it has summed when the maximum grows",
+    breaks={"ATT-KEYS-1", "ATT-ROWS-1"},
+    hint="multiply both the sum and the output so far by exp(old maximum - new maximum)",
+    replace=tiles_not_rescaled(8),
+    variants=[
+        tiles_not_rescaled(size, *stale)
+        for size in (8, 1, 2, 4, 16, 32, 64)
+        for stale in ((True, False), (True, True), (False, True))
+    ][1:],
+)
+
+last_tile_of_queries = Mutant(
+    "ATT-queries-past-64",
+    story="rows past the 64th query stay zero",
+    breaks={"ATT-LONG-1"},
+    hint="the last tile of queries may be shorter than the others",
+    replace={
+        attention.mix: lambda weights, v: (
+            attention.mix(weights, v) * (torch.arange(weights.shape[-2]) < 64)[:, None].to(v)
+        )
+    },
+)
+
+last_key_dropped = Mutant(
+    "ATT-last-key-dropped",
+    story="the last key is left out",
+    breaks={"ATT-KEYS-1"},
+    hint="the range over the keys ends one too early",
+    replace={attention.score: lambda q, k, scale: keep_first(max(1, k.shape[-2] - 1))(q, k, scale)},
+)
+
+
+def weigh_from_second(scores):
+    if scores.shape[-1] < 2:
+        return attention.weigh(scores)
+    return torch.cat([torch.zeros_like(scores[..., :1]), attention.weigh(scores[..., 1:])], dim=-1)
+
+
+first_key_dropped = Mutant(
+    "ATT-first-key-dropped",
+    story="the softmax runs over a slice, scores[..., 1:]: the first key is left out",
+    breaks={"ATT-KEYS-1", "MASK-BOOL-1"},
+    hint="the softmax runs over all keys",
+    replace={attention.weigh: weigh_from_second},
+)
+
+
+def score_with_recency(q, k, scale):
+    return attention.score(q, k, scale) + 0.3 * torch.arange(k.shape[-2]).to(q)
+
+
+recency = Mutant(
+    "ATT-recency",
+    story="later keys get a bonus that nobody asked for",
+    breaks={"ATT-KEYS-1"},
+    hint="positions are the business of a positional encoding",
+    replace={attention.score: score_with_recency},
+)
+
+queries_centred = Mutant(
+    "ATT-queries-centred",
+    story="the mean over all queries is subtracted from each",
+    breaks={"ATT-QUERY-1"},
+    hint="a row depends on its own query alone",
+    replace={attention.score: lambda q, k, scale: attention.score(q - q.mean(dim=-2, keepdim=True), k, scale)},
+)
+
+
+def zero_from_third(weights, v):
+    return attention.mix(weights, v) * (torch.arange(len(v)) < 3)[:, None, None, None].to(v)
+
+
+samples_past_3 = Mutant(
+    "ATT-samples-past-3",
+    story="samples past the third come out as zeros",
+    breaks={"ATT-BATCH-1"},
+    hint="loop over the whole batch",
+    replace={attention.mix: zero_from_third},
+    source="survives ONNX's Attention cases",
+)
+
+heads_averaged = Mutant(
+    "ATT-heads-averaged",
+    story="the heads are averaged, each gets the mean",
+    breaks={"ATT-HEAD-1"},
+    hint="concatenate the heads, do not average them",
+    replace={
+        attention.mix: lambda weights, v: attention.mix(weights, v).mean(1, keepdim=True).expand(-1, v.shape[1], -1, -1)
+    },
+    source="llm-first-principles",
+)

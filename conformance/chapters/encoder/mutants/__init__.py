@@ -1,0 +1,16 @@
+"""Ways to get the encoder wrong, by section."""
+
+# Of mutants that fit equally well, the first is named.
+SECTIONS = (
+    "call",
+    "residuals",
+    "sublayers",
+    "attention",
+    "padding",
+    "stack",
+    "modes",
+    "configuration",
+    "precision",
+    "learning",
+    "vacuous",
+)

@@ -1,0 +1,24 @@
+"""Ways to get LayerNorm wrong: all together."""
+
+import torch
+
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.reference import layer_norm
+
+
+def folded(x, shape, weight=None, bias=None, eps=1e-5):
+    if weight is None:
+        return layer_norm.layer_norm(x, shape, weight, bias, eps)
+    axes, wide = layer_norm.last_axes(x, shape), layer_norm.widened(x)
+    layer_norm.refuse_misfits(x, shape)
+    inverse = torch.sign(weight) * torch.rsqrt(layer_norm.variance(wide, axes) / weight.square() + eps)
+    return layer_norm.scale_and_shift((wide - layer_norm.mean(wide, axes)) * inverse, None, bias).to(x.dtype)
+
+
+gain_under_the_root = Mutant(
+    "LN-gain-under-the-root",
+    story="the gain is taken into the root before ε is added",
+    breaks={"LN-ORACLE-1"},
+    hint="first √(σ² + ε), then the gain",
+    replace={layer_norm.layer_norm: folded},
+)

@@ -1,0 +1,68 @@
+"""Ways to get learned positions wrong: what comes out."""
+
+import torch
+
+from attnconf.adapters import reference as adapter
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.reference import learned
+
+
+def coarse(table):
+    return table if table.dtype == torch.float64 else table.bfloat16().to(table.dtype)
+
+
+concatenated = Mutant(
+    "LRN-concatenated",
+    story="the row is concatenated to x instead of added",
+    breaks={"CALL-SHAPE-1"},
+    hint="add: the width stays dim",
+    replace={learned.add: lambda x, encoded: torch.cat([x, encoded.expand_as(x)], dim=-1)},
+)
+
+float32_out = Mutant(
+    "LRN-float32-out",
+    story="the output is float32, whatever the input is",
+    breaks={"CALL-DTYPE-1"},
+    hint="convert back to the dtype of x",
+    replace={learned.add: lambda x, encoded: x.float() + encoded.float()},
+)
+
+coarse_table = Mutant(
+    "LRN-coarse-table",
+    story="below float64 the table is rounded to bfloat16",
+    breaks={"LRN-HALF-1"},
+    hint="keep the table in the dtype of the model",
+    replace={learned.look_up: lambda table, positions: learned.look_up(coarse(table), positions)},
+)
+
+in_place = Mutant(
+    "LRN-in-place",
+    story="x += rows: the caller's tensor is changed",
+    breaks={"CALL-IMMUT-1"},
+    hint="write x = x + rows",
+    replace={
+        learned.add: lambda x, encoded: x + encoded if x.requires_grad or encoded.requires_grad else x.add_(encoded),
+    },
+)
+
+
+def counting_on(config, weights):
+    seen = 0
+
+    def forward(x, *, positions=None):
+        nonlocal seen
+        if positions is None:
+            positions = (torch.arange(x.shape[1]) + seen) % max(config.max_len, x.shape[1])
+            seen += x.shape[1]
+        return learned.learned(x, weights["table.weight"], positions, adapter.active_dropout(config))
+
+    return forward
+
+
+counts_on = Mutant(
+    "LRN-counts-on",
+    story="a call begins to count where the call before it ended",
+    breaks={"CALL-REPEAT-1"},
+    hint="count from 0 in every call; who decodes step by step gives positions",
+    replace={adapter.learned: counting_on},
+)

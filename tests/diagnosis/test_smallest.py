@@ -1,7 +1,7 @@
 """The smallest example under a failure: that it is small, still fails, says what it should, and never costs much."""
 
 import json
-import time
+import math
 from dataclasses import replace
 
 import jsonschema
@@ -177,16 +177,18 @@ def test_nothing_is_found_where_nothing_is_wrong():
     assert smallest.smallest(subject, subject, checked, case, "value") is None
 
 
-def test_the_time_is_kept_even_if_every_call_is_slow():
-    def slow(q, k, v):
-        time.sleep(0.02)
+@pytest.mark.parametrize("seconds", [0.0, math.inf])
+def test_nothing_is_called_when_the_time_is_over(seconds):
+    calls = []
+
+    def counted(q, k, v):
+        calls.append(1)
         return unscaled(q, k, v)
 
-    start = time.perf_counter()
-    checked, subject = all_checks()["ATT-SCALE-1"], Subject(attention(slow), "attention", "direct")
+    checked, subject = all_checks()["ATT-SCALE-1"], Subject(attention(counted), "attention", "direct")
     case = checked.cases(subject, 0, "cpu")[0]
-    smallest.smallest(subject, Subject(apply([]), "attention", "direct"), checked, case, "value", 0.05)
-    assert time.perf_counter() - start < 0.2 + 0.02 + 0.3
+    smallest.smallest(subject, Subject(apply([]), "attention", "direct"), checked, case, "value", seconds)
+    assert bool(calls) == (seconds > 0)
 
 
 def test_calls_are_counted(monkeypatch):
@@ -206,26 +208,23 @@ def test_calls_are_counted(monkeypatch):
 
 
 def drawn(implementation):
-    """Return the record of a run, and how long its drawing took, in seconds of work."""
+    """Return the record of a run with its pictures."""
     run = judge_all(make_plan([implementation], Settings()))
     run.pictures = draw(run, relate(run))
-    start = time.process_time()
-    run.pictures = draw(run, relate(run))
-    return record(run), time.process_time() - start
+    return record(run)
 
 
 def test_a_right_implementation_pays_nothing_and_has_none(monkeypatch):
     monkeypatch.setattr(illustrate, "apply", lambda mutants: pytest.fail("nothing is to be drawn"))
     reference = apply([])
-    content, _ = drawn(replace(reference, components={"attention": reference.components["attention"]}))
+    content = drawn(replace(reference, components={"attention": reference.components["attention"]}))
     assert not any(r["example"] or r["leaks"] for r in content["results"])
 
 
-def test_three_failures_of_a_run_are_drawn_within_a_second():
-    content, seconds = drawn(attention(lambda q, k, v: (q.sum() + v).cumsum(dim=-1)[:, :, :1].expand_as(q)))
+def test_at_most_three_failures_of_a_run_are_drawn():
+    content = drawn(attention(lambda q, k, v: (q.sum() + v).cumsum(dim=-1)[:, :, :1].expand_as(q)))
     shown = [r["requirement"] for r in content["results"] if r["example"]]
     assert 1 <= len(shown) <= illustrate.AT_MOST
-    assert seconds < illustrate.SECONDS + 0.5
     jsonschema.Draft202012Validator(SCHEMA).validate(content)
 
 
@@ -246,7 +245,7 @@ def test_whatever_an_implementation_does_nothing_is_raised(kind):
             raise RuntimeError("no modes, please")
         return None if kind == "none" and len(calls) > 40 else out
 
-    content, _ = drawn(attention(compute))
+    content = drawn(attention(compute))
     jsonschema.Draft202012Validator(SCHEMA).validate(content)
 
 
@@ -255,7 +254,7 @@ def test_a_fault_of_the_drawing_is_no_fault_of_the_run(monkeypatch):
         raise RuntimeError("no picture today")
 
     monkeypatch.setattr(illustrate, "described", fails)
-    content, _ = drawn(attention(unscaled))
+    content = drawn(attention(unscaled))
     assert not any(r["example"] for r in content["results"])
     assert any(r["outcome"] == "fail" for r in content["results"])
 

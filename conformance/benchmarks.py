@@ -83,7 +83,7 @@ def race(request: pytest.FixtureRequest, benchmark: Any) -> Callable[[str, str],
         try:
             case, entry = races.run(name, contender)
         except KeyboardInterrupt:  # pytest would write out every tensor on its way, for half a minute
-            benchmark.has_error = True  # else it warns that it was not used
+            benchmark.has_error = benchmark.skipped = True  # else it is stored, or warns that it was not used
             raise KeyboardInterrupt from None
         front.save_now_and_then()
         suspect = entry.get("verdict") == "SUSPECT"

@@ -61,9 +61,6 @@ def begin_run(config: pytest.Config) -> "Run":
 
     from attnconf.conformance.engine import coverage
     from attnconf.conformance.loading import deviations, find, required_conventions
-    from attnconf.conformance.run import implementations
-    from attnconf.conformance.run.judging import begin
-    from attnconf.conformance.run.plan import Settings, make_plan
 
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     gc.freeze()  # a collection would walk all of torch
@@ -72,25 +69,33 @@ def begin_run(config: pytest.Config) -> "Run":
     if config.getoption("--blind-spots") and not coverage.available():
         raise pytest.UsageError(f"--blind-spots: {coverage.MISSING}")
     throughput = _throughput(config, device)
+    wrong = (find.LoadError, registry.SpecError, deviations.DeviationError, required_conventions.PrescriptionError)
     try:
-        profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
-        choices = required_conventions.parse(config.getoption("--convention"))
-        find.working_folder_last()
-        loaded = [i for name in config.getoption("--impl") for i in implementations.load(name, choices)]
-        torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
-        settings = Settings(
-            config.getoption("--profile"), config.getoption("--seed"), device,
-            bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
-            config.getoption("--blind-spots"), throughput, choices,
-        )  # fmt: skip
-        return begin(make_plan(list({i.name: i for i in loaded}.values()), settings))
-    except (
-        find.LoadError,
-        registry.SpecError,
-        deviations.DeviationError,
-        required_conventions.PrescriptionError,
-    ) as error:
+        return _planned(config, device, throughput)
+    except wrong as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def _planned(config: pytest.Config, device: str, throughput: str | None) -> "Run":
+    """Return the planned run of what --impl names."""
+    import torch
+
+    from attnconf.conformance.loading import find, required_conventions
+    from attnconf.conformance.run import implementations
+    from attnconf.conformance.run.judging import begin
+    from attnconf.conformance.run.plan import Settings, make_plan
+
+    profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
+    choices = required_conventions.parse(config.getoption("--convention"))
+    find.working_folder_last()
+    loaded = [i for name in config.getoption("--impl") for i in implementations.load(name, choices)]
+    torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
+    settings = Settings(
+        config.getoption("--profile"), config.getoption("--seed"), device,
+        bool(config.getini("strict")), config.getoption("--thorough"),  # --strict is pytest's own
+        config.getoption("--blind-spots"), throughput, choices,
+    )  # fmt: skip
+    return begin(make_plan(list({i.name: i for i in loaded}.values()), settings))
 
 
 def _throughput(config: pytest.Config, device: str) -> str | None:

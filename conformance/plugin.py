@@ -247,6 +247,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def _kept(front: Front) -> str:
     """Return the words on an interrupted run: the number of its judgements, and the file that has them."""
     judged = f"{len(front.run.outcomes)} of {len(front.run.plan.planned)} planned checks were judged"
+    if front.run.races:
+        cases = {entrant.case.name for entrant in front.run.entrants}
+        judged += f", and {len(cases & front.run.races.cases.keys())} of {len(cases)} cases timed"
     kept = "nothing was kept" if front.unwritten else f"kept in {front.results}"
     kept = kept if front.results else "nothing was kept (no --results)"
     return f"interrupted: {judged}; {kept}"

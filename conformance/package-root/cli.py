@@ -138,10 +138,22 @@ def _bind(arguments: argparse.Namespace) -> int:
         else:
             write_text(arguments.output, text)
     except LoadError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(_is_an_adapter(arguments.what) or str(error)) from None
     except OSError as error:
         raise UsageError(f"cannot write {str(arguments.output)!r}: {error.strerror or error}") from None
     return OK
+
+
+def _is_an_adapter(what: str) -> str | None:
+    """Return a message if there is nothing to bind, as the file is an adapter."""
+    from attnconf.conformance.loading import adapter, find, resolve
+
+    try:
+        name, source = resolve.source_of(what)
+    except find.LoadError:
+        return None
+    is_adapter = name.chosen is None and adapter.is_adapter(source)
+    return f"{what} is an adapter already: attnconf run --impl {what} judges it" if is_adapter else None
 
 
 def _add_demo(verb: argparse.ArgumentParser) -> None:

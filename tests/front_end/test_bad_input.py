@@ -220,6 +220,10 @@ def test_an_option_that_makes_no_sense(refuse, options, message):
     assert message in refuse("run", "--impl=right.py", *options)
 
 
+def test_an_adapter_has_no_binding_to_write(refuse):
+    assert refuse("bind", "right.py") == "right.py is an adapter already: attnconf run --impl right.py judges it"
+
+
 def test_an_implementation_that_claims_an_unknown_profile(refuse, folder):
     (folder / "claims.py").write_text("profile = 'core-0'\ndef attention(config, weights): ...\n", encoding="utf-8")
     assert refuse("run", "--impl=claims.py").startswith("claims.py claims an unknown profile 'core-0': there are ")

@@ -48,16 +48,17 @@ class MutantText:
 
 
 @cache
-def mutant_modules(chapter: str) -> tuple[str, ...]:
-    """Return a chapter's modules of mutants, as paths in its folder: "mutants", or "mutants/heads" and its neighbours.
+def modules(chapter: str, room: str) -> tuple[str, ...]:
+    """Return a chapter's modules of checks or mutants, as paths in its folder.
 
-    Their order, which a folder states as SECTIONS, is that of the mutants.
+    These are ("mutants",), say, or, by section, ("mutants/sizes", "mutants/heads", …) in the order that the folder
+    states as SECTIONS.
     """
-    folder = CHAPTERS / chapter / "mutants"
+    folder = CHAPTERS / chapter / room
     if not folder.is_dir():
-        return ("mutants",)
+        return (room,)
     (sections,) = (node.value for node in parsed(folder / "__init__.py").body if isinstance(node, ast.Assign))
-    return tuple(f"mutants/{name}" for name in ast.literal_eval(sections))
+    return tuple(f"{room}/{name}" for name in ast.literal_eval(sections))
 
 
 @cache
@@ -65,7 +66,7 @@ def mutant_texts() -> dict[str, MutantText]:
     """Return the mutants of all chapters by id, in the order of their modules."""
     found = {}
     for chapter in registry.CHAPTERS.values():
-        for module in mutant_modules(chapter):
+        for module in modules(chapter, "mutants"):
             source = (CHAPTERS / chapter / f"{module}.py").read_text(encoding="utf-8")
             for node in ast.parse(_told(source)).body:
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _named(node.value, "Mutant"):
@@ -139,18 +140,21 @@ class CheckText:
 
     function: str
     chapter: str
+    module: str  # "checks/heads": a file of the chapter's folder
     line: int
 
 
 @cache
 def check_texts(chapter: str) -> dict[str, CheckText]:
-    """Return the checks in a chapter's module by requirement: the functions marked ``@requirement("…")``."""
-    found = {}
-    for node in parsed(CHAPTERS / chapter / "checks.py").body:
-        for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-            if isinstance(node, ast.FunctionDef) and isinstance(mark, ast.Call) and _named(mark, "requirement"):
-                found[ast.literal_eval(mark.args[0])] = CheckText(node.name, chapter, node.lineno)
-    return found
+    """Return a chapter's checks by requirement: the functions marked ``@requirement("…")``."""
+    return {
+        ast.literal_eval(mark.args[0]): CheckText(node.name, chapter, module, node.lineno)
+        for module in modules(chapter, "checks")
+        for node in parsed(CHAPTERS / chapter / f"{module}.py").body
+        if isinstance(node, ast.FunctionDef)
+        for mark in node.decorator_list
+        if isinstance(mark, ast.Call) and _named(mark, "requirement")
+    }
 
 
 def parsed(path: Path) -> ast.Module:

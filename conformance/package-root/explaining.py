@@ -16,7 +16,6 @@ from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
 
 WIDTH = 100
-CHECKS = "conformance/chapters/{}/checks.py"
 
 
 def explain(name: str) -> list[str]:
@@ -256,7 +255,7 @@ def _judged_on(r: registry.Requirement) -> list[str]:
 
 
 def _standing(check: catalogue.CheckText) -> str:
-    return f"{check.function} ({CHECKS.format(check.chapter)}:{check.line})"
+    return f"{check.function} (conformance/chapters/{check.chapter}/{check.module}.py:{check.line})"
 
 
 def _paired(pairs: Iterable[tuple[str, str]]) -> list[str]:

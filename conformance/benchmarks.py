@@ -120,6 +120,6 @@ def _nothing() -> None:
 def _extra(case: dict[str, Any], entry: dict[str, Any], races: Any) -> dict[str, Any]:
     """Return our statistics with the anchor and the machine, for pytest-benchmark's file."""
     own = {key: value for key, value in entry.items() if key not in KEPT_APART}
-    told = {key: case[key] for key in ("case", "text", "aa", "clock", "rounds", "stopped", "seed")}
+    run = {key: case[key] for key in ("case", "text", "aa", "clock", "rounds", "stopped", "seed")}
     anchor = {"name": case["anchor"]["name"], "median_s": case["anchor"]["median_s"]}
-    return {"contender": entry["name"], **told, **own, "anchor": anchor, "machine": races.facts, "peaks": races.peaks}
+    return {"contender": entry["name"], **run, **own, "anchor": anchor, "machine": races.facts, "peaks": races.peaks}

@@ -11,7 +11,6 @@ import pytest
 
 from attnconf.conformance import options, printing
 from attnconf.conformance.engine import progress
-from attnconf.spec.nearest import hint
 
 if TYPE_CHECKING:
     from attnconf.conformance.engine.request import Unjudgeable
@@ -165,20 +164,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
 def _select(front: Front, config: pytest.Config) -> None:
     """Let ``-k`` choose by requirement and by case: an item runs with those of its cases that fit."""
     from attnconf.conformance.run.plan import select
-    from attnconf.conformance.run.selection import by_expression
+    from attnconf.conformance.run.selection import by_expression, nothing_selected
 
     try:
         keep, race = by_expression(config.option.keyword)
     except ValueError as error:
-        raise pytest.UsageError(str(error)) from None
-    cases = sorted({entrant.case.name for entrant in front.run.entrants})
-    front.run.plan = select(front.run.plan, keep)
+        raise pytest.UsageError(f"-k {error}") from None
+    timed = sorted({entrant.case.name for entrant in front.run.entrants})
+    whole = front.run.plan
+    front.run.plan = select(whole, keep)
     if front.run.races:
         front.run.races.plan = [entrant for entrant in front.run.races.plan if race(entrant)]
     if not front.run.plan.planned and not front.run.entrants and not front.unjudgeable:
-        near = [name for name in cases if config.option.keyword in name]
-        such = f"; cases with such names: {', '.join(near)}" if near else hint(config.option.keyword, cases)
-        raise pytest.UsageError(f"-k {config.option.keyword!r} selects nothing{such}")
+        near = [name for name in timed if config.option.keyword in name]
+        such = f"; cases with such names: {', '.join(near)}" if near else ""
+        raise pytest.UsageError(f"-k {nothing_selected(config.option.keyword, whole)}{such}")
     config.option.keyword = ""
 
 
@@ -245,7 +245,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def _kept(front: Front) -> str:
-    """Return in words what an interrupted run has judged, and whether that was kept."""
+    """Return the words on an interrupted run: the number of its judgements, and the file that has them."""
     judged = f"{len(front.run.outcomes)} of {len(front.run.plan.planned)} planned checks were judged"
     kept = "nothing was kept" if front.unwritten else f"kept in {front.results}"
     kept = kept if front.results else "nothing was kept (no --results)"

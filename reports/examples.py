@@ -17,17 +17,17 @@ COLOURS = {".": "#ffffff", "o": "#9ecae1", "X": "#d62728", "!": "#ff9f1c"}
 
 def example(result: Result, width: int = WIDTH) -> list[str]:
     """Return the lines of the smallest example, of at most ``width`` characters if possible; [] without one."""
-    found = result.get("example")
-    if not found:
+    picture = result.get("example")
+    if not picture:
         return []
-    given = [f"{x['name']} = {_text(x['value'])}" for x in found["inputs"]]
+    inputs = [f"{x['name']} = {_text(x['value'])}" for x in picture["inputs"]]
     width = min(width, WIDTH)
-    lines = _side_by_side(given, width)
-    if found["notes"]:
-        lines.append(f"({'; '.join(found['notes'])})")
-    wide = max(len(step["name"]) for step in found["steps"])
-    seen = any(step["yours"] is not None for step in found["steps"][:-1])
-    for step in found["steps"]:
+    lines = _side_by_side(inputs, width)
+    if picture["notes"]:
+        lines.append(f"({'; '.join(picture['notes'])})")
+    wide = max(len(step["name"]) for step in picture["steps"])
+    seen = any(step["yours"] is not None for step in picture["steps"][:-1])
+    for step in picture["steps"]:
         lines += _step(step, wide, "first difference" if seen else "differs", width)
     return [part for line in lines for part in _broken(line, width)]
 
@@ -69,23 +69,23 @@ def _text(x: Any) -> str:
 
 def leaks(result: Result) -> list[str]:
     """Return the lines of the map of dependences; [] without one."""
-    found = result.get("leaks")
-    if not found:
+    dependency = result.get("leaks")
+    if not dependency:
         return []
-    row, columns = _word(found["rows"][0]), list(dict.fromkeys(map(_word, found["columns"])))
+    row, columns = _word(dependency["rows"][0]), list(dict.fromkeys(map(_word, dependency["columns"])))
     lines = [f"rows: {'output of ' * (row != 'out')}{row} i, columns: {', '.join(f'{c} j' for c in columns)}"]
-    lines[0] += f"   ({found['what']})"
-    wide = max(len(_number(name)) for name in (*found["rows"], *found["columns"]))
-    lines.append(" " * wide + _spaced([_number(name) for name in found["columns"]], found["columns"], wide))
-    for name, cells in zip(found["rows"], found["cells"], strict=True):
-        lines.append(f"{_number(name):>{wide}}" + _spaced(cells, found["columns"], wide))
-    return [*lines, LEGEND, *([DIAGONAL] if _at_once(found) else [])]
+    lines[0] += f"   ({dependency['what']})"
+    wide = max(len(_number(name)) for name in (*dependency["rows"], *dependency["columns"]))
+    lines.append(" " * wide + _spaced([_number(name) for name in dependency["columns"]], dependency["columns"], wide))
+    for name, cells in zip(dependency["rows"], dependency["cells"], strict=True):
+        lines.append(f"{_number(name):>{wide}}" + _spaced(cells, dependency["columns"], wide))
+    return [*lines, LEGEND, *([DIAGONAL] if _at_once(dependency) else [])]
 
 
-def _at_once(found: dict[str, Any]) -> bool:
+def _at_once(dependency: dict[str, Any]) -> bool:
     """Return whether each token is both query and key: there are as many tokens as outputs."""
-    words = Counter(map(_word, found["columns"]))
-    return any(words[word] == len(found["rows"]) for word in ("token", "target"))
+    words = Counter(map(_word, dependency["columns"]))
+    return any(words[word] == len(dependency["rows"]) for word in ("token", "target"))
 
 
 def _spaced(cells: Iterable[str], columns: list[str], wide: int) -> str:
@@ -125,14 +125,14 @@ def name(result: Result) -> str:
 
 def svg(result: Result) -> str:
     """Return the map of dependences as a picture: a row of squares for each position of the output."""
-    found = result["leaks"]
-    across, left, top = len(found["columns"]), 90, 90
-    width, height = left + SIDE * across + 10, top + SIDE * len(found["rows"]) + 60
-    parts = [_label(left - 6, top + SIDE * i + 15, text, "end") for i, text in enumerate(found["rows"])]
-    parts += [_upright(left + SIDE * j + 15, top - 6, text) for j, text in enumerate(found["columns"])]
-    for i, cells in enumerate(found["cells"]):
+    dependency = result["leaks"]
+    across, left, top = len(dependency["columns"]), 90, 90
+    width, height = left + SIDE * across + 10, top + SIDE * len(dependency["rows"]) + 60
+    parts = [_label(left - 6, top + SIDE * i + 15, text, "end") for i, text in enumerate(dependency["rows"])]
+    parts += [_upright(left + SIDE * j + 15, top - 6, text) for j, text in enumerate(dependency["columns"])]
+    for i, cells in enumerate(dependency["cells"]):
         parts += [_square(left + SIDE * j, top + SIDE * i, cell) for j, cell in enumerate(cells)]
-    for k, line in enumerate(textwrap.wrap(found["what"], max(20, width // 6))[:2]):
+    for k, line in enumerate(textwrap.wrap(dependency["what"], max(20, width // 6))[:2]):
         parts.append(_label(4, height - 38 + 14 * k, line, "start"))
     parts.append(_label(4, height - 8, LEGEND, "start"))
     size = f'width="{max(width, 300)}" height="{height}"'

@@ -22,8 +22,8 @@ UNBROKEN = ("rerun", "example", "leaks")  # lines that are copied, and drawings
 
 def roots(record: Record) -> list[Result]:
     """Return the failures at the root (they follow from no other), MUST first."""
-    found = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
-    return sorted(found, key=lambda r: r["strength"] != "MUST")
+    failures = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
+    return sorted(failures, key=lambda r: r["strength"] != "MUST")
 
 
 def counting(record: Record, result: Result) -> bool:
@@ -47,12 +47,12 @@ def _following(record: Record, root: Result) -> list[Result]:
 
 def causes(record: Record) -> list[list[Result]]:
     """Return the failures at the root, grouped by the known mistake that explains several of one component."""
-    found: dict[tuple[Any, ...], list[Result]] = {}
+    by_mistake: dict[tuple[Any, ...], list[Result]] = {}
     for r in roots(record):
         named = tuple((*mistake["mutants"], mistake["hint"]) for mistake in r["diagnosis"])
         same = (r["implementation"], r["component"], named) if named and not r["deviation"] else (id(r),)
-        found.setdefault(same, []).append(r)
-    return list(found.values())
+        by_mistake.setdefault(same, []).append(r)
+    return list(by_mistake.values())
 
 
 def failures(record: Record, width: int = WIDTH, verbose: bool = False) -> list[str]:
@@ -166,12 +166,12 @@ def _options(record: Record, result: Result) -> str:
     """Return the options of a rerun, without its selection."""
     suite = record["suite"]
     profile = "throughput" if result["spec"].startswith("spec/throughput.md") else suite["profile"]
-    given = [f"--impl={result['implementation']}"]
-    given += [] if profile.startswith("core") else [f"--profile={profile}"]  # core: where none is asked for
-    given += [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
-    given += [f"--seed={suite['seed']}"] if suite["seed"] else []
-    given += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
-    return " ".join(given)
+    options = [f"--impl={result['implementation']}"]
+    options += [] if profile.startswith("core") else [f"--profile={profile}"]  # core: where none is asked for
+    options += [f"--convention={name}={choice}" for name, choice in suite.get("prescribed", {}).items()]
+    options += [f"--seed={suite['seed']}"] if suite["seed"] else []
+    options += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
+    return " ".join(options)
 
 
 def _laid_out(name: str, text: str, width: int) -> list[str]:

@@ -70,7 +70,7 @@ def _killers(record: Record) -> dict[str, list[str]]:
     for row in record["rows"]:
         for root in row["roots"]:
             killers.setdefault(root, {})[row["mutant"]] = None
-    return {root: list(found) for root, found in killers.items()}
+    return {root: list(mutants) for root, mutants in killers.items()}
 
 
 def _equivalents(record: Record) -> list[str]:

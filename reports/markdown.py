@@ -18,7 +18,7 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder:
     """Return the report on records, each with the name of its file.
 
     ``root``: the way from the report to the folder that holds spec/, for links; None: name the place without a link.
-    ``folder``: the way to the folder that holds what ``pictures`` returns; None: there are no pictures.
+    ``folder``: the way to the folder with the pictures of ``pictures``; None: there are no pictures.
     """
     merged = merge(records)
     sections = [
@@ -58,10 +58,10 @@ def _labels(records: Sequence[tuple[str, Record]]) -> list[dict[str, str]]:
             versions.setdefault(i["name"], []).append(i["version"])
 
     def label(i: Mapping[str, Any], file: str) -> str:
-        found = versions[i["name"]]
-        if len(found) == 1:
+        known = versions[i["name"]]
+        if len(known) == 1:
             return str(i["name"])
-        apart = len(set(found)) == len(found) and None not in found
+        apart = len(set(known)) == len(known) and None not in known
         return f"{i['name']} ({i['version'] if apart else file})"
 
     return [{i["name"]: label(i, file) for i in record["implementations"]} for file, record in records]
@@ -134,7 +134,7 @@ def _requirements(record: Record, root: str | None) -> list[str]:
     if not rows:
         return []
     lines = _tabulated(rows, ["requirement", "strength", *map(_cell, names)])
-    return [*lines, "", f"{tables.LEGEND}; -: not applicable; empty: not judged."]
+    return [*lines, "", f"{'; '.join(tables.LEGEND.values())}; empty: not judged."]
 
 
 def _linked(text: str, place: str, root: str | None) -> str:
@@ -146,11 +146,11 @@ def _place(place: str, root: str | None) -> str:
 
 
 def _conventions(record: Record) -> list[str]:
-    those = [i for i in record["implementations"] if i["components"]]
-    found = sorted({convention for i in those for convention in i["conventions"]})
+    judged = [i for i in record["implementations"] if i["components"]]
+    names = sorted({convention for i in judged for convention in i["conventions"]})
     return table(
-        ("convention", *(i["name"] for i in those)),
-        [(convention, *(i["conventions"].get(convention, "") for i in those)) for convention in found],
+        ("convention", *(i["name"] for i in judged)),
+        [(convention, *(i["conventions"].get(convention, "") for i in judged)) for convention in names],
     )
 
 
@@ -182,11 +182,11 @@ def _bullets(r: Result, record: Record) -> Iterable[str]:
         yield f"* First case: {_text(cases[0]['described'])}"
         if cases[0]["error"] is not None and cases[0]["bound"] is not None:
             yield f"* Error: {cases[0]['error']:.3g} > {cases[0]['bound']:.2g} ({_text(cases[0]['source'])})"
-    for found in r["diagnosis"]:
-        yield f"* Likely mistake: {_text(found['story'])} ({', '.join(found['mutants'])})"
-        if found.get("where"):
-            yield f"* Where: {found['where']}" + (f": {_text(found['code'])}" if found.get("code") else "")
-        yield f"* Hint: {_text(found['hint'])}"
+    for mistake in r["diagnosis"]:
+        yield f"* Likely mistake: {_text(mistake['story'])} ({', '.join(mistake['mutants'])})"
+        if mistake.get("where"):
+            yield f"* Where: {mistake['where']}" + (f": {_text(mistake['code'])}" if mistake.get("code") else "")
+        yield f"* Hint: {_text(mistake['hint'])}"
     advice = r.get("advice") or {}
     yield from (
         f"* {title}: {_text(advice[key])}" for title, key in (("Try", "hint"), ("Where", "where")) if advice.get(key)

@@ -37,25 +37,25 @@ def _jobs(records: Sequence[tuple[str, Record]]) -> list[tuple[str, Any]]:
     if not available():
         return jobs
     for file, record in records:
-        found = record.get("throughput")
-        cases = [case for case in found["cases"] if case["status"] == "timed"] if found else []
+        timing = record.get("throughput")
+        cases = [case for case in timing["cases"] if case["status"] == "timed"] if timing else []
         prefix = f"throughput-{re.sub(r'[^a-zA-Z0-9]+', '-', file.removesuffix('.json')).strip('-')}"
         for group in dict.fromkeys(case["group"] for case in cases):
             kinds = _kinds([case for case in cases if case["group"] == group])
             if kinds:
                 jobs.append((f"{prefix}-{group.replace(' ', '-')}.svg", lambda g=group, k=kinds: _lengths(g, k)))
         if any(case["work"]["flops"] for case in cases):
-            jobs.append((f"{prefix}-roofline.svg", lambda f=found, c=cases: _roofline(f, c)))
+            jobs.append((f"{prefix}-roofline.svg", lambda f=timing, c=cases: _roofline(f, c)))
     return jobs
 
 
 def _by_contender(cases: Sequence[Record]) -> Series:
-    found: Series = {}
+    series: Series = {}
     for case in sorted(cases, key=lambda case: case["sizes"]["S"]):
         for entry in (case["anchor"], *case["contenders"]):
             if "median_s" in entry:
-                found.setdefault(entry["name"], []).append((case, entry))
-    return found
+                series.setdefault(entry["name"], []).append((case, entry))
+    return series
 
 
 def _kind(case: Record) -> str:
@@ -67,10 +67,10 @@ def _kind(case: Record) -> str:
 
 def _kinds(cases: Sequence[Record]) -> dict[str, list[Record]]:
     """Return the cases by their kind, where there are several lengths of a kind."""
-    found: dict[str, list[Record]] = {}
+    by_kind: dict[str, list[Record]] = {}
     for case in cases:
-        found.setdefault(_kind(case), []).append(case)
-    return {kind: those for kind, those in found.items() if len({case["sizes"]["S"] for case in those}) > 1}
+        by_kind.setdefault(_kind(case), []).append(case)
+    return {kind: alike for kind, alike in by_kind.items() if len({case["sizes"]["S"] for case in alike}) > 1}
 
 
 def _lengths(group: str, kinds: dict[str, list[Record]]) -> str:
@@ -93,18 +93,18 @@ def _lengths(group: str, kinds: dict[str, list[Record]]) -> str:
     return _svg(figure)
 
 
-def _roofline(found: Record, cases: Sequence[Record]) -> str:
+def _roofline(timing: Record, cases: Sequence[Record]) -> str:
     """Draw every contender's operations a second over operations for each byte, under what the machine can do."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")
     panel = figure.subplots()
-    those = [case for case in cases if case["work"]["flops"]]
-    for number, (name, points) in enumerate(_by_contender(those).items()):
+    counted = [case for case in cases if case["work"]["flops"]]
+    for number, (name, points) in enumerate(_by_contender(counted).items()):
         work = [(c["work"]["flops"] / c["work"]["bytes"], c["work"]["flops"] / e["median_s"] / 1e12) for c, e in points]
         panel.loglog(*zip(*work, strict=True), ".", color=f"C{number}", label=name)
-    _roofs(panel, found["peaks"], [c["work"]["flops"] / c["work"]["bytes"] for c in those])
-    panel.set(xlabel="operations for each byte", ylabel="TFLOP/s", title=f"Roofline, {found['device']}")
+    _roofs(panel, timing["peaks"], [c["work"]["flops"] / c["work"]["bytes"] for c in counted])
+    panel.set(xlabel="operations for each byte", ylabel="TFLOP/s", title=f"Roofline, {timing['device']}")
     _ticks(panel)
     panel.legend(fontsize=6)
     return _svg(figure)

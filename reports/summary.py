@@ -15,23 +15,23 @@ Row = tuple[str, str]
 MOST_ROOTS, MOST_SPOTS = 3, 12
 
 
-def summary(record: Record, told: bool = False) -> list[str]:
+def summary(record: Record, shown_before: bool = False) -> list[str]:
     """Return the lines on the one implementation of a run, or on each of those that one file holds.
 
-    There are none if several are compared, or if the run was cut short. ``told``: recommendations were shown before.
+    There are none if several are compared, or if the run was cut short. ``shown_before``: recommendations stand above.
     """
     if not record["complete"] or not is_one(record["implementations"]):
         return []
     lines: list[str] = []
     for name, part in _parts(record):
-        lines += ["", *([name] if len(record["implementations"]) > 1 else []), *_of_one(part, told)]
+        lines += ["", *([name] if len(record["implementations"]) > 1 else []), *_of_one(part, shown_before)]
     return lines
 
 
 def is_one(implementations: list[dict[str, Any]]) -> bool:
     """Return whether there is one implementation, or several from one file."""
-    found = all(i["binding"] == "inferred" or not i["components"] for i in implementations)
-    return len(implementations) == 1 or (found and len({i["source"] for i in implementations}) == 1)
+    inferred = all(i["binding"] == "inferred" or not i["components"] for i in implementations)
+    return len(implementations) == 1 or (inferred and len({i["source"] for i in implementations}) == 1)
 
 
 def _parts(record: Record) -> Iterator[tuple[str, Record]]:
@@ -44,12 +44,12 @@ def _parts(record: Record) -> Iterator[tuple[str, Record]]:
         yield i["name"], {**record, **mine, "implementations": [i]}
 
 
-def _of_one(record: Record, told: bool) -> list[str]:
+def _of_one(record: Record, shown_before: bool) -> list[str]:
     """Return the lines on mistakes, fixes and places, on what to read next, and on recommendations."""
     judged = [r for r in record["results"] if r["outcome"] in ("pass", "fail")]
     roots = [r for same in causes(record) for r in same if not r["deviation"]]
     wrong = [r for r in roots if counting(record, r)]
-    optional = [] if told else _optional(record, wrong, roots)
+    optional = [] if shown_before else _optional(record, wrong, roots)
     return [*_wrong(record, wrong, bool(judged)), _next(record, wrong), *optional]
 
 
@@ -66,18 +66,18 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
         return [f"wrong: {nothing}" + (f"; not shown: {'; '.join(short)}" if short and judged else "")] + (
             [f"why:   {'; '.join(short)}"] if short and not judged else []
         )
-    said: dict[tuple[Row, ...], list[str]] = {}
+    mistakes: dict[tuple[Row, ...], list[str]] = {}
     for r in roots:
-        said.setdefault(tuple(_told(r)), []).append(r["requirement"])
+        mistakes.setdefault(tuple(_told(r)), []).append(r["requirement"])
     follow = sum(bool(r["follows_from"]) for r in record["results"])
     lines = []
-    for n, (rows, repeated) in enumerate(list(said.items())[:MOST_ROOTS]):
+    for n, (rows, repeated) in enumerate(list(mistakes.items())[:MOST_ROOTS]):
         ids = list(dict.fromkeys(repeated))
         named = f" ({', '.join(ids[:3])}{', …' if len(ids) > 3 else ''})"
         named += f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow and not n else ""
         lines += [f"{label + ':':<6} {text}{named if not at else ''}" for at, (label, text) in enumerate(rows)]
     return lines + (
-        [f"wrong: {len(said) - MOST_ROOTS} more: without -q each is shown"] if len(said) > MOST_ROOTS else []
+        [f"wrong: {len(mistakes) - MOST_ROOTS} more: without -q each is shown"] if len(mistakes) > MOST_ROOTS else []
     )
 
 
@@ -94,16 +94,16 @@ def _told(r: Result) -> list[Row]:
 
 def in_words(result: Result) -> str:
     """Return the story of the known mistake, else the sentence of the check that does not hold."""
-    found = result["diagnosis"][0]["story"] if result["diagnosis"] else ""
-    return found or f"does not hold: {result['check'].replace('_', ' ')}"
+    story = result["diagnosis"][0]["story"] if result["diagnosis"] else ""
+    return story or f"does not hold: {result['check'].replace('_', ' ')}"
 
 
 def _next(record: Record, roots: list[Result]) -> str:
     if not roots:
-        given = {v["verdict"] for v in record["verdicts"]}
-        if "not-gradable" in given:
+        verdicts = {v["verdict"] for v in record["verdicts"]}
+        if "not-gradable" in verdicts:
             return "next:  mend what keeps it from being judged, and run again"
-        if given == {"conformant"} or "nonconformant" in given:  # only known deviations
+        if verdicts == {"conformant"} or "nonconformant" in verdicts:  # only known deviations
             return "next:  --thorough and --blind-spots look further"
         if record["suite"]["selected"]:
             return "next:  judge all of it: the same command without -k"
@@ -147,10 +147,10 @@ def blind_spots(record: Record) -> list[str]:
         lines += [f"not exercised: {len(hidden) - MOST_SPOTS} places more"] if len(hidden) > MOST_SPOTS else []
         lines += [f"not exercised: nothing that was called of {i['name']}"] if not hidden else []
         for kind, title in (("function", "never called"), ("error", "error branches that were not reached")):
-            those = [
+            places = [
                 f"{_place(s)} ({_code(s)})" if kind == "function" else _place(s) for s in spots if s["kind"] == kind
             ]
-            lines += [f"{title}: {', '.join(those)}"] if those else []
+            lines += [f"{title}: {', '.join(places)}"] if places else []
     return ["", *lines] if lines else []
 
 

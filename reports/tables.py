@@ -16,10 +16,13 @@ SHORT = {
     "pass": "pass", "fail": "FAIL", "unsupported": "unsupported", "not-applicable": "-", "not-run": "not run",
     "error": "ERROR",
 }  # fmt: skip
-LEGEND = (
-    "FAIL: at the root; follows: a consequence of it; not met: only recommended; "
-    "known: listed beside the adapter, with reason and link"
-)
+LEGEND = {  # beginning or end of a cell -> its meaning
+    "FAIL": "FAIL: at the root",
+    "follows": "follows: a consequence of it",
+    "not met": "not met: only recommended",
+    "known": "known: listed beside the adapter, with reason and link",
+    "-": "-: does not apply, as it needs what the component lacks",
+}
 LINES = "    \n    \n -- \n    \n    \n    \n    \n    \n"  # of the table: one under its head
 FEW_CHAPTERS = 3  # chapters with all sections listed; with more chapters, one without failures has one line
 _WORST_FIRST = ("error", "fail", "not met", "unsupported", "not-run", "pass", "not-applicable")
@@ -50,12 +53,12 @@ def sections(record: Record) -> list[str]:
 
 def _counts(record: Record) -> dict[tuple[str, str], Counter[str]]:
     """Return the number of requirements by section and outcome, without those that are not applicable."""
-    found: dict[tuple[str, str], Counter[str]] = {}
+    by_section: dict[tuple[str, str], Counter[str]] = {}
     for r in record["results"]:
         if r["outcome"] != "not-applicable":
             word = "follows" if r["outcome"] == "fail" and r["follows_from"] else _outcome(record, r)
-            found.setdefault((_chapter(r), r.get("topic") or "all"), Counter())[word] += 1
-    return found
+            by_section.setdefault((_chapter(r), r.get("topic") or "all"), Counter())[word] += 1
+    return by_section
 
 
 def _chapter(result: Result) -> str:
@@ -108,13 +111,13 @@ def rows(record: Record) -> list[list[str]]:
     """
     names = [i["name"] for i in record["implementations"] if i["components"]]
     levels: dict[str, set[str]] = {}
+    outcomes: dict[tuple[str, str], list[tuple[str, Result]]] = {}
     for r in record["results"]:
         levels.setdefault(r["requirement"], set()).add(r["strength"])
-    found: dict[tuple[str, str], list[tuple[str, Result]]] = {}
-    for r in record["results"]:
-        found.setdefault((r["requirement"], r["implementation"]), []).append((_outcome(record, r), r))
+        outcomes.setdefault((r["requirement"], r["implementation"]), []).append((_outcome(record, r), r))
     return [
-        [name, " or ".join(sorted(of))] + [cell(found.get((name, i), [])) for i in names] for name, of in levels.items()
+        [name, " or ".join(sorted(strengths))] + [cell(outcomes.get((name, i), [])) for i in names]
+        for name, strengths in levels.items()
     ]
 
 
@@ -137,5 +140,10 @@ def table(record: Record, width: int) -> list[str]:
     console = Console(file=page, width=max(width, 30 + 12 * len(names)), color_system=None, markup=False, emoji=False)
     console.print(drawn)
     lines = [line.rstrip() for line in page.getvalue().splitlines()]
-    failed = any(not row_cell.startswith(("pass", "-")) for row in content for row_cell in row[2:] if row_cell)
-    return ["", *lines, *(["", *textwrap.wrap(LEGEND, max(width, 40))] if failed else [])]
+    cells = [row_cell for row in content for row_cell in row[2:]]
+    legend = [meaning for word, meaning in LEGEND.items() if any(_begins_or_ends(c, word) for c in cells)]
+    return ["", *lines, *(["", *textwrap.wrap("; ".join(legend), max(width, 40))] if legend else [])]
+
+
+def _begins_or_ends(text: str, word: str) -> bool:
+    return text.startswith(word) or text.endswith(word)

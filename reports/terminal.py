@@ -40,7 +40,7 @@ def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: 
             verdicts(record),
             throughput.lines(record),
             _optional(record, columns, in_full) if in_full or not one else [],
-            summary(record, told=in_full),
+            summary(record, shown_before=in_full),
         ]
     return [line for part in parts for text in part for line in _fitted(text, columns)]
 
@@ -89,13 +89,13 @@ def _cut(line: str, columns: int, whole: bool) -> list[str]:
 
 def _optional(record: Record, columns: int, in_full: bool) -> list[str]:
     """Return the lines on recommendations that are not followed: one each, or in full."""
-    found = blocks(record, columns, in_full, optional=True)
-    if not found:
+    recommendations = blocks(record, columns, in_full, optional=True)
+    if not recommendations:
         return []
     title = "optional: recommendations (SHOULD) that are not followed, no part of a verdict"
     if in_full:
-        return ["", title, *(line for lines in found for line in ["", *lines])]
-    return ["", title, *(f"  {lines[0]}" for lines in found)]
+        return ["", title, *(line for lines in recommendations for line in ["", *lines])]
+    return ["", title, *(f"  {lines[0]}" for lines in recommendations)]
 
 
 def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
@@ -106,17 +106,17 @@ def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
         for r in record["results"]
     )
     first = {"pass": 0, "fail": verdict["counts"].get("fail", 0) - lax, "optional not met": lax}
-    found = {**first, **{outcome: n for outcome, n in verdict["counts"].items() if outcome != "fail"}}
-    return {outcome: n for outcome, n in found.items() if n}
+    ordered = {**first, **{outcome: n for outcome, n in verdict["counts"].items() if outcome != "fail"}}
+    return {outcome: n for outcome, n in ordered.items() if n}
 
 
 def _observed(record: Record, verdict: Record) -> dict[str, str]:
     """Return the observed conventions of a component that are not declared."""
-    found: dict[str, str] = {}
+    observed: dict[str, str] = {}
     for result in record["results"]:
         if all(result[key] == verdict[key] for key in ("implementation", "component")):
-            found |= result["convention"]
-    return found
+            observed |= result["convention"]
+    return observed
 
 
 def verdicts(record: Record) -> list[str]:
@@ -127,8 +127,8 @@ def verdicts(record: Record) -> list[str]:
         claimed = profiles.get(v["implementation"])
         against = f" by {claimed}" if claimed not in (None, record["suite"]["profile"]) else ""
         what = v["implementation"] + (f" {v['component']}" if v["component"] else "")
-        found = ", ".join(f"{n} {outcome}" for outcome, n in counts(record, v).items())
-        text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({found})" if found else "")
+        numbers = ", ".join(f"{n} {outcome}" for outcome, n in counts(record, v).items())
+        text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({numbers})" if numbers else "")
         lines.append(text + (f"; {v['reason']}" if v["reason"] else ""))
         seen = _observed(record, v)
         if seen:

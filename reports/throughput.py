@@ -21,25 +21,25 @@ LEGEND = (
 
 def lines(record: Record) -> list[str]:
     """Return the lines on a run's times: the table, notes on it, and reasons for missing times."""
-    found = record.get("throughput")
-    if not found:
+    timing = record.get("throughput")
+    if not timing:
         return []
-    if not found["planned"]:
+    if not timing["planned"]:
         return [
             "",
             "THROUGHPUT: nothing is timed: there is no case for any component of what was given, or none that -k keeps",
         ]
     from tabulate import tabulate
 
-    text = str(tabulate(list(_rows(found)), headers=HEAD, tablefmt="simple", disable_numparse=True))
-    return ["", f"THROUGHPUT, {_title(found)}", "", *text.splitlines(), "", *LEGEND, *notes(found)]
+    text = str(tabulate(list(_rows(timing)), headers=HEAD, tablefmt="simple", disable_numparse=True))
+    return ["", f"THROUGHPUT, {_title(timing)}", "", *text.splitlines(), "", *LEGEND, *notes(timing)]
 
 
-def _title(found: Record) -> str:
-    machine, peaks = found["machine"], found["peaks"]
-    name = machine.get("gpu") or machine.get("cpu") or found["device"]
-    words = [f"{found['cases_of']} on {found['device']}: {name}"]
-    if found["device"] == "cpu":
+def _title(timing: Record) -> str:
+    machine, peaks = timing["machine"], timing["peaks"]
+    name = machine.get("gpu") or machine.get("cpu") or timing["device"]
+    words = [f"{timing['cases_of']} on {timing['device']}: {name}"]
+    if timing["device"] == "cpu":
         words += [f"{machine.get('threads', 1)} thread(s)", f"load {machine.get('load')}"]
     words += [f"{label} {peaks[key] / scale:.3g} {unit}" for key, label, scale, unit in PEAKS if key in peaks]
     return ", ".join(words)
@@ -51,9 +51,9 @@ PEAKS = (
 )  # fmt: skip
 
 
-def _rows(found: Record) -> Iterator[list[str]]:
+def _rows(timing: Record) -> Iterator[list[str]]:
     """Yield a row for the anchor of each case, and one for each contender."""
-    for case in found["cases"]:
+    for case in timing["cases"]:
         name = case["case"]
         if case["status"] == "timed":
             yield [name, f"{case['anchor']['name']} (anchor)", *_measured(case["anchor"], "1", "")]
@@ -107,29 +107,29 @@ def size(x: int | None) -> str:
     return "" if x is None else amount(x) + "B" if x >= 1000 else f"{x} B"
 
 
-def notes(found: Record) -> list[str]:
+def notes(timing: Record) -> list[str]:
     """Return sentences on contenders that were not timed, on flags, and on doubtful cases and machines."""
-    said: dict[str, list[str]] = {}
-    for case in found["cases"]:
+    cases_by_note: dict[str, list[str]] = {}
+    for case in timing["cases"]:
         if case["status"] != "timed":
-            said.setdefault(f"{case['status']}: {case['reason']}", []).append(case["case"])
+            cases_by_note.setdefault(f"{case['status']}: {case['reason']}", []).append(case["case"])
         elif case["aa"]["void"]:
             words = f"the anchor differs from itself by {abs(case['aa']['ratio'] - 1):.1%}: there is no verdict"
-            said.setdefault(words, []).append(case["case"])
+            cases_by_note.setdefault(words, []).append(case["case"])
         elif case["disturbed"]:
-            said.setdefault(f"{case['disturbed']}: there is no verdict", []).append(case["case"])
+            cases_by_note.setdefault(f"{case['disturbed']}: there is no verdict", []).append(case["case"])
         for entry in case["contenders"]:
             for text in [entry["reason"], *(flag["text"] for flag in entry["flags"])]:
                 if text:
-                    said.setdefault(f"{entry['name']}: {text}", []).append(case["case"])
-    noted = [f"{text} ({', '.join(cases)})" for text, cases in said.items()]
-    if found["degraded"]:
-        where = f", in {', '.join(found['unlike_published'])}" if found["unlike_published"] else ""
+                    cases_by_note.setdefault(f"{entry['name']}: {text}", []).append(case["case"])
+    noted = [f"{text} ({', '.join(cases)})" for text, cases in cases_by_note.items()]
+    if timing["degraded"]:
+        where = f", in {', '.join(timing['unlike_published'])}" if timing["unlike_published"] else ""
         noted.append(f"DEGRADED: this device is not as fast as its datasheet, or published figures, say{where}")
-    if len(found["cases"]) < found["planned"]:
-        noted.append(f"{found['planned'] - len(found['cases'])} of {found['planned']} cases were not run")
-    if found["device"] == "cpu":
-        noted.append(f"cases for CUDA: not-run: {found['cuda']}")
+    if len(timing["cases"]) < timing["planned"]:
+        noted.append(f"{timing['planned'] - len(timing['cases'])} of {timing['planned']} cases were not run")
+    if timing["device"] == "cpu":
+        noted.append(f"cases for CUDA: not-run: {timing['cuda']}")
     return noted
 
 
@@ -140,14 +140,14 @@ def markdown(records: Sequence[tuple[str, Record]], folder: str | None = None) -
     """Return the tables of all runs that were timed, and their pictures in a folder, in lines of Markdown."""
     from attnconf.reports.markdown import table
 
-    found = [(file, record["throughput"]) for file, record in records if record.get("throughput")]
+    timings = [(file, record["throughput"]) for file, record in records if record.get("throughput")]
     content: list[str] = []
-    for file, timed in found:
+    for file, timed in timings:
         content += ["", f"### {file}", "", f"{_title(timed)}.", "", *table(HEAD, _rows(timed)), ""]
         content += [f"* {note}" for note in notes(timed)]
     if not content:
         return []
-    return [*content[1:], "", *(f"{line}.  " for line in LEGEND), *comparison(found), *_pictures(records, folder)]
+    return [*content[1:], "", *(f"{line}.  " for line in LEGEND), *comparison(timings), *_pictures(records, folder)]
 
 
 def _pictures(records: Sequence[tuple[str, Record]], folder: str | None) -> list[str]:
@@ -158,31 +158,31 @@ def _pictures(records: Sequence[tuple[str, Record]], folder: str | None) -> list
     return [line for name in plots.names(records) for line in ("", f"![{name}]({quote(folder)}/{name})")]
 
 
-def comparison(found: Sequence[tuple[str, Record]]) -> list[str]:
+def comparison(timings: Sequence[tuple[str, Record]]) -> list[str]:
     """Return a comparison of several runs' timings of one contender, by ratios to the anchor, never by seconds."""
     from attnconf.reports.markdown import table
 
     timed: dict[tuple[str, str, str], dict[str, Entry]] = {}
-    for file, run in found:
+    for file, run in timings:
         for case in run["cases"]:
             for entry in case["contenders"]:
                 if entry["status"] == "timed":
                     key = (case["case"], case["anchor"]["name"], entry["name"])
                     timed.setdefault(key, {})[file] = entry
     rows = [
-        (case, name, anchor, *(ratio(e[file]) if file in e else "" for file, _ in found), _change(list(e.values())))
+        (case, name, anchor, *(ratio(e[file]) if file in e else "" for file, _ in timings), _change(list(e.values())))
         for (case, anchor, name), e in timed.items()
         if len(e) > 1
     ]
     if not rows:
         return []
-    head = ("case", "contender", "anchor", *(file for file, _ in found), "last by first")
+    head = ("case", "contender", "anchor", *(file for file, _ in timings), "last by first")
     words = (
         "Compared are ratios to the anchor of the same run: the milliseconds of two runs are not comparable. "
         "An interval is that of its run: on a machine whose cores or caches are shared, what works otherwise than the "
         "anchor moves by several per cent more from run to run."
     )
-    if len({(run["machine"].get("gpu"), run["machine"].get("cpu")) for _, run in found}) > 1:
+    if len({(run["machine"].get("gpu"), run["machine"].get("cpu")) for _, run in timings}) > 1:
         words += " The runs are of different machines, on which the anchor itself may be better or worse."
     return ["", "### Run against run", "", *table(head, rows), "", words]
 

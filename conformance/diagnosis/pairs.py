@@ -1,4 +1,4 @@
-"""Two mistakes at once: find the pair of mutants that reproduces a failure that neither reproduces alone.
+"""Two mistakes at once: find the pair of mutants that reproduces a failure together, and neither alone.
 
 A pair is first tried on one call: the cheapest whose reply neither the reference nor one mutant gives. A pair that
 gives this reply is compared on all calls. Two mutants are no pair if they replace the same function, or if both are of
@@ -69,9 +69,9 @@ def reproducing(
     tried = candidates(known, shown, near, far, roots, beside)
     for first in range(0, len(tried), AT_ONCE):
         some = tried[first : first + AT_ONCE] if compare.replies.affordable else []
-        found = [pair for pair in some if compare.fits(joined(pair), [screen, *telling, *log])]
-        if found:
-            return found
+        fitting = [pair for pair in some if compare.fits(joined(pair), [screen, *telling, *log])]
+        if fitting:
+            return fitting
     return []
 
 

@@ -56,11 +56,11 @@ def _own(component: str, mutants: Iterable[str]) -> bool:
 
 def _functions(parts: Iterable[ast.stmt], inside: str) -> Functions:
     """Return the functions and methods of a text, in its order."""
-    found: Functions = {}
+    functions: Functions = {}
     for part in parts:
         other = f"{part.name}." if isinstance(part, ast.ClassDef) and part.name != inside else ""
-        found |= {node: other + node.name for node in ast.walk(part) if isinstance(node, Function)}
-    return found
+        functions |= {node: other + node.name for node in ast.walk(part) if isinstance(node, Function)}
+    return functions
 
 
 def _words(name: str, function: Function, source: source_text.SourceText) -> str:
@@ -90,9 +90,9 @@ def _called(functions: Functions, parts: Iterable[ast.stmt], inside: str) -> Fun
 def _beneath(functions: Functions, called: Function) -> list[Function]:
     """Return the functions of the same file that a function calls, directly or not, and forwards of other classes."""
     named = {f.name: f for f in functions}
-    found, left = {called}, [called]
+    reached, left = {called}, [called]
     while left:
         names = {last_name(node.func) for node in ast.walk(left.pop()) if isinstance(node, ast.Call)}
-        left += [named[name] for name in sorted(names & set(named)) if named[name] not in found]
-        found |= set(left)
-    return [f for f, name in functions.items() if f in found or ("." in name and f.name in RUN)]
+        left += [named[name] for name in sorted(names & set(named)) if named[name] not in reached]
+        reached |= set(left)
+    return [f for f, name in functions.items() if f in reached or ("." in name and f.name in RUN)]

@@ -31,7 +31,7 @@ KNOWN = Table()
 class Replies:
     """Mutants' replies for all diagnoses of one component of one implementation, and the work spent on them.
 
-    A reply that is remembered counts as much work as a new one, so that a diagnosis does not depend on earlier ones.
+    A remembered reply counts as much work as a new one: a diagnosis must not depend on earlier ones.
     """
 
     def __init__(self, component: str, declares: Mapping[str, str] | None = None) -> None:
@@ -62,10 +62,10 @@ class Replies:
     def _known(self, name: str, spoken: Spoken, request: Request) -> Reply | Failure:
         if id(request) not in self._contents:
             self._contents[id(request)] = content(request)
-        said = self._contents[id(request)]
-        if said is None:
+        digest = self._contents[id(request)]
+        if digest is None:
             return _reply(name, spoken, request)
-        return KNOWN.reply((name, spoken, said), lambda: _reply(name, spoken, request))
+        return KNOWN.reply((name, spoken, digest), lambda: _reply(name, spoken, request))
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def coarseness(name: str) -> float:
 
 def cost(request: Request) -> int:
     """Return about how long a call takes, in numbers handed over; three times as many with gradients."""
-    given = (*request.inputs.values(), *request.weights.values())
-    size = sum(x.numel() for x in given if isinstance(x, Tensor))
+    tensors = (*request.inputs.values(), *request.weights.values())
+    size = sum(x.numel() for x in tensors if isinstance(x, Tensor))
     return size * (1 + len(request.before)) * (1 if request.cotangent is None else 3)
 
 
@@ -150,7 +150,8 @@ def _reply(name: str, spoken: Spoken, request: Request) -> Reply | Failure:
     try:
         return call((_several if "+" in name else _single)(name, spoken), request)
     except Failure as failure:
-        return failure
+        failure.__cause__ = failure.__context__ = None  # they and the traceback keep every local of the mutant
+        return failure.with_traceback(None)
     except Unsupported as words:
         return Failure("unsupported", str(words))
 

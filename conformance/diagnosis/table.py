@@ -33,11 +33,11 @@ class Table:
         if key in self._replies:
             self._replies.move_to_end(key)
             return self._replies[key]
-        found = self._replies[key] = compute()
-        self.bytes += size(found)
+        computed = self._replies[key] = compute()
+        self.bytes += size(computed)
         while self.bytes > self.limit:
             self.bytes -= size(self._replies.popitem(last=False)[1])
-        return found
+        return computed
 
 
 def size(reply: Reply | Failure) -> int:
@@ -52,10 +52,10 @@ def content(request: Request) -> bytes | None:
     dropout = getattr(request.config, "dropout", None)
     if request.seed is None and dropout:
         return None
-    found = blake2b(digest_size=16)
+    hashed = blake2b(digest_size=16)
     for one in fields(request):
-        _add(found.update, getattr(request, one.name))
-    return found.digest()
+        _add(hashed.update, getattr(request, one.name))
+    return hashed.digest()
 
 
 def _add(add: Callable[[bytes], None], value: Any) -> None:

@@ -23,6 +23,7 @@ from attnconf.conformance.engine.returned import validated
 
 CUT = "out carries no gradient: the graph to inputs and weights is cut"
 ONLY_COUNTED = "it raises an error only while its operations are counted, as compiled code may"
+_GRAD_MODES = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}
 UNSEEN = "no operation of PyTorch leads from its inputs to its output: nothing can be counted"
 
 
@@ -35,7 +36,12 @@ def call(implementation: Implementation, request: Request) -> Reply:
     ]
     counting = Counting(tensors_of(weights, inputs)) if request.counted else None
     default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
-    with _surroundings(implementation, request.mode):
+    with (
+        _GRAD_MODES.get(request.mode, torch.enable_grad)(),
+        warnings.catch_warnings(action="ignore"),
+        _unprinted(implementation),
+        coverage.looking(implementation.source),
+    ):
         try:
             returned = _enter(implementation, request, weights, inputs, before, counting)
         except Failure:
@@ -61,16 +67,12 @@ def call(implementation: Implementation, request: Request) -> Reply:
 
 
 @contextlib.contextmanager
-def _surroundings(implementation: Implementation, mode: str) -> Iterator[None]:
-    """Enter the grad mode, record executed lines, and drop warnings; drop the output of homework, too."""
-    grad_modes = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(grad_modes.get(mode, torch.enable_grad)())
-        stack.enter_context(warnings.catch_warnings(action="ignore"))
-        if implementation.binding:  # homework prints shapes at every step
-            stack.enter_context(contextlib.redirect_stdout(_Nowhere()))
-            stack.enter_context(contextlib.redirect_stderr(_Nowhere()))
-        stack.enter_context(coverage.looking(implementation.source))
+def _unprinted(implementation: Implementation) -> Iterator[None]:
+    """Drop the output of homework, which prints shapes at every step."""
+    if not implementation.binding:
+        yield
+        return
+    with contextlib.redirect_stdout(_Nowhere()), contextlib.redirect_stderr(_Nowhere()):
         yield
 
 

@@ -12,9 +12,9 @@ from attnconf.conformance.source.statements import configured
 from attnconf.spec.nearest import hint, nearest
 
 
-def is_adapter(found: Source) -> bool:
+def is_adapter(source: Source) -> bool:
     """Return whether a module is an adapter: it defines functions of the contract, even if misspelt."""
-    module = found.module
+    module = source.module
     functions = {n: v for n, v in vars(module).items() if inspect.isroutine(v) or callable(v)}
     variants = getattr(module, "variants", None)
     if isinstance(variants, dict) and any(isinstance(v, dict) and set(v) & set(COMPONENTS) for v in variants.values()):
@@ -24,7 +24,7 @@ def is_adapter(found: Source) -> bool:
     if any(len(_parameters(v)) == 2 and configured(_parameters(v)) for v in functions.values()):
         return _misspelt(functions) is not None
     declared = isinstance(variants, dict) or any(hasattr(module, c) for c in COMPONENTS)
-    return declared and not found.names()
+    return declared and not source.names()
 
 
 def _parameters(function: object) -> list[str]:
@@ -64,8 +64,8 @@ def _wrong_components(components: dict[str, Any]) -> str | None:
     if not components:
         return f"it defines none of the functions {', '.join(COMPONENTS)}(config, weights)"
     problems = ((name, _wrong_signature(function)) for name, function in components.items())
-    found = [f"{name} must be a function (config, weights), {problem}" for name, problem in problems if problem]
-    return found[0] if found else None
+    complaints = [f"{name} must be a function (config, weights), {problem}" for name, problem in problems if problem]
+    return complaints[0] if complaints else None
 
 
 def _wrong_signature(function: object) -> str | None:

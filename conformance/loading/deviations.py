@@ -52,14 +52,14 @@ def load(implementation: Implementation, device: str = "cpu") -> list[Deviation]
         raise DeviationError(
             f"{path.name} may hold nothing but tables [[deviation]], found {', '.join(content) or entries!r}"
         )
-    found = [_parse(entry, f"{path.name}: entry {n}") for n, entry in enumerate(entries, start=1)]
+    deviations = [_parse(entry, f"{path.name}: entry {n}") for n, entry in enumerate(entries, start=1)]
     variant = implementation.name.rpartition(":")[2] if ":" in implementation.name else None
     kind = device.partition(":")[0]
-    return [d for d in found if d.variant in (None, variant) and d.device in (None, kind)]
+    return [d for d in deviations if d.variant in (None, variant) and d.device in (None, kind)]
 
 
 def _parse(entry: dict[str, Any], where: str) -> Deviation:
-    """Return one entry. Raises DeviationError, saying ``where`` and what is wrong."""
+    """Return one entry. Raises DeviationError, with ``where`` and the mistake."""
     keys = {field.name: field.default is MISSING for field in fields(Deviation)}
     for key in entry:
         if key not in keys:

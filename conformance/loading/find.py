@@ -22,7 +22,7 @@ _READ = (".py", ".ipynb")  # the files that can be read
 
 
 class LoadError(Exception):
-    """The name leads to no implementation; the message says where it was looked for, and what is nearest."""
+    """The name leads to no implementation; the message has the places of the search, and the nearest name."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class Name:
                 there_are = f"there are {', '.join(COMPONENTS)}{hint(component, COMPONENTS)}"
                 raise LoadError(f"--impl {typed}: no component {tail!r}: {there_are}")
         head, colon, tail = rest.rpartition(":")
+        if colon and not tail:
+            raise LoadError(f"--impl {typed}: behind the colon stands no name of a class or function")
         if colon and tail.isidentifier():
             return Name(typed, head, tail, component)
         return Name(typed, rest, None, component)
@@ -75,12 +77,14 @@ def find(name: Name) -> tuple[Name, Source | Unjudgeable]:
         return name, imported(target)
     head, dot, tail = target.rpartition(".")
     if dot and name.chosen is None and _known(head):
-        found = imported(head)
-        if isinstance(found, Unjudgeable) or hasattr(found.module, tail):
-            return replace(name, target=head, chosen=tail), found
-        names = [n for n in dir(found.module) if callable(getattr(found.module, n, None))]
+        source = imported(head)
+        if isinstance(source, Unjudgeable) or hasattr(source.module, tail):
+            return replace(name, target=head, chosen=tail), source
+        names = [n for n in dir(source.module) if callable(getattr(source.module, n, None))]
         near = hint(tail, names, {n: f"{head}.{n}" for n in names})
         raise LoadError(f"no implementation {target!r}: the module {head} has no {tail!r}{near}")
+    if target and path.is_dir():
+        return name, _from_path(path, name.chosen)
     raise LoadError(_nothing(target))
 
 

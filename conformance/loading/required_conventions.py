@@ -17,15 +17,15 @@ class PrescriptionError(ValueError):
 
 def parse(words: Sequence[str]) -> dict[str, str]:
     """Return the prescribed choices by convention, from words ``name=choice``. Raises PrescriptionError."""
-    found = {}
+    choices = {}
     for word in words:
         name, equals, choice = word.partition("=")
         if not equals:
             raise PrescriptionError(f"--convention {word}: want NAME=CHOICE, as in mask=true-keeps")
         _known(word, "convention", name, CONVENTIONS)
         _known(word, f"choice of {name}", choice, CONVENTIONS[name])
-        found[name] = choice
-    return found
+        choices[name] = choice
+    return choices
 
 
 def _known(word: str, kind: str, name: str, there: Iterable[str]) -> None:
@@ -44,11 +44,11 @@ _OPPOSITE = ({"true-keeps", "true-drops"}, {"1-keeps", "1-drops"})
 
 
 def of_masks(wanted: str, masks: Mapping[str, str], where: str) -> list[str]:
-    """Return a line for each mask argument whose values do not mean what is prescribed.
+    """Return a line for each mask argument with another meaning of its values than the prescribed one.
 
     wanted   the prescribed meaning: "true-keeps"
     masks    meaning of the values by argument: {"padding_mask": "true-drops"}
-    where    the line of the file that applies the mask, or ""
+    where    the place in the file of the mask's use, or ""
     """
     if not masks:
         return [f"prescribed   mask={wanted}: nothing is held to it: no argument was found that takes a mask"]
@@ -73,8 +73,8 @@ def held_to(implementation: T, choices: Mapping[str, str]) -> T:
     """Return the implementation with the prescribed choices in place of its declared ones."""
     if not choices or not isinstance(implementation, Implementation):
         return implementation
-    said = tuple(_of_others(implementation, choices))
-    implementation = replace(implementation, notes=(*implementation.notes, *said))
+    notes = tuple(_of_others(implementation, choices))
+    implementation = replace(implementation, notes=(*implementation.notes, *notes))
     if not any("mask" in implementation.declared(component) for component in implementation.components):
         choices = {name: choice for name, choice in choices.items() if name != "mask"}
     return replace(implementation, declares=instead(implementation.declares, choices))

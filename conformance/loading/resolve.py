@@ -1,8 +1,8 @@
 """Load the implementations of an ``--impl`` name; ``catalogue.HOW_TO_NAME`` tells users what it may be.
 
 A name may carry ``:variant`` for an adapter with variants, or ``:ClassOrFunction`` for another module, and
-``@component``. A name that leads nowhere is the caller's mistake (LoadError). A module that cannot be judged becomes an
-Unjudgeable, which gets a verdict of its own.
+``@component``. A name that leads nowhere is the caller's mistake (LoadError). An Unjudgeable stands for a module that
+cannot be judged, and has a verdict of its own.
 """
 
 import importlib.util
@@ -29,7 +29,7 @@ def load(typed: str, infer: Infer, prescribed: Mapping[str, str] | None = None) 
     """Return the implementations of a name: one, or one for each variant or component.
 
     infer       finds the components of a file that is no adapter
-    prescribed  conventions by which the implementations are judged, whatever they declare
+    prescribed  conventions for the judgement, in place of declared ones
 
     Raises LoadError if the name leads nowhere.
     """
@@ -43,10 +43,10 @@ def _load(typed: str, infer: Infer, prescribed: Mapping[str, str]) -> list[Imple
     points = entry_points(group="attnconf.adapters", name=name.target)
     if points and not in_working_folder(name.target):
         return _adapter(name, imported(next(iter(points)).value))
-    name, found = find(name)
-    return (
-        [replace(found, name=typed)] if isinstance(found, Unjudgeable) else _of_source(name, found, infer, prescribed)
-    )
+    name, source = find(name)
+    if isinstance(source, Unjudgeable):
+        return [replace(source, name=typed)]
+    return _of_source(name, source, infer, prescribed)
 
 
 def _is_of_the_library(name: Name) -> bool:
@@ -67,51 +67,51 @@ def load_module(module: ModuleType, infer: Infer, component: str | None = None) 
 
 
 def _of_source(
-    name: Name, found: Source, infer: Infer, prescribed: Mapping[str, str]
+    name: Name, source: Source, infer: Infer, prescribed: Mapping[str, str]
 ) -> list[Implementation | Unjudgeable]:
-    variants = getattr(found.module, "variants", None)
+    variants = getattr(source.module, "variants", None)
     is_variant = name.chosen is None or (isinstance(variants, dict) and name.chosen in variants)
-    is_there = name.chosen is not None and callable(getattr(found.module, name.chosen, None))
-    if is_adapter(found) and (is_variant or not is_there):
-        return _adapter(name, found)
+    is_there = name.chosen is not None and callable(getattr(source.module, name.chosen, None))
+    if is_adapter(source) and (is_variant or not is_there):
+        return _adapter(name, source)
     if name.chosen is not None and not is_there:
-        return [Unjudgeable(name.typed, source_path(found.module), _no_such(found, name.chosen))]
-    declares = vars(found.module).get("declares")
+        return [Unjudgeable(name.typed, source_path(source.module), _no_such(source, name.chosen))]
+    declares = vars(source.module).get("declares")
     declares = declares if isinstance(declares, dict) else {}  # otherwise the file uses the name for something else
     if problem := wrong_declaration(declares):
-        return [Unjudgeable(name.typed, source_path(found.module), problem)]
-    inferred = infer(found, name.typed, name.chosen, name.component, instead(declares, prescribed))
+        return [Unjudgeable(name.typed, source_path(source.module), problem)]
+    inferred = infer(source, name.typed, name.chosen, name.component, instead(declares, prescribed))
     inferred = [i if isinstance(i, Unjudgeable) else _declaring(i, declares) for i in inferred]
     judged: list[Implementation | Unjudgeable] = [i for i in inferred if isinstance(i, Implementation)]
-    if name.chosen is None and found.lost:  # lost definitions are reported beside those that can be judged
-        source, names = source_path(found.module), found.lost if judged else found.lost[:1]
-        lost = [Unjudgeable(f"{name.typed}:{n}" if judged else name.typed, source, found.absent[n]) for n in names]
+    if name.chosen is None and source.lost:  # lost definitions are reported beside those that can be judged
+        path, names = source_path(source.module), source.lost if judged else source.lost[:1]
+        lost = [Unjudgeable(f"{name.typed}:{n}" if judged else name.typed, path, source.absent[n]) for n in names]
         return [*judged, *lost]
-    return [replace(i, reason=i.reason + found.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
+    return [replace(i, reason=i.reason + source.untried()) if isinstance(i, Unjudgeable) else i for i in inferred]
 
 
 def _declaring(implementation: Implementation, declares: Mapping[str, Any]) -> Implementation:
     """Return an implementation with the declarations in its file, for its components."""
     declared = {n: choice for c in implementation.components for n, choice in of_component(declares, c).items()}
-    said = tuple(f"declared     {name}={choice}" for name, choice in declared.items())
-    return held_to(replace(implementation, notes=(*implementation.notes, *said)), declared)
+    notes = tuple(f"declared     {name}={choice}" for name, choice in declared.items())
+    return held_to(replace(implementation, notes=(*implementation.notes, *notes)), declared)
 
 
 def source_of(typed: str) -> tuple[Name, Source]:
     """Return the module of a name, read but not bound. Raises LoadError, also if it cannot be judged."""
-    name, found = find(Name.of(typed))
-    if isinstance(found, Unjudgeable):
-        raise LoadError(f"{typed}: {found.reason}")
-    if name.chosen is not None and not callable(getattr(found.module, name.chosen, None)):
-        raise LoadError(f"{typed}: {_no_such(found, name.chosen)}")
-    return name, found
+    name, source = find(Name.of(typed))
+    if isinstance(source, Unjudgeable):
+        raise LoadError(f"{typed}: {source.reason}")
+    if name.chosen is not None and not callable(getattr(source.module, name.chosen, None)):
+        raise LoadError(f"{typed}: {_no_such(source, name.chosen)}")
+    return name, source
 
 
-def _adapter(name: Name, found: Source | Unjudgeable) -> list[Implementation | Unjudgeable]:
+def _adapter(name: Name, source: Source | Unjudgeable) -> list[Implementation | Unjudgeable]:
     """Return the implementations of an adapter: one, or one for each variant."""
-    if isinstance(found, Unjudgeable):
-        return [replace(found, name=name.typed)]
-    module = found.module
+    if isinstance(source, Unjudgeable):
+        return [replace(source, name=name.typed)]
+    module = source.module
     variants = getattr(module, "variants", None)
     if name.chosen is not None and (not isinstance(variants, dict) or name.chosen not in variants):
         there = ", ".join(variants) if isinstance(variants, dict) else "none"
@@ -126,24 +126,24 @@ def _adapter(name: Name, found: Source | Unjudgeable) -> list[Implementation | U
     return [_only(implementation_of(f"{name.target}:{v}{suffix}", module, variants[v]), name) for v in chosen]
 
 
-def _only(found: Implementation | Unjudgeable, name: Name) -> Implementation | Unjudgeable:
+def _only(implementation: Implementation | Unjudgeable, name: Name) -> Implementation | Unjudgeable:
     """Return the implementation with only the component after "@". Raises LoadError if it lacks that."""
-    if name.component is None or isinstance(found, Unjudgeable):
-        return found
-    if name.component not in found.components:
-        has = ", ".join(found.components)
+    if name.component is None or isinstance(implementation, Unjudgeable):
+        return implementation
+    if name.component not in implementation.components:
+        has = ", ".join(implementation.components)
         raise LoadError(f"--impl {name.typed}: {name.target} has no component {name.component!r} (it has {has})")
-    return replace(found, components={name.component: found.components[name.component]})
+    return replace(implementation, components={name.component: implementation.components[name.component]})
 
 
-def _no_such(found: Source, wanted: str) -> str:
+def _no_such(source: Source, wanted: str) -> str:
     """Return why a file has no class or function of this name, with the names that it has."""
-    if hasattr(found.module, wanted):
-        kind = type(getattr(found.module, wanted)).__name__
+    if hasattr(source.module, wanted):
+        kind = type(getattr(source.module, wanted)).__name__
         return f"{wanted} is of type {kind}, want a class or a function"
-    if wanted in found.absent:
-        return f"{wanted} has no value: {found.absent[wanted]}"
-    public = [n for n, v in vars(found.module).items() if inspect.isclass(v) or inspect.isroutine(v)]
-    names = found.names() if found.path and found.path.name != "__init__.py" else sorted(public)
+    if wanted in source.absent:
+        return f"{wanted} has no value: {source.absent[wanted]}"
+    public = [n for n, v in vars(source.module).items() if inspect.isclass(v) or inspect.isroutine(v)]
+    names = source.names() if source.path and source.path.name != "__init__.py" else sorted(public)
     has = f"it has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}" if names else "it defines none"
     return f"it has no class or function {wanted!r}: {has}{hint(wanted, public)}"

@@ -56,15 +56,15 @@ class FailedRequirement:
 class Report:
     """The result of ``attnconf.check``: prints as in a terminal, shows itself in a notebook, is true if ``ok``."""
 
-    def __init__(self, content: dict[str, Any], given: bool = False):
+    def __init__(self, content: dict[str, Any], is_object: bool = False):
         self.record = content  # as reports/schema/results-1.json describes it
-        self._given = given  # the target is an object, not a name
+        self._is_object = is_object  # the target is an object, not a name
 
     @property
     def verdict(self) -> str:
         """The worst verdict of a component: conformant, incomplete, nonconformant or not-gradable."""
-        given = [v["verdict"] for v in self.record["verdicts"]]
-        return next(verdict for verdict in WORST_FIRST if verdict in given)
+        verdicts = [v["verdict"] for v in self.record["verdicts"]]
+        return next(verdict for verdict in WORST_FIRST if verdict in verdicts)
 
     @property
     def ok(self) -> bool:
@@ -87,12 +87,11 @@ class Report:
         return [self._failure(result) for result in failures.roots(self.record)]
 
     def _failure(self, r: dict[str, Any]) -> FailedRequirement:
-        found = (
-            r["diagnosis"][0] if r["diagnosis"] else {"story": None, **(r["advice"] or {"hint": None, "where": None})}
-        )
+        unnamed = {"story": None, **(r["advice"] or {"hint": None, "where": None})}
+        mistake, following = (*r["diagnosis"], unnamed)[0], tuple(failures.consequences(self.record, r))
         return FailedRequirement(
             r["implementation"], r["component"], r["requirement"], r["strength"], r["sentence"], r["message"],
-            found["story"], found["hint"], found["where"], tuple(failures.consequences(self.record, r)), r["spec"],
+            mistake["story"], mistake["hint"], mistake["where"], following, r["spec"],
         )  # fmt: skip
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -115,12 +114,12 @@ class Report:
 
     def _in_python(self, line: str) -> str:
         """Return the rerun line in Python, for a target without a name on the command line."""
-        if not self._given or not line.startswith("  rerun "):
+        if not self._is_object or not line.startswith("  rerun "):
             return line
-        found = re.search(r"--impl=(.+?)((?: --\w+=\S+)*) -k (\".*\")", line)
-        options = "".join(f", {o.replace('--', '')}" for o in found[2].split()) if found else ""
+        command = re.search(r"--impl=(.+?)((?: --\w+=\S+)*) -k (\".*\")", line)
+        options = "".join(f", {o.replace('--', '')}" for o in command[2].split()) if command else ""
         options = re.sub(r"(device|profile)=([^\s,]+)", r'\1="\2"', options)
-        return f"  rerun     attnconf.check({found[1]}, select={found[3]}{options})" if found else line
+        return f"  rerun     attnconf.check({command[1]}, select={command[3]}{options})" if command else line
 
 
 def check(target: Any, component: str | None, expression: str | None, settings: Settings) -> Report:
@@ -175,8 +174,8 @@ def _find(target: Any, component: str | None) -> list[Implementation | Unjudgeab
         module = ModuleType("functions")
         vars(module).update({str(name): function for name, function in target.items()})
         kept = source_text.keep("functions", target.values())
-        found = implementations.load_module(module, component)
-        return [replace(i, source=kept) if kept and isinstance(i, Implementation) else i for i in found]
+        loaded = implementations.load_module(module, component)
+        return [replace(i, source=kept) if kept and isinstance(i, Implementation) else i for i in loaded]
     if isinstance(target, type | FunctionType):
         from attnconf.conformance.inference import infer_object
 
@@ -199,7 +198,7 @@ def _selected(plan: Plan, expression: str) -> Plan:
     try:
         chosen = select(plan, selection.by_expression(expression)[0])
     except ValueError as error:
-        raise CheckError(str(error)) from None
+        raise CheckError(f"select={error}") from None
     if not chosen.planned:
-        raise CheckError(f"-k {expression!r} selects nothing")
+        raise CheckError(f"select={selection.nothing_selected(expression, plan)}")
     return chosen

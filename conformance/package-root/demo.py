@@ -68,12 +68,12 @@ def _can_write(output: Path) -> None:
 
 def _find(name: str) -> Implementation:
     try:
-        found = implementations.load(name)
+        loaded = implementations.load(name)
     except LoadError as error:
         raise DemoError(str(error)) from None
-    if len(found) > 1:
-        raise DemoError(f"{name} has variants, name one: {', '.join(one.name for one in found)}")
-    (one,) = found
+    if len(loaded) > 1:
+        raise DemoError(f"{name} has variants, name one: {', '.join(one.name for one in loaded)}")
+    (one,) = loaded
     if not isinstance(one, Implementation):
         raise DemoError(f"{one.name} cannot be used: {one.reason}")
     if "fourier" not in one.components:

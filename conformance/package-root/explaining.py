@@ -15,8 +15,6 @@ from attnconf.conformance.engine import catalogue
 from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
 
-WIDTH = 100
-
 
 def explain(name: str) -> list[str]:
     """Return the lines on everything with this name, in any case.
@@ -50,7 +48,7 @@ def _known() -> list[Known]:
         (catalogue.convention_texts(), _convention),
         (profiles.names(), _profile),
     ]
-    return [(name.upper(), name, lines) for those, lines in kinds for name in those]
+    return [(name.upper(), name, lines) for names, lines in kinds for name in names]
 
 
 def _cases() -> list[Known]:
@@ -97,8 +95,8 @@ def _example(r: registry.Requirement) -> list[str]:
     if any("Example." in line for line in _notes(r)):
         return []
     page = (registry.PAGES / f"{r.chapter}.md").read_text(encoding="utf-8").splitlines()
-    found = [(at, line) for at, line in enumerate(page, 1) if line.startswith(("> Example.", "## A worked example"))]
-    return [f"spec/{r.chapter}.md:{found[0][0]}  {found[0][1].lstrip('># ')}"] if found else []
+    headings = [(at, line) for at, line in enumerate(page, 1) if line.startswith(("> Example.", "## A worked example"))]
+    return [f"spec/{r.chapter}.md:{headings[0][0]}  {headings[0][1].lstrip('># ')}"] if headings else []
 
 
 def _mutant(m: catalogue.MutantText) -> list[str]:
@@ -235,23 +233,23 @@ def _notes(r: registry.Requirement) -> list[str]:
         below.append(line)
     if below and below[0].startswith(("presupposes:", "needs:")):
         below = below[1:]
-    found: list[str] = []
+    notes: list[str] = []
     fenced = False
     for line in (line.removeprefix(">").removeprefix(" ") for line in below):
         fenced ^= line.startswith("```")
-        found += [f"  {line}"] if fenced or line.startswith("```") else _wrapped(line) or [""]
-    text = "\n".join(found).strip("\n")
+        notes += [f"  {line}"] if fenced or line.startswith("```") else _wrapped(line) or [""]
+    text = "\n".join(notes).strip("\n")
     return [*text.split("\n"), ""] if text else []
 
 
 def _judged_on(r: registry.Requirement) -> list[str]:
     """Return a line for each profile that judges a requirement, with components and lenses."""
-    found = []
+    lines = []
     for name in profiles.names():
         entries = [e for e in profiles.load(name).entries if e.requirement == r.id]
         places = ", ".join(f"{e.component} ({e.lens}{', optional' if e.optional else ''})" for e in entries)
-        found += [f"{name}: {places}"] if places else []
-    return found
+        lines += [f"{name}: {places}"] if places else []
+    return lines
 
 
 def _standing(check: catalogue.CheckText) -> str:
@@ -259,10 +257,10 @@ def _standing(check: catalogue.CheckText) -> str:
 
 
 def _paired(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    found = []
+    lines = []
     for name, text in pairs:
-        found += [name, *(f"  {line}" for line in _folded(text))]
-    return found
+        lines += [name, *(f"  {line}" for line in _folded(text))]
+    return lines
 
 
 def _field(name: str, lines: list[str]) -> list[str]:
@@ -270,8 +268,13 @@ def _field(name: str, lines: list[str]) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    return textwrap.wrap(text, width(), initial_indent="  ", subsequent_indent="  ")
 
 
 def _folded(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH - 17, break_on_hyphens=False)
+    return textwrap.wrap(text, width() - 17, break_on_hyphens=False)
+
+
+def width() -> int:
+    """Return the number of characters in a line: the terminal's, from 50 to 100."""
+    return min(max(shutil.get_terminal_size((100, 24)).columns, 50), 100)

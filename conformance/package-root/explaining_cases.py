@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from attnconf.conformance.chapters.contents import all_checks, calls
 from attnconf.conformance.engine.case import Case
+from attnconf.explaining import width
 
-WIDTH = 100
 MEANING = (
     "A case: named sizes, and numbers drawn from the name and the seed of the run, the same for every implementation. "
     "A component that cannot have these sizes is judged in others; a failure prints those that it had."
@@ -24,7 +24,7 @@ def explain_case(name: str) -> list[str]:
     sizes = str(used[0][0]).partition(": ")[2]
     return [
         f"{name}  (case)",
-        *textwrap.wrap(MEANING, WIDTH, initial_indent="  ", subsequent_indent="  "),
+        *textwrap.wrap(MEANING, width(), initial_indent="  ", subsequent_indent="  "),
         "",
         f"  sizes        {sizes}",
         *_field("judges", ", ".join(dict.fromkeys(requirement for _, requirement in used))),
@@ -41,4 +41,4 @@ def _uses() -> Iterator[tuple[Case, str]]:
 
 def _field(label: str, text: str) -> list[str]:
     first = f"  {label:<12} "
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False)
+    return textwrap.wrap(text, width(), initial_indent=first, subsequent_indent=" " * 15, break_on_hyphens=False)

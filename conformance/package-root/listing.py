@@ -14,10 +14,10 @@ def lines(kind: str | None = None) -> list[str]:
     """Return an aligned list of one kind, or of all kinds under headings."""
     if kind is not None:
         return _aligned(_ROWS[kind]())
-    found = []
+    blocks = []
     for name, rows in _ROWS.items():
-        found += ["", name, *(f"  {line}" for line in _aligned(rows(), indent=2))]
-    return found[1:]
+        blocks += ["", name, *(f"  {line}" for line in _aligned(rows(), indent=2))]
+    return blocks[1:]
 
 
 def _aligned(rows: Rows, indent: int = 0) -> list[str]:
@@ -66,13 +66,13 @@ def _first(ids: tuple[str, ...]) -> str:
 
 
 def _profiles() -> Rows:
-    found: Rows = []
+    rows: Rows = []
     for name in profiles.names():
         profile = profiles.load(name)
         entries = _counted("optional" if e.optional else "required" for e in profile.entries)
         title = profile.title + (" (the default)" if name == profiles.DEFAULT else "")
-        found.append((name, _first(tuple(dict.fromkeys(e.component for e in profile.entries))), entries, title))
-    return found
+        rows.append((name, _first(tuple(dict.fromkeys(e.component for e in profile.entries))), entries, title))
+    return rows
 
 
 def _counted(words: Iterable[str]) -> str:

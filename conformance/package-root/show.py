@@ -262,12 +262,12 @@ def show(encoding: str, name: str, path: Path) -> str:
 def one(name: str, encoding: str) -> Implementation:
     """Return the implementation of a name. Raises ValueError if there are several, or if it lacks the component."""
     try:
-        found = load(name)
+        loaded = load(name)
     except LoadError as error:
         raise ValueError(str(error)) from None
-    if len(found) > 1:
-        raise ValueError(f"{name} has variants, name one: {', '.join(x.name for x in found)}")
-    (only,) = found
+    if len(loaded) > 1:
+        raise ValueError(f"{name} has variants, name one: {', '.join(x.name for x in loaded)}")
+    (only,) = loaded
     if isinstance(only, Unjudgeable):
         raise ValueError(f"{name}: {only.reason}")
     if encoding not in only.components:

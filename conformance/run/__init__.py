@@ -15,8 +15,8 @@ from attnconf.conformance.run.plan import Run, Settings, make_plan
 def judge(implementations: Sequence[Implementation | Unjudgeable], settings: Settings | None = None) -> Run:
     """Return the run of all there is to judge, its failures explained.
 
-    Raises SpecError or DeviationError where the suite itself is not in order, ValueError where throughput is asked for
-    on a device that has no cases.
+    Raises SpecError or DeviationError if the suite itself is not in order, ValueError if throughput is to be measured
+    on a device without cases.
     """
     run = judge_all(make_plan(implementations, settings or Settings()))
     explain_failures(run)

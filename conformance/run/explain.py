@@ -63,8 +63,8 @@ def _explained(
     declares = {**seen, **implementation.declared(group[0].entry.component)}
     failures = [run.outcomes[p.id] for p in roots], [run.outcomes[p.id] for p in others]
     supposed = implementation.binding.mistake if implementation.binding else ""
-    found = explain(*failures, passed, declares, beneath, supposed)
-    return {p.id: d for p, d in zip([*roots, *others], found, strict=True) if d}
+    diagnoses = explain(*failures, passed, declares, beneath, supposed)
+    return {p.id: d for p, d in zip([*roots, *others], diagnoses, strict=True) if d}
 
 
 def _beneath(run: Run, planned: Planned, diagnoses: Mapping[str, Diagnosis]) -> list[Mutant]:
@@ -94,16 +94,16 @@ def _of_selection(run: Run, relations: Relations) -> dict[str, Diagnosis]:
     full = Run(replace(run.plan, settings=settings, planned=tuple(wider), whole=(), selected=False))
     for planned in wider:
         judge_one(full, planned)
-    found = diagnose(full, relate(full), {p.id for p in mine})
-    return {p.id: found[p.id] for p in mine if p.id in found}
+    diagnoses = diagnose(full, relate(full), {p.id for p in mine})
+    return {p.id: diagnoses[p.id] for p in mine if p.id in diagnoses}
 
 
 def draw(run: Run, relations: Relations) -> dict[str, Pictures]:
     """Return the pictures of the first failures of a MUST at the root, one for each cause."""
     budget, causes, pictures = Budget(), set[tuple[str, ...]](), {}
     for planned in run.plan.planned:
-        found = run.diagnoses.get(planned.id)
-        named = tuple(f"{m.id} {m.hint}" for m in found.mutants) if found else (planned.id,)
+        diagnosis = run.diagnoses.get(planned.id)
+        named = tuple(f"{m.id} {m.hint}" for m in diagnosis.mutants) if diagnosis else (planned.id,)
         cause = (planned.implementation.name, planned.entry.component, *named)
         if not relations.unexplained(planned) or cause in causes:  # one picture for each cause
             continue

@@ -113,12 +113,12 @@ def _conventions(run: Run, i: Implementation) -> dict[str, str]:
         if planned.implementation is i and planned.id in run.outcomes:
             for convention, choice in run.outcomes[planned.id].convention.items():
                 by_component[planned.entry.component].setdefault(convention, choice)
-    found: dict[str, dict[str, str]] = {}
+    by_convention: dict[str, dict[str, str]] = {}
     for component, conventions in by_component.items():
         for convention, choice in conventions.items():
-            found.setdefault(convention, {})[component] = choice
+            by_convention.setdefault(convention, {})[component] = choice
     flat: dict[str, str] = {}
-    for convention, choices in found.items():
+    for convention, choices in by_convention.items():
         one = len(set(choices.values())) == 1
         flat |= {convention if one else f"{convention} ({c})": choice for c, choice in choices.items()}
     return flat
@@ -169,10 +169,10 @@ def _finite(x: Any) -> float | None:
 
 
 def _diagnosis(run: Run, planned: Planned) -> list[dict[str, Any]]:
-    found = run.diagnoses.get(planned.id)
-    if found is None:
+    diagnosis = run.diagnoses.get(planned.id)
+    if diagnosis is None:
         return []
-    return [_mistake(planned, mistake, found.cases) for mistake in found.mistakes]
+    return [_mistake(planned, mistake, diagnosis.cases) for mistake in diagnosis.mistakes]
 
 
 def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Relate the failures of a run: which are consequences of which, and which are known deviations."""
+"""Relate the failures of a run: consequences to their roots, and failures to the known deviations of a library."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -40,8 +40,8 @@ def relate(run: Run) -> Relations:
         known = {d.requirement: d for d in run.plan.known.get(name, ()) if d.component == component}
         for planned in failed:
             follows[planned.id] = roots = mine[planned.entry.requirement]
-            if found := _deviation(planned.entry.requirement, roots, known):
-                deviations[planned.id] = found
+            if deviation := _deviation(planned.entry.requirement, roots, known):
+                deviations[planned.id] = deviation
     return Relations(follows, deviations)
 
 
@@ -52,13 +52,13 @@ def _roots(failed: Mapping[str, Judged]) -> dict[str, list[str]]:
     """
     roots = [name for name in failed if not registry.ancestors(name) & set(failed)]
     blind = [name for name in roots if _blind(failed[name])]
-    found = {}
+    roots_of = {}
     for name in failed:
         causes = set(roots) & registry.ancestors(name)
         if name in blind[1:]:
             causes.add(blind[0])
-        found[name] = sorted({blind[0] if cause in blind else cause for cause in causes})
-    return found
+        roots_of[name] = sorted({blind[0] if cause in blind else cause for cause in causes})
+    return roots_of
 
 
 def _blind(judged: Judged) -> bool:

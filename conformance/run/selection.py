@@ -1,9 +1,12 @@
 """``-k EXPR``: select planned checks, their cases, and timings."""
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attnconf.conformance.run.plan import Planned
+from attnconf.conformance.run.plan import Plan, Planned, case_names
+from attnconf.spec import registry
+from attnconf.spec.nearest import hint
 
 if TYPE_CHECKING:
     from attnconf.conformance.timing.run import Entrant
@@ -20,7 +23,7 @@ def by_expression(text: str) -> "tuple[Callable[[Planned, str], bool], Callable[
     try:
         expression = Expression.compile(text)
     except SyntaxError as error:
-        raise ValueError(f"-k {text!r}: {error}") from None
+        raise ValueError(f"{text!r}: {error}") from None
 
     def fits(requirement: str, *words: str) -> bool:
         whole = {word.lower() for word in words}
@@ -39,3 +42,16 @@ def by_expression(text: str) -> "tuple[Callable[[Planned, str], bool], Callable[
         return fits("", entrant.contender.name, case.component, case.passes, case.name, "throughput")
 
     return keep, race
+
+
+def nothing_selected(text: str, plan: Plan) -> str:
+    """Return why an expression selects nothing of a plan: a requirement of something else, or a mistyped name."""
+    components = dict.fromkeys(p.entry.component for p in plan.planned)
+    names = [name for p in plan.planned for name in (p.entry.requirement, *case_names(p, plan.settings))]
+    known = {name.upper(): name for name in (*components, *names)}
+    words = [word for word in re.findall(r"[\w-]+", text) if word not in ("and", "or", "not")]
+    elsewhere = [word for word in words if word.upper() in registry.requirements() and word.upper() not in known]
+    mistyped = [word for word in words if not any(word.upper() in name for name in known)]
+    near = next((end for word in mistyped if (end := hint(word.upper(), known, known))), "")
+    reason = f": {elsewhere[0]} is not judged on {', '.join(components)}" if elsewhere else near
+    return f"{text!r} selects nothing{reason}"

@@ -18,7 +18,7 @@ def verdicts(plan: Plan, results: Sequence[Result]) -> list[Result]:
 def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Result]) -> list[Result]:
     if isinstance(i, Unjudgeable):
         return [_verdict(i.name, None, "not-gradable", i.reason, {})]
-    found = []
+    verdicts_of = []
     for component in i.components:
         mine = [r for r in results if (r["implementation"], r["component"]) == (i.name, component)]
         planned = [p for p in plan.planned if p.implementation is i and p.entry.component == component]
@@ -27,8 +27,8 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
             if verdict == "conformant" and i.binding and not i.binding.established:
                 doubt = i.binding.doubt or f"the binding is {GUESS}"
                 verdict, reason = "incomplete", f"equivalence not established: {doubt}"
-            found.append(_verdict(i.name, component, verdict, reason, Counter(r["outcome"] for r in mine)))
-    return found
+            verdicts_of.append(_verdict(i.name, component, verdict, reason, Counter(r["outcome"] for r in mine)))
+    return verdicts_of
 
 
 def _verdict(name: str, component: str | None, verdict: str, reason: str, counts: dict[str, int]) -> Result:

@@ -1,6 +1,8 @@
 """The shipped adapters get the verdicts that can be justified by hand; PyTorch's fast path is among what is judged."""
 
+import os
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,17 +13,25 @@ from attnconf.conformance.run.judging import judge_all
 from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.conformance.run.record import record
 from attnconf.conformance.run.relate import stale
+from attnconf.reports.record import write
 
 torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
 def judged(together):
-    """Return the function that gives (record, stale deviations) of an adapter, by the profile that it claims."""
+    """Return the function that gives (record, stale deviations) of an adapter, by the profile that it claims.
+
+    The records stay in the folder KEEP_RESULTS_IN, for the report that .ci/run makes of them.
+    """
+    folder = os.environ.get("KEEP_RESULTS_IN")
 
     def judge(adapter):
         run = judge_all(make_plan(list(variants(adapter).values()), Settings()))
-        return record(run), stale(run)
+        content = record(run)
+        if folder:
+            write(Path(folder) / f"{adapter}.json", content)
+        return content, stale(run)
 
     return lambda adapter: together.value(f"verdicts of {adapter}", lambda: judge(adapter))
 

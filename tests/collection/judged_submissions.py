@@ -100,6 +100,19 @@ def judged_again() -> frozenset[str]:
     return frozenset(AGAIN.read_text(encoding="utf-8").split())
 
 
+def sample() -> list[str]:
+    """Return the files that each run of the tests judges.
+
+    Of every kind (component, right or wrong) they are a third, beginning with the first; besides, those of AGAIN, and
+    those of which more than a verdict is asked.
+    """
+    kinds: dict[tuple[str, bool], list[str]] = {}
+    for s in submissions():
+        kinds.setdefault((s.component, s.right), []).append(s.file)
+    chosen = judged_again().union(*(files[::3] for files in kinds.values()))
+    return [s.file for s in submissions() if s.file in chosen or s.deviations or s.file in still_open()]
+
+
 def with_new_features(judged: dict[str, Judged]) -> list[str]:
     """Return the files that are the first to have a feature, which AGAIN must list."""
     seen: set[str] = set()
@@ -273,12 +286,31 @@ def standing(submission: Submission, judged: Judged) -> str:
     return "named" if set(judged.named) & set(submission.mistakes) else "NAMED WRONGLY"
 
 
-def table(judged: dict[str, Judged]) -> str:
+Outcomes = dict[tuple[str, str], tuple[str, str]]  # by file and component: what is to be said, and the mistakes named
+
+
+def outcomes(judged: dict[str, Judged]) -> Outcomes:
+    """Return the outcomes of the files that were judged."""
+    return {
+        (s.file, s.component): (standing(s, judged[s.file]), ", ".join(judged[s.file].named))
+        for s in submissions()
+        if s.file in judged
+    }
+
+
+def committed() -> Outcomes:
+    """Return the outcomes that stand in reports/submissions.md."""
+    lines = [line for line in REPORT.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    cells = [line.strip("|").split(" | ") for line in lines[1:]]
+    return {(file.strip(), component): (word, named.strip()) for file, component, *_, word, named in cells}
+
+
+def table(came_out: Outcomes) -> str:
     """Return reports/submissions.md."""
-    rows = [(s, judged[s.file], standing(s, judged[s.file])) for s in submissions()]
-    right = [r for r in rows if r[0].right]
-    wrong = [r for r in rows if not r[0].right]
-    count = Counter(r[2] for r in wrong)
+    rows = [(s, *came_out[s.file, s.component]) for s in submissions()]
+    right = [word for s, word, _ in rows if s.right]
+    wrong = [word for s, word, _ in rows if not s.right]
+    count = Counter(wrong)
     named = f"{count['named']} ({count['named'] / len(wrong):.0%})"
     lines = [
         "# Submissions without an adapter",
@@ -287,7 +319,7 @@ def table(judged: dict[str, Judged]) -> str:
         "Made by `python tests/collection/judged_submissions.py`; "
         "tests/collection/test_submissions.py holds it to what comes out.",
         "",
-        f"* {len(right)} right files: {sum(r[2] == 'conformant' for r in right)} conformant.",
+        f"* {len(right)} right files: {right.count('conformant')} conformant.",
         f"* {len(wrong)} wrong files: {len(wrong) - count['NOT CAUGHT']} nonconformant; "
         f"the mistake of {named} is named, "
         f"{count['caught, not named'] + count['caught']} are caught without a name, "
@@ -296,7 +328,7 @@ def table(judged: dict[str, Judged]) -> str:
         "| File | Component | What is wrong | Outcome | Named |",
         "|---|---|---|---|---|",
     ]
-    lines += [f"| {s.file} | {s.component} | {s.story} | {word} | {', '.join(j.named)} |" for s, j, word in rows]
+    lines += [f"| {s.file} | {s.component} | {s.story} | {word} | {named} |" for s, word, named in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -312,7 +344,7 @@ def main() -> None:
         )
     if not pattern:
         AGAIN.write_text("\n".join([*with_new_features(judged), ""]), encoding="utf-8")
-        REPORT.write_text(table(judged), encoding="utf-8")
+        REPORT.write_text(table(outcomes(judged)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Homework that knows nothing of us: right files conform, wrong ones do not, and no mistake is named but theirs."""
+"""Homework that knows nothing of us: right files conform, wrong ones do not, and no mistake is named but theirs.
+
+Each run judges a sample of the files, --in-full all of them, and each again from its written adapter.
+"""
 
 from pathlib import Path
 
@@ -7,8 +10,11 @@ from judged_submissions import (
     AGAIN,
     FOLDER,
     REPORT,
+    committed,
     judge,
     judged_again,
+    outcomes,
+    sample,
     standing,
     still_open,
     submissions,
@@ -63,7 +69,25 @@ def test_what_is_open_is_in_the_collection_and_says_why():
     assert all(set(entry) <= {"verdict", "name"} and all(entry.values()) for entry in still_open().values())
 
 
-@pytest.mark.parametrize("submission", submissions(), ids=FILES)
+def files_of_this_run(config):
+    """Return the files that a run judges."""
+    return FILES if config.getoption("--in-full") else sample()
+
+
+def pytest_generate_tests(metafunc):
+    """Hand what this run judges to the tests that ask for a submission, for one with deviations, or for a file."""
+    files = files_of_this_run(metafunc.config)
+    chosen = [s for s in submissions() if s.file in files]
+    for name, values in {
+        "submission": chosen,
+        "deviating": [s for s in chosen if s.deviations],
+    }.items():
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, values, ids=[s.file for s in values])
+    if "file" in metafunc.fixturenames:
+        metafunc.parametrize("file", sorted(set(files)))
+
+
 def test_the_verdict_is_right_and_so_is_the_name(submission, judged):
     """What is open, of which open.toml says why, must still be open: a stale entry is an error."""
     (came_out,) = judged([submission.file]).values()
@@ -77,25 +101,32 @@ def test_the_verdict_is_right_and_so_is_the_name(submission, judged):
         assert "verdict" in missed, (found, came_out)
 
 
-@pytest.mark.parametrize("submission", [s for s in submissions() if s.deviations], ids=lambda s: s.file)
-def test_what_a_right_file_does_not_do_though_it_should_is_named(submission, judged):
-    (came_out,) = judged([submission.file]).values()
-    assert set(submission.deviations) <= set(came_out.deviations)
+def test_what_a_right_file_does_not_do_though_it_should_is_named(deviating, judged):
+    (came_out,) = judged([deviating.file]).values()
+    assert set(deviating.deviations) <= set(came_out.deviations)
 
 
-@pytest.mark.parametrize("file", sorted(set(FILES)))
 def test_the_adapter_that_is_written_is_what_was_run(file, judged):
     """And gives the same outcomes, of the files that judged_again.txt lists; of all with --in-full."""
     (came_out,) = judged([file]).values()
     assert not came_out.written
 
 
-def test_an_adapter_of_every_kind_is_judged_again(judged):
-    assert with_new_features(judged(FILES)) == AGAIN.read_text(encoding="utf-8").split(), (
+def test_the_sample_has_every_kind():
+    chosen = [s for s in submissions() if s.file in sample()]
+    assert {(s.component, s.right) for s in chosen} == {(s.component, s.right) for s in submissions()}
+
+
+def test_an_adapter_of_every_kind_is_judged_again(judged, request):
+    came_out = judged(files_of_this_run(request.config))
+    assert with_new_features(came_out) == AGAIN.read_text(encoding="utf-8").split(), (
         "run python tests/collection/judged_submissions.py"
     )
 
 
-def test_the_report_is_what_came_out(judged):
-    text = table(judged(FILES))
-    assert REPORT.read_text(encoding="utf-8") == text, "run python tests/collection/judged_submissions.py"
+def test_the_report_is_what_came_out(judged, request):
+    """What it says of files that this run does not judge is taken from it."""
+    came_out = judged(files_of_this_run(request.config))
+    assert REPORT.read_text(encoding="utf-8") == table(committed() | outcomes(came_out)), (
+        "run python tests/collection/judged_submissions.py"
+    )

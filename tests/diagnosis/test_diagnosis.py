@@ -13,7 +13,7 @@ from attnconf.conformance.engine.mutant import Mutant, apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run.explain import explain_failures
 from attnconf.conformance.run.judging import judge_all
-from attnconf.conformance.run.matrix import shows
+from attnconf.conformance.run.mutant_rows import shows
 from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.conformance.run.relate import relate
 from attnconf.reference import attention, feed_forward

@@ -33,8 +33,8 @@ MAY = {
     "conformance": "spec reference adapters.contract adapters.reference adapters.kit adapters.generated "
     "reports conformance",
     "conformance/engine/catalogue": "spec reference adapters conformance",  # reads off the files what there is
-    "conformance/package-root": "spec reference adapters reports conformance api cli demo doctor explaining "
-    "explaining_cases listing show",
+    "conformance/package-root": "spec reference adapters reports conformance api cli demo doctor exit_codes "
+    "explaining explaining_cases listing run_verb show",
 }
 
 

@@ -187,8 +187,8 @@ WRONG = [
     (({"attention": attention},), {"component": "rotary"}, "functions has no component 'rotary' (it has attention)"),
     ((reference,), {"profile": "core-9"}, "unknown profile 'core-9'"),
     ((reference,), {"device": "nothing"}, "device 'nothing': "),
-    ((reference,), {"component": "attention", "select": "zzz"}, "-k 'zzz' selects nothing"),
-    ((reference,), {"component": "attention", "select": "and"}, "-k 'and': "),
+    ((reference,), {"component": "attention", "select": "zzz"}, "select='zzz' selects nothing"),
+    ((reference,), {"component": "attention", "select": "and"}, "select='and': "),
     (({"attention": attention},), {"profile": "self-attention-1"}, "judges nothing that functions has: attention"),
 ]  # fmt: skip
 

@@ -181,6 +181,17 @@ def test_the_table_is_for_several_implementations_or_where_all_is_asked_for():
     assert not any(line.startswith("ATT-SCALE-1  ") for line in page(WRONG))
 
 
+def test_the_legend_explains_each_word_of_the_table_and_no_other():
+    wide = 300
+    legend = next(line for line in page(both(), wide) if line.startswith("FAIL: "))
+    assert "not met: " in legend
+    assert "does not apply" not in legend
+    holds = record("x", [*sectioned("masks", "Whose", "pass"), *sectioned("masks", "Empty", "not-applicable")])
+    assert any(line.startswith("-: does not apply") for line in page(holds, wide, verbose=True))
+    passes = record("x", sectioned("masks", "Whose", "pass"))
+    assert not any("does not apply" in line for line in page(passes, wide, verbose=True))
+
+
 def test_recommendations_are_optional_and_come_after_the_verdicts():
     lines = page(both())
     verdict = next(n for n, line in enumerate(lines) if "NONCONFORMANT" in line)

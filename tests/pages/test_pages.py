@@ -16,7 +16,9 @@ PAGES = [
     *sorted(ROOT.glob("reports/*.md")),
     *sorted(ROOT.glob("conformance/chapters/*.md")),
 ]
-NEWCOMERS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "adapters/README.md", ".typing/README.md")
+NEWCOMERS = (
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "adapters/README.md", "tests/README.md", ".typing/README.md",
+)  # fmt: skip
 FOR_NEWCOMERS = [ROOT / name for name in NEWCOMERS]
 JUDGES = re.compile(r"^Judges (.+); this page alone: `attnconf run --impl X(?: --profile (.+?))? -k (.+?)`", re.M)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

@@ -3,6 +3,7 @@
 import datetime
 import random
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from attnconf.conformance.chapters.contents import all_checks, all_mutants
 from attnconf.conformance.chapters.equivalent_mutants import equivalents
 from attnconf.conformance.engine.evidence import DIFFERENCES_SOURCE, SEMANTIC_SOURCE
 from attnconf.conformance.engine.mutant import reaches
-from attnconf.conformance.run import matrix
+from attnconf.conformance.run import matrix, mutant_rows
 from attnconf.reports import kill_matrix
 from attnconf.spec import registry
 
@@ -65,7 +66,7 @@ ONNX_SURVIVORS = 11  # of 46 mutants of ONNX's Attention cases (93 cases, none w
 
 
 AT_ONCE = 20  # mutants that a worker judges before it looks what is left
-NAMES = [matrix.REFERENCE, *matrix.known()]
+NAMES = [mutant_rows.REFERENCE, *mutant_rows.known()]
 PARTS = {NAMES[first]: NAMES[first : first + AT_ONCE] for first in range(0, len(NAMES), AT_ONCE)}
 RECOMPUTED = 0.02  # of the rows, without the short cut
 
@@ -78,8 +79,8 @@ def judged(together):
     components = sorted(COMPONENTS, key=lambda component: component != "encoder")  # half a minute: it trains
 
     def rows_of(part):
-        unharmed = together.values(components, matrix.unharmed)
-        return [row for name in PARTS[part] for row in matrix.rows_of(name, unharmed.get)]
+        unharmed = together.values(components, mutant_rows.unharmed)
+        return [row for name in PARTS[part] for row in mutant_rows.rows_of(name, unharmed.get)]
 
     return lambda parts: together.values(parts, rows_of)
 
@@ -104,7 +105,7 @@ def test_every_row_is_judged(part, judged):
 
 
 def test_the_reference_fails_nothing(rows):
-    failed = {row.component: row.failed for row in rows if row.mutant == matrix.REFERENCE}
+    failed = {row.component: row.failed for row in rows if row.mutant == mutant_rows.REFERENCE}
     assert failed == dict.fromkeys(COMPONENTS, frozenset())
 
 
@@ -112,7 +113,7 @@ def test_the_roots_of_a_mutant_are_what_it_breaks(of_mutants):
     """Where its code is reached; elsewhere its row is the reference's."""
     wrong = {}
     for mutant, row in of_mutants:
-        silent = row.component in mutant.silent_on or not matrix.shows(row.component, mutant)
+        silent = row.component in mutant.silent_on or not mutant_rows.shows(row.component, mutant)
         want = set() if silent else set(mutant.breaks) & set(row.judged)
         if set(row.roots) != want:
             wrong[mutant.id, row.component] = f"roots {sorted(row.roots)}, breaks {sorted(want)}"
@@ -130,24 +131,24 @@ def test_what_a_component_cannot_reach_is_the_reference_there(name, rows):
     assert reaches("attention", all_mutants()[name])
     assert not reaches("multi_head_attention", all_mutants()[name])
     (copied,) = [row for row in rows if (row.mutant, row.component) == (name, "multi_head_attention")]
-    assert copied == matrix.judge_one(name, "multi_head_attention")
+    assert copied == mutant_rows.judge_one(name, "multi_head_attention")
 
 
 def test_some_rows_at_random_come_out_the_same_without_the_short_cut(rows, request):
     """Others every day; all of them with --in-full."""
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    judged = [row for row in rows if row.mutant != matrix.REFERENCE]
-    judged = [row for row in judged if matrix.shows(row.component, matrix.known()[row.mutant])]
+    judged = [row for row in rows if row.mutant != mutant_rows.REFERENCE]
+    judged = [row for row in judged if mutant_rows.shows(row.component, mutant_rows.known()[row.mutant])]
     in_full = request.config.getoption("--in-full")
     drawn = judged if in_full else random.Random(day).sample(judged, round(RECOMPUTED * len(judged)))
     print(f"drawn on {day}: {', '.join(f'{row.mutant} on {row.component}' for row in drawn)}")
-    other = [row for row in drawn if row != matrix.judge_one(row.mutant, row.component)]
+    other = [row for row in drawn if row != mutant_rows.judge_one(row.mutant, row.component)]
     assert not other
 
 
 def test_the_short_cut_is_taken_and_not_everywhere():
     """What is wrong with scores shows wherever there are any; with causality, only where a check is causal."""
-    unharmed = matrix.unharmed("attention")
+    unharmed = mutant_rows.unharmed("attention")
     soft, causal = (all_mutants()[name] for name in ("ATT-unscaled", "MASK-causal-strict"))
     assert not unharmed.comes_out_the_same(soft, "ATT-ORACLE-1")
     assert unharmed.comes_out_the_same(causal, "ATT-SCALE-1")
@@ -155,7 +156,7 @@ def test_the_short_cut_is_taken_and_not_everywhere():
 
 
 def test_every_mutant_shows_on_some_component():
-    assert all(any(matrix.shows(c, mutant) for c in COMPONENTS) for mutant in matrix.known().values())
+    assert all(any(mutant_rows.shows(c, mutant) for c in COMPONENTS) for mutant in mutant_rows.known().values())
 
 
 def test_every_mutant_is_killed(of_mutants):
@@ -257,3 +258,20 @@ def test_the_table_of_mistakes_needs_both_markers():
     assert "old" not in page
     with pytest.raises(ValueError, match="without <!-- end -->"):
         kill_matrix.with_mistakes(f"{begin}\n", record, "masks")
+
+
+def test_one_mutant_is_tried_alone(capsys):
+    assert matrix.main(["--only", "LRN-clamped"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("LRN-clamped: ")
+    assert "  roots   LRN-BEYOND-1" in lines
+    assert lines[-1] == "breaks is right"
+
+
+def test_a_mutant_that_names_other_roots_is_told():
+    mutant = replace(all_mutants()["LRN-clamped"], breaks=frozenset({"LRN-ROW-1"}))
+    lines, agrees = matrix.examine(mutant)
+    assert not agrees
+    assert "  a root that breaks does not name: LRN-BEYOND-1" in lines
+    assert "  named by breaks, and no root here: LRN-ROW-1" in lines
+    assert "breaks names what is a root nowhere: LRN-ROW-1" in lines

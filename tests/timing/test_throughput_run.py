@@ -12,7 +12,7 @@ import pytest
 from command_line import pytest_in_process
 from fake_time import FixedClock
 
-from attnconf import cli
+from attnconf import cli, run_verb
 from attnconf.conformance.run.implementations import load
 from attnconf.conformance.run.judging import begin
 from attnconf.conformance.run.plan import Settings, make_plan, only
@@ -216,9 +216,9 @@ def test_the_default_run_imports_none_of_it(folder):
 
 def test_attnconf_run_hands_the_options_on():
     given = cli.parser().parse_args(["run", "--impl=a", "--throughput", "--strict-perf"])
-    arguments = cli.pytest_arguments(given)
+    arguments = run_verb.pytest_arguments(given)
     assert {"--throughput=smoke", "--strict-perf", "attnconf.conformance.test_throughput"} <= set(arguments)
-    plain = cli.pytest_arguments(cli.parser().parse_args(["run", "--impl=a"]))
+    plain = run_verb.pytest_arguments(cli.parser().parse_args(["run", "--impl=a"]))
     assert not [word for word in plain if word.startswith(("--throughput", "--strict-perf"))]
     assert "attnconf.conformance.test_throughput" not in plain
 

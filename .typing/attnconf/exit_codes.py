@@ -1,0 +1,1 @@
+../../conformance/package-root/exit_codes.py

@@ -67,7 +67,7 @@ class Unharmed:
     def comes_out_the_same(self, mutant: Mutant, requirement: str) -> bool:
         """Return whether a check passes on the reference and its calls enter no function that the mutant replaces."""
         untouched = requirement not in self.row.failed and requirement not in self.row.odd
-        return untouched and not self.entered[requirement] & {_called(function) for function in mutant.replace}
+        return untouched and requirement in self.entered and not self.entered[requirement] & {_called(function) for function in mutant.replace}
 
 
 def known() -> dict[str, Mutant]:
@@ -77,11 +77,17 @@ def known() -> dict[str, Mutant]:
 
 @cache
 def unharmed(component: str) -> Unharmed:
-    """Judge the reference by every check of a component, and note the functions that each check's calls enter."""
+    """Judge the reference by every check of a component, and note the functions that each check's calls enter.
+
+    Checks that train are left out: they take half a minute, and ``attnconf run --impl reference --profile full`` runs
+    them.
+    """
     entered: dict[str, frozenset[str]] = {}
     outcomes, noted = {}, set[str]()
     reference = apply([])
     for planned, run in _plan(replace(reference, components=_noting(reference, component, noted)), None):
+        if _trains(planned.entry.requirement):
+            continue
         noted.clear()
         outcomes[planned.entry.requirement] = run()
         entered[planned.entry.requirement] = frozenset(noted)
@@ -181,8 +187,16 @@ def _called(function: Any) -> str:
 
 
 def judged_by(mutant: Mutant, requirement: str) -> bool:
-    quick = requirement in {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries}
-    return quick or touches(mutant, requirement) or (_costs(mutant.id) and _costs(requirement))
+    """Return whether a mutant is judged by a requirement: what is not in the default profile takes seconds."""
+    return _is_quick(requirement) or touches(mutant, requirement) or (_costs(mutant.id) and _costs(requirement))
+
+
+def _is_quick(requirement: str) -> bool:
+    return requirement in {entry.requirement for entry in profiles.load(profiles.DEFAULT).entries}
+
+
+def _trains(requirement: str) -> bool:
+    return not _is_quick(requirement) and not _costs(requirement)
 
 
 def _costs(name: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.calls.stimuli import Laws
 from attnconf.conformance.chapters.shared.appearance import Appearance
-from attnconf.conformance.engine.catalogue import mutant_modules
+from attnconf.conformance.engine.catalogue import modules
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.vacuous import Vacuous
@@ -28,8 +28,7 @@ def all_checks() -> dict[str, Checked]:
     """
     found: dict[str, Checked] = {}
     for chapter in registry.CHAPTERS.values():
-        module = importlib.import_module(f"attnconf.conformance.chapters.{chapter}.checks")
-        for value in vars(module).values():
+        for module, value in ((m, value) for m in _modules(chapter, "checks") for value in vars(m).values()):
             checked = getattr(value, "checked", None)
             if isinstance(checked, Checked) and value.__module__ == module.__name__:
                 if checked.requirement.id in found:
@@ -48,7 +47,7 @@ def all_mutants() -> dict[str, Mutant]:
     """
     found: dict[str, Mutant] = {}
     for chapter in registry.CHAPTERS.values():
-        for value in (value for module in _of_mutants(chapter) for value in vars(module).values()):
+        for value in (value for module in _modules(chapter, "mutants") for value in vars(module).values()):
             if isinstance(value, Mutant):
                 if value.id in found:
                     raise registry.SpecError(f"two mutants are called {value.id}")
@@ -58,16 +57,16 @@ def all_mutants() -> dict[str, Mutant]:
     return found
 
 
-def _of_mutants(chapter: str) -> list[ModuleType]:
-    """Return a chapter's modules of mutants, in the order in which the mutants are named."""
-    dotted = (module.replace("/", ".") for module in mutant_modules(chapter))
+def _modules(chapter: str, room: str) -> list[ModuleType]:
+    """Return a chapter's modules of checks or mutants, in their order."""
+    dotted = (module.replace("/", ".") for module in modules(chapter, room))
     return [importlib.import_module(f"attnconf.conformance.chapters.{chapter}.{module}") for module in dotted]
 
 
 def all_vacuous() -> list[Vacuous]:
     """Return what the chapters say that an implementation which computes nothing satisfies by definition."""
-    modules = (module for chapter in registry.CHAPTERS.values() for module in _of_mutants(chapter))
-    return [entry for module in modules for entry in getattr(module, "VACUOUS", ())]
+    found = (module for chapter in registry.CHAPTERS.values() for module in _modules(chapter, "mutants"))
+    return [entry for module in found for entry in getattr(module, "VACUOUS", ())]
 
 
 def _collected(room: str, table: str) -> dict[str, Any]:

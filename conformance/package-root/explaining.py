@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import zip_longest
 
-from attnconf.conformance.engine import catalogue
+from attnconf.conformance.engine import catalogue, contract_texts
 from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
-
-CHECKS = "conformance/chapters/{}/checks.py"
 
 
 def explain(name: str) -> list[str]:
@@ -44,10 +42,10 @@ def _known() -> list[Known]:
     kinds: list[tuple[Iterable[str], Callable[[str], list[str]]]] = [
         (registry.requirements(), lambda name: _requirement(registry.get(name))),
         (catalogue.mutant_texts(), lambda name: _mutant(catalogue.mutant_texts()[name])),
-        (catalogue.component_texts(), _component),
+        (contract_texts.component_texts(), _component),
         (registry.CHAPTERS, lambda prefix: _chapter(registry.CHAPTERS[prefix])),
         (registry.CHAPTERS.values(), _chapter),
-        (catalogue.convention_texts(), _convention),
+        (contract_texts.convention_texts(), _convention),
         (profiles.names(), _profile),
     ]
     return [(name.upper(), name, lines) for names, lines in kinds for name in names]
@@ -120,7 +118,7 @@ def _profile_for(r: registry.Requirement) -> str:
 
 
 def _component(name: str) -> list[str]:
-    component, conventions = catalogue.component_texts()[name], catalogue.convention_texts()
+    component, conventions = contract_texts.component_texts()[name], contract_texts.convention_texts()
     chapters = _judged_by(name)
     first, *rest = component.docstring.split("\n\n")
     return [
@@ -173,7 +171,7 @@ def _chapter(name: str) -> list[str]:
         topics.setdefault(r.topic, []).append(r.id)
     mutants = [m for m in catalogue.mutant_texts().values() if m.chapter == name]
     functions = [(f.name, f.summary) for f in catalogue.reference_texts(name).values()]
-    judged = [c for c in catalogue.component_texts() if name in _judged_by(c)]
+    judged = [c for c in contract_texts.component_texts() if name in _judged_by(c)]
     return [
         f"{name}  (chapter {prefix}: {len(requirements)} requirements, {len(mutants)} known mistakes)",
         *_wrapped(page.partition("\n")[0].lstrip("# ")),
@@ -186,9 +184,9 @@ def _chapter(name: str) -> list[str]:
 
 
 def _convention(name: str) -> list[str]:
-    convention = catalogue.convention_texts()[name]
+    convention = contract_texts.convention_texts()[name]
     first, *others = convention.choices
-    having = [known.name for known in catalogue.component_texts().values() if name in known.conventions]
+    having = [known.name for known in contract_texts.component_texts().values() if name in known.conventions]
     return [
         f"{name}  (convention)",
         *_wrapped(
@@ -255,7 +253,7 @@ def _judged_on(r: registry.Requirement) -> list[str]:
 
 
 def _standing(check: catalogue.CheckText) -> str:
-    return f"{check.function} ({CHECKS.format(check.chapter)}:{check.line})"
+    return f"{check.function} (conformance/chapters/{check.chapter}/{check.module}.py:{check.line})"
 
 
 def _paired(pairs: Iterable[tuple[str, str]]) -> list[str]:

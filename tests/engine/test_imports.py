@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("spec", "reference", "conformance", "adapters", "reports")
 MODULES = {str(p.relative_to(ROOT).with_suffix("")): p for f in FOLDERS for p in sorted((ROOT / f).rglob("*.py"))}
 OF_THE_REFERENCE = {"reference", "torch_compile"}  # adapters of it
+CHECKS = [name for name in MODULES if re.fullmatch(r"conformance/chapters/\w+/checks(/\w+)?", name)]
 ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name not in OF_THE_REFERENCE]
 
 # The tower of conformance/: a floor imports from itself and from the floors that stand before it, and from no other.
@@ -32,6 +33,7 @@ MAY = {
     "conformance": "spec reference adapters.contract adapters.reference adapters.kit adapters.generated "
     "reports conformance",
     "conformance/engine/catalogue": "spec reference adapters conformance",  # reads off the files what there is
+    "conformance/engine/contract_texts": "spec adapters conformance",  # likewise
     "conformance/package-root": "spec reference adapters reports conformance api cli demo doctor exit_codes "
     "explaining explaining_cases listing run_verb show",
 }
@@ -120,7 +122,7 @@ def test_only_subjects_and_the_diagnosis_go_through_the_boundary():
     }
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if re.fullmatch(r"conformance/chapters/\w+/checks", name)])
+@pytest.mark.parametrize("name", CHECKS)
 def test_checks_see_the_implementation_through_their_subject_only(name):
     assert not {"conformance.engine.boundary.call", "conformance.engine.request.Implementation"} & set(imported(name))
 

@@ -15,7 +15,7 @@ from command_line import attnconf
 from attnconf import __version__, adapters, cli, doctor
 from attnconf.adapters import contract
 from attnconf.conformance.chapters.contents import all_mutants
-from attnconf.conformance.engine import catalogue
+from attnconf.conformance.engine import catalogue, contract_texts
 from attnconf.spec import profiles, registry
 
 
@@ -168,7 +168,7 @@ def test_the_reference_of_every_requirement_is_found():
 
 
 def test_what_is_told_of_the_contract_is_what_it_says():
-    told = catalogue.component_texts()
+    told = contract_texts.component_texts()
     assert list(told) == list(contract.COMPONENTS)
     for name, component in told.items():
         known = contract.COMPONENTS[name]
@@ -176,7 +176,7 @@ def test_what_is_told_of_the_contract_is_what_it_says():
         assert component.returns == known.returns
         assert (component.made_of, component.conventions) == (known.made_of, known.conventions)
         assert [line.partition(":")[0] for line in component.fields] == [field.name for field in fields(known.config)]
-    assert {name: c.choices for name, c in catalogue.convention_texts().items()} == contract.CONVENTIONS
+    assert {name: c.choices for name, c in contract_texts.convention_texts().items()} == contract.CONVENTIONS
 
 
 def test_an_adapter_is_listed_with_the_first_line_of_its_docstring():
@@ -187,7 +187,7 @@ def test_an_adapter_is_listed_with_the_first_line_of_its_docstring():
 
 def test_everything_can_be_explained(ask):
     there = (registry.requirements(), catalogue.mutant_texts(), registry.CHAPTERS, registry.CHAPTERS.values(),
-             catalogue.component_texts(), catalogue.convention_texts(), profiles.names())  # fmt: skip
+             contract_texts.component_texts(), contract_texts.convention_texts(), profiles.names())  # fmt: skip
     for name in (name for kind in there for name in kind):
         code, out, err = ask("explain", name)
         assert (code, err) == (0, ""), name

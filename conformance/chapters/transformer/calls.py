@@ -8,7 +8,7 @@ import torch
 from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
 from attnconf.conformance.chapters.shared.layers import masked_if_taken
 from attnconf.conformance.chapters.transformer import stimuli
-from attnconf.conformance.chapters.transformer.checks import padded_source
+from attnconf.conformance.chapters.transformer.checks.shared import padded_source
 from attnconf.conformance.chapters.transformer.stimuli import model, other
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject

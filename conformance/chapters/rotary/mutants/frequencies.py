@@ -4,9 +4,12 @@ import math
 
 import torch
 
-from attnconf.conformance.chapters.rotary.mutants.shared import even
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import rotary
+
+
+def even(R):
+    return torch.arange(0, R, 2, dtype=torch.float64)
 
 
 def at_exponents(exponents):

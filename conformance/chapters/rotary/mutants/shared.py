@@ -62,7 +62,3 @@ def repeated(theta):
 
 def rotate_every_two(x):
     return torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
-
-
-def even(R):
-    return torch.arange(0, R, 2, dtype=torch.float64)

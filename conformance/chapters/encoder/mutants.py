@@ -44,55 +44,6 @@ unknown_argument = Mutant(
 )
 
 
-def in_float32(build):
-    def component(config, weights):
-        forward = build(config, weights)
-        return lambda x, **given: forward(x, **given).float()
-
-    return component
-
-
-float32_out = Mutant(
-    "ENC-float32-out",
-    story="the output is float32, whatever the input is",
-    breaks={"CALL-DTYPE-1"},
-    hint="cast back to the dtype of x",
-    replace={
-        adapter.encoder_layer: in_float32(adapter.encoder_layer),
-        adapter.encoder: in_float32(adapter.encoder),
-    },
-)
-
-
-def add_in_place(x, y):
-    return x + y if x.requires_grad or y.requires_grad else x.add_(y)
-
-
-def pre_norm_in_place(x, weights, style, mask):
-    h = add_in_place(x, attend(normed(x, weights, "norm1", style), weights, style, mask))
-    return h + position_wise(normed(h, weights, "norm2", style), weights, style)
-
-
-def pre_norm_all_in_place(x, weights, style, mask):
-    h = add_in_place(x, attend(normed(x, weights, "norm1", style), weights, style, mask))
-    return add_in_place(h, position_wise(normed(h, weights, "norm2", style), weights, style))
-
-
-def post_norm_in_place(x, weights, style, mask):
-    h = normed(add_in_place(x, attend(x, weights, style, mask)), weights, "norm1", style)
-    return normed(add_in_place(h, position_wise(h, weights, style)), weights, "norm2", style)
-
-
-in_place = Mutant(
-    "ENC-in-place",
-    story="x += attention(norm(x)): the caller's tensor is changed",
-    breaks={"CALL-IMMUT-1"},
-    hint="write x = x + attention(norm(x))",
-    replace={encoder.pre_norm_layer: pre_norm_in_place},
-    variants=[{encoder.pre_norm_layer: pre_norm_all_in_place, encoder.post_norm_layer: post_norm_in_place}],
-)
-
-
 def remembering(build):
     def component(config, weights):
         forward, past = build(config, weights), []
@@ -483,7 +434,7 @@ sigmoid_gelu = Mutant(
 
 
 def attend_batch_first(x, weights, style, mask):
-    return attend(x.transpose(0, 1), weights, style, mask).transpose(0, 1)
+    return attend(x.transpose(0, 1), weights, style, mask).transpose(0, 1) if len(x) else x
 
 
 batch_second = Mutant(
@@ -500,7 +451,9 @@ indexed_as_a_tuple = Mutant(
     story="attention's output is indexed as if it were a pair: all samples get what the first one attends to",
     breaks={"ENC-BATCH-1"},
     hint="out, weights = attention(x), or no [0] where only a tensor comes back",
-    replace={encoder.self_attention: lambda x, weights, style, mask: attend(x, weights, style, mask)[0]},
+    replace={
+        encoder.self_attention: lambda x, weights, style, mask: attend(x, weights, style, mask)[0] if len(x) else x
+    },
     source="system 1d",
 )
 

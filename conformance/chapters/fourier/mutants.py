@@ -4,7 +4,6 @@ import math
 
 import torch
 
-from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.vacuous import NUMBERS, ZERO_APART, Vacuous
 from attnconf.reference import fourier
@@ -172,12 +171,17 @@ coordinates_rescaled = Mutant(
     replace={fourier.angles: on(lambda x: 2 * x - 1)},
 )
 
+
+def by_the_largest(x):
+    return x / x.abs().max().clamp_min(1e-9) if len(x) else x
+
+
 coordinates_normalised = Mutant(
     "FOUR-coordinates-normalised",
     story="coordinates are divided by the largest that comes with them",
     breaks={"FOUR-POINTS-1"},
     hint="encode the coordinates as they are: a place has the same features in any company",
-    replace={fourier.angles: on(lambda x: x / x.abs().max().clamp_min(1e-9))},
+    replace={fourier.angles: on(by_the_largest)},
 )
 
 coordinates_ranked = Mutant(
@@ -363,13 +367,6 @@ autocast = Mutant(
     replace={fourier.angles: angles_under_autocast},
 )
 
-always_float32 = Mutant(
-    "FOUR-float32-returned",
-    story="the features are float32 whatever comes in",
-    breaks={"CALL-DTYPE-1"},
-    hint="return features.to(x.dtype)",
-    replace={fourier.fourier: features(lambda x, out: out.float())},
-)
 
 detached = Mutant(
     "FOUR-detached",
@@ -385,39 +382,6 @@ sines_detached = Mutant(
     breaks={"FOUR-GRAD-1"},
     hint="no detach on the way from coordinates to features",
     replace={fourier.join: lambda sines, cosines: fourier.join(sines.detach(), cosines)},
-)
-
-
-def angles_in_place(x, frequencies):
-    theta = fourier.angles(x, frequencies)
-    x.detach().mul_(2.0)
-    return theta
-
-
-in_place = Mutant(
-    "FOUR-in-place",
-    story="the coordinates are scaled in place",
-    breaks={"CALL-IMMUT-1"},
-    hint="x = x * factor, not x *= factor",
-    replace={fourier.angles: angles_in_place},
-)
-
-
-def fourier_cached(config, weights):
-    seen = {}
-
-    def forward(x):
-        return seen.setdefault(tuple(x.shape), fourier.fourier(x, config.frequencies))
-
-    return forward
-
-
-cached = Mutant(
-    "FOUR-cached",
-    story="features are remembered by the shape of the coordinates",
-    breaks={"CALL-REPEAT-1"},
-    hint="other coordinates of the same shape have other features",
-    replace={adapter.fourier: fourier_cached},
 )
 
 
@@ -466,7 +430,7 @@ def redrawn(draw):
 random_redrawn = Mutant(
     "FOUR-random-own-projection",
     story="the projection is drawn anew in every call",
-    breaks={"FOUR-RANGLE-1", "FOUR-RFIXED-1"},
+    breaks={"CALL-REPEAT-1", "FOUR-RANGLE-1", "FOUR-RFIXED-1"},
     hint="draw B once, when the module is built, and keep it as a buffer",
     replace=redrawn(torch.randn_like),
     variants=[
@@ -486,7 +450,7 @@ def random_angles_resampled(x, projection):
 random_resampled = Mutant(
     "FOUR-random-resampled",
     story="the projection is drawn again after every call",
-    breaks={"FOUR-RFIXED-1"},
+    breaks={"CALL-IMMUT-1", "FOUR-RFIXED-1"},
     hint="draw B once and keep it as a buffer",
     replace={fourier.random_angles: random_angles_resampled},
 )
@@ -532,7 +496,7 @@ random_half_amplitude = Mutant(
     replace={
         fourier.random_fourier: lambda x, projection: torch.cat(
             [fourier.random_angles(x, projection).cos(), (2 * fourier.random_angles(x, projection)).sin()], dim=-1
-        )
+        ).to(x.dtype)
     },
 )
 
@@ -549,11 +513,7 @@ random_normalised = Mutant(
     story="coordinates are divided by the largest that comes with them before the projection",
     breaks={"FOUR-RPOINTS-1"},
     hint="encode the coordinates as they are",
-    replace={
-        fourier.random_angles: lambda x, projection: fourier.random_angles(
-            x / x.abs().max().clamp_min(1e-9), projection
-        )
-    },
+    replace={fourier.random_angles: lambda x, projection: fourier.random_angles(by_the_largest(x), projection)},
 )
 
 

@@ -239,7 +239,7 @@ class SwiGLU(nn.Module):
     def forward(self, x):
         return self.down_proj(F.silu(self.gate_proj(x)) + self.up_proj(x))
 """,
-    "EMB-kept-by-shape": """
+    "CALL-kept-by-shape": """
 class CachedEmbedding(nn.Module):
     def __init__(self, n, d):
         super().__init__()

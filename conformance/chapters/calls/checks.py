@@ -47,6 +47,34 @@ def nothing_gives_an_empty_output(subject: Subject, case: Case) -> Evidence:
         yield holds(got == want, trial.told(f"out has shape {got}, want {want}"), "shape")
 
 
+@requirement("CALL-IMMUT-1")
+def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
+    for trial in trials("CALL-IMMUT-1", subject, case):
+        for mode in ("plain", "no_grad"):
+            changed = subject.call(trial.asked(mode=mode, before=trial.before)).changed
+            yield holds(not changed, trial.told(f"modified in place: {', '.join(changed)}"))
+
+
+@requirement("CALL-REPEAT-1")
+def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
+    wanted: tuple[Call, Tensor] | None = None
+    for trial in trials("CALL-REPEAT-1", subject, case):
+        if wanted is None or wanted[0] is not trial.call:  # several trials of one call follow one another
+            wanted = trial.call, subject.call(trial.asked()).out
+        got = subject.call(trial.asked(before=trial.before)).out
+        yield same(subject, trial, trial.call.read(got), trial.call.read(wanted[1]))
+
+
+def same(subject: Subject, trial: Trial, got: Tensor, want: Tensor) -> Measure:
+    """Return the measure of an output after earlier calls against the output without them."""
+    if COMPONENTS[subject.component].returns != "tensor":  # ids, texts or merges as numbers
+        return holds(same_values(got, want), trial.told("another output than without earlier calls"), "value")
+    if trial.undefined and same_values(got, want):
+        return Measure()
+    what = trial.told("out after earlier calls, against out without,")
+    return close(got, want, what, bound=0.0, source="exact") if trial.exact else close(got, want, what)
+
+
 @requirement("CALL-LAYOUT-1")
 def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
     for trial in trials("CALL-LAYOUT-1", subject, case):
@@ -75,31 +103,3 @@ def alike(trial: Trial, got: Tensor, want: Tensor, what: str) -> Measure:
     """Return the measure of the output of a call that is made in another way, against the first output."""
     got, want, what = trial.call.read(got), trial.call.read(want), trial.told(what)
     return close(got, want, what, bound=SINGLE, source=SINGLE_SOURCE) if trial.single else close(got, want, what)
-
-
-@requirement("CALL-IMMUT-1")
-def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
-    for trial in trials("CALL-IMMUT-1", subject, case):
-        for mode in ("plain", "no_grad"):
-            changed = subject.call(trial.asked(mode=mode, before=trial.before)).changed
-            yield holds(not changed, trial.told(f"modified in place: {', '.join(changed)}"))
-
-
-@requirement("CALL-REPEAT-1")
-def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    wanted: tuple[Call, Tensor] | None = None
-    for trial in trials("CALL-REPEAT-1", subject, case):
-        if wanted is None or wanted[0] is not trial.call:  # several trials of one call follow one another
-            wanted = trial.call, subject.call(trial.asked()).out
-        got = subject.call(trial.asked(before=trial.before)).out
-        yield same(subject, trial, trial.call.read(got), trial.call.read(wanted[1]))
-
-
-def same(subject: Subject, trial: Trial, got: Tensor, want: Tensor) -> Measure:
-    """Return the measure of an output after earlier calls against the output without them."""
-    if COMPONENTS[subject.component].returns != "tensor":  # ids, texts or merges as numbers
-        return holds(same_values(got, want), trial.told("another output than without earlier calls"), "value")
-    if trial.undefined and same_values(got, want):
-        return Measure()
-    what = trial.told("out after earlier calls, against out without,")
-    return close(got, want, what, bound=0.0, source="exact") if trial.exact else close(got, want, what)

@@ -5,7 +5,6 @@ import math
 import torch
 from torch.nn import functional
 
-from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.vacuous import NUMBERS, Vacuous
 from attnconf.reference import coordinate_mlp, fourier
@@ -52,7 +51,7 @@ one_frequency_short = Mutant(
     hint="range(K), not range(K - 1)",
     replace={
         coordinate_mlp.coordinate_mlp: with_features(
-            lambda x, f: fourier.fourier(x, f) * torch.tensor([float(g < max(f)) for g in f]).repeat(2 * x.shape[1])
+            lambda x, f: fourier.fourier(x, f) * x.new_tensor([float(g < max(f)) for g in f]).repeat(2 * x.shape[1])
         )
     },
 )
@@ -80,7 +79,7 @@ points_normalised = Mutant(
     hint="encode the coordinates as they are: a pixel has the same colour in any company",
     replace={
         coordinate_mlp.coordinate_mlp: lambda x, frequencies, weights: coordinate_mlp.coordinate_mlp(
-            x / x.abs().max().clamp_min(1e-9), frequencies, weights
+            x / x.abs().max().clamp_min(1e-9) if len(x) else x, frequencies, weights
         )
     },
 )
@@ -245,40 +244,6 @@ first_detached = Mutant(
     breaks={"CMLP-GRAD-1"},
     hint="the encoding has no parameters, the first layer has: keep torch.no_grad to the encoding",
     replace={coordinate_mlp.layers: layers_first_detached},
-)
-
-
-def linear_in_place(x, weight, bias):
-    out = coordinate_mlp.linear(x, weight, bias.clone())
-    bias.detach().mul_(0.5)
-    return out
-
-
-in_place = Mutant(
-    "CMLP-in-place",
-    story="a bias is changed by the call that uses it",
-    breaks={"CALL-IMMUT-1", "CALL-REPEAT-1"},
-    hint="no operation with a trailing underscore on weights",
-    replace={coordinate_mlp.linear: linear_in_place},
-)
-
-
-def coordinate_mlp_cached(config, weights):
-    seen = {}
-
-    def forward(x):
-        features = seen.setdefault(tuple(x.shape), fourier.fourier(x, config.frequencies))
-        return coordinate_mlp.layers(features, weights)
-
-    return forward
-
-
-cached = Mutant(
-    "CMLP-features-cached",
-    story="features are remembered by the shape of the coordinates",
-    breaks={"CALL-REPEAT-1"},
-    hint="other coordinates of the same shape have other features",
-    replace={adapter.coordinate_mlp: coordinate_mlp_cached},
 )
 
 

@@ -142,7 +142,7 @@ def operators(
     x = eye[:, None, None, :].expand(width, 1, length, width).contiguous()
     matrices = rotated(subject, case, x, positions, **changes)[:, 0].permute(1, 2, 0)
     holds(bool((matrices != 0).any()), "R_p is 0 at every position")
-    return matrices
+    return matrices.to(eye.dtype)  # another dtype is CALL-DTYPE-1's matter, and no error of the suite
 
 
 def blocks(subject: Subject, case: Case, length: int, **changes: Any) -> Tensor:

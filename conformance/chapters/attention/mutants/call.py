@@ -44,24 +44,6 @@ equal_lengths = Mutant(
 )
 
 
-def run_attention_in(dtype):
-    def run_attention(config, query, key, value, mask, bias, need_weights):
-        returned = adapter.run_attention(config, query, key, value, mask, bias, need_weights)
-        return tuple(x.to(dtype) for x in returned) if need_weights else returned.to(dtype)
-
-    return run_attention
-
-
-single_returned = Mutant(
-    "ATT-single-returned",
-    story="the output is float32 whatever the inputs are",
-    breaks={"CALL-DTYPE-1"},
-    hint="cast back to query.dtype, or compute in it",
-    replace={adapter.run_attention: run_attention_in(torch.float32)},
-    silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
-)
-
-
 def attend_in(dtype):
     def attend(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
         if q.dtype not in (torch.float32, torch.float64):
@@ -145,26 +127,6 @@ query_overwritten = Mutant(
     replace={adapter.run_attention: run_attention_scaling_in_place},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
     source="survives ONNX's Attention cases",
-)
-
-
-def ignore_strides(x):
-    packed = torch.empty(x.shape, device="meta").stride()
-    return x if x.stride() == packed else x.as_strided(x.shape, [min(s, 1) for s in packed])
-
-
-def run_attention_on_raw_memory(config, query, key, value, mask, bias, need_weights):
-    return adapter.run_attention(config, query, ignore_strides(key), value, mask, bias, need_weights)
-
-
-strides_ignored = Mutant(
-    "ATT-strides-ignored",
-    story="memory is read as if it were contiguous",
-    breaks={"CALL-LAYOUT-1"},
-    hint="honour the strides, or call .contiguous() first",
-    replace={adapter.run_attention: run_attention_on_raw_memory},
-    silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
-    source="pytorch#181133",
 )
 
 

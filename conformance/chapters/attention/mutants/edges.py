@@ -24,19 +24,3 @@ sizes_stretched = Mutant(
     hint="compare the sizes before an einsum or a product that broadcasts",
     replace={attention.refuse_misfits: lambda q, k, v: None},
 )
-
-
-def attend_refusing_empty(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
-    if not q.numel():
-        raise ValueError("empty input")
-    return attention.attend(q, k, v, mask, bias, scale, dropout)
-
-
-empty_refused = Mutant(
-    "ATT-empty-refused",
-    story="an empty batch is refused",
-    breaks={"CALL-EMPTY-1"},
-    hint="return an empty tensor of the right shape",
-    replace={attention.attend: attend_refusing_empty},
-    raises={"CALL-EMPTY-1"},
-)

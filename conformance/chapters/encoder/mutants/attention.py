@@ -11,7 +11,7 @@ from attnconf.reference import encoder, masks
 
 
 def attend_batch_first(x, weights, style, mask):
-    return attend(x.transpose(0, 1), weights, style, mask).transpose(0, 1)
+    return attend(x.transpose(0, 1), weights, style, mask).transpose(0, 1) if len(x) else x
 
 
 batch_second = Mutant(
@@ -28,7 +28,9 @@ indexed_as_a_tuple = Mutant(
     story="attention's output is indexed as if it were a pair: all samples get what the first one attends to",
     breaks={"ENC-BATCH-1"},
     hint="out, weights = attention(x), or no [0] where only a tensor comes back",
-    replace={encoder.self_attention: lambda x, weights, style, mask: attend(x, weights, style, mask)[0]},
+    replace={
+        encoder.self_attention: lambda x, weights, style, mask: attend(x, weights, style, mask)[0] if len(x) else x
+    },
     source="system 1d",
 )
 

@@ -3,7 +3,7 @@
 import torch
 
 from attnconf.adapters import reference as adapter
-from attnconf.conformance.chapters.encoder.mutants.shared import attend, normed, position_wise, post_norm
+from attnconf.conformance.chapters.encoder.mutants.shared import post_norm
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import encoder
 from attnconf.reference import multi_head_attention as mha
@@ -30,55 +30,6 @@ unknown_argument = Mutant(
     hint="call attention with what its forward takes, and run the layer once before training it",
     replace={encoder.self_attention: attend_with_context},
     source="system 1d",
-)
-
-
-def in_float32(build):
-    def component(config, weights):
-        forward = build(config, weights)
-        return lambda x, **given: forward(x, **given).float()
-
-    return component
-
-
-float32_out = Mutant(
-    "ENC-float32-out",
-    story="the output is float32, whatever the input is",
-    breaks={"CALL-DTYPE-1"},
-    hint="cast back to the dtype of x",
-    replace={
-        adapter.encoder_layer: in_float32(adapter.encoder_layer),
-        adapter.encoder: in_float32(adapter.encoder),
-    },
-)
-
-
-def add_in_place(x, y):
-    return x + y if x.requires_grad or y.requires_grad else x.add_(y)
-
-
-def pre_norm_in_place(x, weights, style, mask):
-    h = add_in_place(x, attend(normed(x, weights, "norm1", style), weights, style, mask))
-    return h + position_wise(normed(h, weights, "norm2", style), weights, style)
-
-
-def pre_norm_all_in_place(x, weights, style, mask):
-    h = add_in_place(x, attend(normed(x, weights, "norm1", style), weights, style, mask))
-    return add_in_place(h, position_wise(normed(h, weights, "norm2", style), weights, style))
-
-
-def post_norm_in_place(x, weights, style, mask):
-    h = normed(add_in_place(x, attend(x, weights, style, mask)), weights, "norm1", style)
-    return normed(add_in_place(h, position_wise(h, weights, style)), weights, "norm2", style)
-
-
-in_place = Mutant(
-    "ENC-in-place",
-    story="x += attention(norm(x)): the caller's tensor is changed",
-    breaks={"CALL-IMMUT-1"},
-    hint="write x = x + attention(norm(x))",
-    replace={encoder.pre_norm_layer: pre_norm_in_place},
-    variants=[{encoder.pre_norm_layer: pre_norm_all_in_place, encoder.post_norm_layer: post_norm_in_place}],
 )
 
 

@@ -2,7 +2,6 @@
 
 import torch
 
-from attnconf.adapters import reference as adapter
 from attnconf.conformance.chapters.fourier.mutants.shared import features
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import fourier
@@ -29,13 +28,6 @@ autocast = Mutant(
     replace={fourier.angles: angles_under_autocast},
 )
 
-always_float32 = Mutant(
-    "FOUR-float32-returned",
-    story="the features are float32 whatever comes in",
-    breaks={"CALL-DTYPE-1"},
-    hint="return features.to(x.dtype)",
-    replace={fourier.fourier: features(lambda x, out: out.float())},
-)
 
 detached = Mutant(
     "FOUR-detached",
@@ -51,39 +43,6 @@ sines_detached = Mutant(
     breaks={"FOUR-GRAD-1"},
     hint="no detach on the way from coordinates to features",
     replace={fourier.join: lambda sines, cosines: fourier.join(sines.detach(), cosines)},
-)
-
-
-def angles_in_place(x, frequencies):
-    theta = fourier.angles(x, frequencies)
-    x.detach().mul_(2.0)
-    return theta
-
-
-in_place = Mutant(
-    "FOUR-in-place",
-    story="the coordinates are scaled in place",
-    breaks={"CALL-IMMUT-1"},
-    hint="x = x * factor, not x *= factor",
-    replace={fourier.angles: angles_in_place},
-)
-
-
-def fourier_cached(config, weights):
-    seen = {}
-
-    def forward(x):
-        return seen.setdefault(tuple(x.shape), fourier.fourier(x, config.frequencies))
-
-    return forward
-
-
-cached = Mutant(
-    "FOUR-cached",
-    story="features are remembered by the shape of the coordinates",
-    breaks={"CALL-REPEAT-1"},
-    hint="other coordinates of the same shape have other features",
-    replace={adapter.fourier: fourier_cached},
 )
 
 

@@ -2,6 +2,7 @@
 
 import torch
 
+from attnconf.conformance.chapters.fourier.mutants.shared import by_the_largest
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import fourier
 
@@ -49,7 +50,7 @@ coordinates_normalised = Mutant(
     story="coordinates are divided by the largest that comes with them",
     breaks={"FOUR-POINTS-1"},
     hint="encode the coordinates as they are: a place has the same features in any company",
-    replace={fourier.angles: on(lambda x: x / x.abs().max().clamp_min(1e-9))},
+    replace={fourier.angles: on(by_the_largest)},
 )
 
 coordinates_ranked = Mutant(

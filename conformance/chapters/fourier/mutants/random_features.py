@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from attnconf.conformance.chapters.fourier.mutants.shared import by_the_largest
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import fourier
 
@@ -37,7 +38,7 @@ def redrawn(draw):
 random_redrawn = Mutant(
     "FOUR-random-own-projection",
     story="the projection is drawn anew in every call",
-    breaks={"FOUR-RANGLE-1", "FOUR-RFIXED-1"},
+    breaks={"CALL-REPEAT-1", "FOUR-RANGLE-1", "FOUR-RFIXED-1"},
     hint="draw B once, when the module is built, and keep it as a buffer",
     replace=redrawn(torch.randn_like),
     variants=[
@@ -57,7 +58,7 @@ def random_angles_resampled(x, projection):
 random_resampled = Mutant(
     "FOUR-random-resampled",
     story="the projection is drawn again after every call",
-    breaks={"FOUR-RFIXED-1"},
+    breaks={"CALL-IMMUT-1", "FOUR-RFIXED-1"},
     hint="draw B once and keep it as a buffer",
     replace={fourier.random_angles: random_angles_resampled},
 )
@@ -103,7 +104,7 @@ random_half_amplitude = Mutant(
     replace={
         fourier.random_fourier: lambda x, projection: torch.cat(
             [fourier.random_angles(x, projection).cos(), (2 * fourier.random_angles(x, projection)).sin()], dim=-1
-        )
+        ).to(x.dtype)
     },
 )
 
@@ -120,11 +121,7 @@ random_normalised = Mutant(
     story="coordinates are divided by the largest that comes with them before the projection",
     breaks={"FOUR-RPOINTS-1"},
     hint="encode the coordinates as they are",
-    replace={
-        fourier.random_angles: lambda x, projection: fourier.random_angles(
-            x / x.abs().max().clamp_min(1e-9), projection
-        )
-    },
+    replace={fourier.random_angles: lambda x, projection: fourier.random_angles(by_the_largest(x), projection)},
 )
 
 

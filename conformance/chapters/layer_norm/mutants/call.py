@@ -8,72 +8,6 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import layer_norm
 
 
-def before(change):
-    """Return layer_norm of a changed input."""
-    return lambda x, shape, weight=None, bias=None, eps=1e-5: layer_norm.layer_norm(change(x), shape, weight, bias, eps)
-
-
-def then(change):
-    """Return layer_norm with a changed output."""
-    return lambda x, shape, weight=None, bias=None, eps=1e-5: change(
-        layer_norm.layer_norm(x, shape, weight, bias, eps), x
-    )
-
-
-squeezed = Mutant(
-    "LN-squeezed",
-    story="axes of size 1 get lost",
-    breaks={"CALL-SHAPE-1"},
-    hint="no squeeze(): a batch may have one sample, and a sentence one token",
-    replace={layer_norm.layer_norm: then(lambda out, x: out.squeeze())},
-)
-
-flattened = Mutant(
-    "LN-flattened",
-    story="the output is left as a list of tokens, (N, D)",
-    breaks={"CALL-SHAPE-1"},
-    hint="give the output the shape of x: out.view_as(x)",
-    replace={layer_norm.layer_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
-)
-
-
-def left_in_float32(x, shape, weight=None, bias=None, eps=1e-5):
-    layer_norm.refuse_misfits(x, shape)
-    normalized = layer_norm.normalize(layer_norm.widened(x), layer_norm.last_axes(x, shape), eps)
-    return layer_norm.scale_and_shift(normalized, weight, bias)
-
-
-float32_out = Mutant(
-    "LN-float32-out",
-    story="the output of a half precision input stays float32",
-    breaks={"CALL-DTYPE-1"},
-    hint="cast back at the end: out.to(x.dtype)",
-    replace={layer_norm.layer_norm: left_in_float32},
-)
-
-always_float32 = Mutant(
-    "LN-always-float32",
-    story="the output is float32, whatever the input is",
-    breaks={"CALL-DTYPE-1"},
-    hint="cast back at the end: out.to(x.dtype)",
-    replace={layer_norm.layer_norm: then(lambda out, x: out.float())},
-)
-
-
-def centred_in_place(x, axes, eps):
-    divisor, centre = layer_norm.spread(x, axes, eps), layer_norm.mean(x, axes)
-    return (x - centre if x.requires_grad or not x.is_contiguous() else x.sub_(centre)) / divisor
-
-
-in_place = Mutant(
-    "LN-in-place",
-    story="x -= mean: the caller's tensor is changed",
-    breaks={"CALL-IMMUT-1"},
-    hint="write x = x - mean",
-    replace={layer_norm.normalize: centred_in_place},
-)
-
-
 def gain_in_place(x, weight, bias):
     if weight is not None and not weight.requires_grad:
         x = x * weight.clone()
@@ -155,21 +89,6 @@ fast_path_without_eps = Mutant(
     replace={layer_norm.spread: without_eps_unless_tracked},
 )
 
-
-def as_if_contiguous(x):
-    if x.is_contiguous():
-        return x
-    strides = torch.empty(x.shape, device="meta").stride()
-    return torch.as_strided(x, x.shape, strides)
-
-
-ignores_strides = Mutant(
-    "LN-ignores-strides",
-    story="memory is read as if x were contiguous",
-    breaks={"CALL-LAYOUT-1"},
-    hint="call x.contiguous() before a kernel that takes a pointer",
-    replace={layer_norm.layer_norm: before(as_if_contiguous)},
-)
 
 axes_from_two_on = Mutant(
     "LN-axes-from-two-on",

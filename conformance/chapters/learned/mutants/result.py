@@ -19,13 +19,6 @@ concatenated = Mutant(
     replace={learned.add: lambda x, encoded: torch.cat([x, encoded.expand_as(x)], dim=-1)},
 )
 
-float32_out = Mutant(
-    "LRN-float32-out",
-    story="the output is float32, whatever the input is",
-    breaks={"CALL-DTYPE-1"},
-    hint="convert back to the dtype of x",
-    replace={learned.add: lambda x, encoded: x.float() + encoded.float()},
-)
 
 coarse_table = Mutant(
     "LRN-coarse-table",
@@ -33,16 +26,6 @@ coarse_table = Mutant(
     breaks={"LRN-HALF-1"},
     hint="keep the table in the dtype of the model",
     replace={learned.look_up: lambda table, positions: learned.look_up(coarse(table), positions)},
-)
-
-in_place = Mutant(
-    "LRN-in-place",
-    story="x += rows: the caller's tensor is changed",
-    breaks={"CALL-IMMUT-1"},
-    hint="write x = x + rows",
-    replace={
-        learned.add: lambda x, encoded: x + encoded if x.requires_grad or encoded.requires_grad else x.add_(encoded),
-    },
 )
 
 

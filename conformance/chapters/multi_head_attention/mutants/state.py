@@ -86,39 +86,6 @@ all_kept = Mutant(
 )
 
 
-def run_overwriting(config, weights, query, key, value, mask, bias, need_weights):
-    returned = adapter.run_multi_head(config, weights, query, key, value, mask, bias, need_weights)
-    out = returned[0] if need_weights else returned
-    if out.shape == query.shape:
-        with torch.no_grad():
-            query.add_(out.detach())
-    return returned
-
-
-input_overwritten = Mutant(
-    "MHA-input-overwritten",
-    story="the residual is added in place: the caller's input is no longer what it was",
-    breaks={"CALL-IMMUT-1"},
-    hint="write x = x + attention(x), not x += attention(x)",
-    replace={adapter.run_multi_head: run_overwriting},
-    silent_on=BARE,
-)
-
-
-def project_out_squeezed(context, weights):
-    return mha.project_out(context.squeeze(), weights)
-
-
-squeezed = Mutant(
-    "MHA-squeezed",
-    story="squeeze() drops every axis of size 1: a batch of one, or a single token, loses an axis",
-    breaks={"CALL-SHAPE-1"},
-    hint="squeeze(dim) one axis, or index it; the others may have size 1 too",
-    replace={mha.project_out: project_out_squeezed},
-    silent_on=BARE,
-)
-
-
 def run_with_residual(config, weights, query, key, value, mask, bias, need_weights):
     out, attention = adapter.run_multi_head(config, weights, query, key, value, mask, bias, True)
     out = out + query if out.shape == query.shape else out
@@ -163,21 +130,6 @@ unscaled_with_weights = Mutant(
     breaks={"ATT-WEIGHTS-2"},
     hint="compute both from one place",
     replace={adapter.run_multi_head: run_unscaled_with_weights},
-    silent_on=BARE,
-)
-
-
-def run_in_single(config, weights, query, key, value, mask, bias, need_weights):
-    out, attention = adapter.run_multi_head(config, weights, query, key, value, mask, bias, True)
-    return (out.float(), attention) if need_weights else out.float()
-
-
-single_returned = Mutant(
-    "MHA-single-returned",
-    story="the output is float32 whatever the inputs are",
-    breaks={"CALL-DTYPE-1"},
-    hint="cast back to query.dtype, or compute in it",
-    replace={adapter.run_multi_head: run_in_single},
     silent_on=BARE,
 )
 

@@ -7,28 +7,6 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import layer_norm, rms_norm
 
 
-def then(change):
-    """Return rms_norm with a changed output."""
-    return lambda x, weight, eps=1e-6: change(rms_norm.rms_norm(x, weight, eps), x)
-
-
-squeezed = Mutant(
-    "RMS-squeezed",
-    story="axes of size 1 get lost",
-    breaks={"CALL-SHAPE-1"},
-    hint="no squeeze(): a batch may have one sample, and a sentence one token",
-    replace={rms_norm.rms_norm: then(lambda out, x: out.squeeze())},
-)
-
-flattened = Mutant(
-    "RMS-flattened",
-    story="the output is left as a list of tokens, (N, D)",
-    breaks={"CALL-SHAPE-1"},
-    hint="give the output the shape of x: out.view_as(x)",
-    replace={rms_norm.rms_norm: then(lambda out, x: out.reshape(-1, out.shape[-1]))},
-)
-
-
 def left_in_float32(x, weight, eps=1e-6):
     rms_norm.refuse_misfits(x, weight)
     return rms_norm.scale(rms_norm.normalize(rms_norm.widened(x), eps), weight)
@@ -41,28 +19,6 @@ float32_out = Mutant(
     hint="cast back at the end: out.to(x.dtype)",
     replace={rms_norm.rms_norm: left_in_float32},
     source="transformers#23535",
-)
-
-always_float32 = Mutant(
-    "RMS-always-float32",
-    story="the output is float32, whatever the input is",
-    breaks={"CALL-DTYPE-1"},
-    hint="cast back at the end: out.to(x.dtype)",
-    replace={rms_norm.rms_norm: then(lambda out, x: out.float())},
-)
-
-
-def divided_in_place(x, eps):
-    divisor = rms_norm.spread(x, eps)
-    return x / divisor if x.requires_grad or not x.is_contiguous() else x.div_(divisor)
-
-
-in_place = Mutant(
-    "RMS-in-place",
-    story="x /= rms: the caller's tensor, which is the residual, is changed",
-    breaks={"CALL-IMMUT-1"},
-    hint="write x = x / rms",
-    replace={rms_norm.normalize: divided_in_place},
 )
 
 
@@ -101,20 +57,6 @@ fast_path_without_eps = Mutant(
     replace={rms_norm.spread: without_eps_unless_tracked},
 )
 
-
-def as_if_contiguous(x, weight, eps=1e-6):
-    if not x.is_contiguous():
-        x = torch.as_strided(x, x.shape, torch.empty(x.shape, device="meta").stride())
-    return rms_norm.rms_norm(x, weight, eps)
-
-
-ignores_strides = Mutant(
-    "RMS-ignores-strides",
-    story="memory is read as if x were contiguous",
-    breaks={"CALL-LAYOUT-1"},
-    hint="call x.contiguous() before a kernel that takes a pointer",
-    replace={rms_norm.rms_norm: as_if_contiguous},
-)
 
 all_axes_but_two = Mutant(
     "RMS-all-axes-but-two",

@@ -1,6 +1,5 @@
 """Ways to get rotary positions wrong: the call."""
 
-import math
 from dataclasses import replace
 
 import torch
@@ -20,13 +19,6 @@ squeezed = Mutant(
     replace={adapter.rotary: called(lambda x, at, rotate: rotate(x, at).squeeze(2))},
 )
 
-all_squeezed = Mutant(
-    "ROPE-all-squeezed",
-    story="squeeze() takes away every axis of size 1: that of one sample, of one head, of one token",
-    breaks={"CALL-SHAPE-1"},
-    hint="name the axis that is squeezed, or squeeze none",
-    replace={adapter.rotary: called(lambda x, at, rotate: rotate(x, at).squeeze())},
-)
 
 axes_swapped = Mutant(
     "ROPE-axes-swapped",
@@ -85,20 +77,6 @@ counter_kept = Mutant(
     breaks={"CALL-REPEAT-1"},
     hint="take the offset as an argument instead of counting calls",
     replace={adapter.rotary: counting},
-)
-
-
-def as_if_contiguous(x):
-    strides = [math.prod(x.shape[at + 1 :]) for at in range(x.ndim)]
-    return torch.as_strided(x, x.shape, strides)
-
-
-strides_ignored = Mutant(
-    "ROPE-strides-ignored",
-    story="memory is read as if it were contiguous",
-    breaks={"CALL-LAYOUT-1"},
-    hint="use the strides, or call .contiguous() first",
-    replace={adapter.rotary: called(lambda x, at, rotate: rotate(as_if_contiguous(x), at))},
 )
 
 

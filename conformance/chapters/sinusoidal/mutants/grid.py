@@ -170,19 +170,6 @@ other_width = Mutant(
 )
 
 
-def always_float32(config, weights):
-    return lambda height, width: sinusoidal.grid(height, width, config.dim, config.base).float().to(config.device)
-
-
-grid_float32 = Mutant(
-    "SIN-grid-float32",
-    story="the grid is float32, whatever the configuration says",
-    breaks={"CALL-DTYPE-1"},
-    hint="convert it to the dtype that the model computes in",
-    replace={adapter.sinusoidal_2d: always_float32},
-)
-
-
 def cached_by_cells(config, weights):
     tables = {}
 

@@ -20,13 +20,6 @@ concatenated = Mutant(
     source="llm-first-principles, stage 5",
 )
 
-first_sample_only = Mutant(
-    "SIN-first-sample-only",
-    story="only the first sample comes out",
-    breaks={"CALL-SHAPE-1"},
-    hint="keep the batch axis: x + table[:L] broadcasts over it",
-    replace={sinusoidal.add: lambda x, encoded: (x + encoded.to(x.dtype))[:1]},
-)
 
 promoted = Mutant(
     "SIN-promoted",
@@ -34,22 +27,6 @@ promoted = Mutant(
     breaks={"CALL-DTYPE-1"},
     hint="convert the table to the dtype of x before it is added",
     replace={sinusoidal.add: lambda x, encoded: x + encoded},
-)
-
-float32_out = Mutant(
-    "SIN-float32-out",
-    story="the output is float32, whatever the input is",
-    breaks={"CALL-DTYPE-1"},
-    hint="convert back to the dtype of x",
-    replace={sinusoidal.add: lambda x, encoded: x.float() + encoded.float()},
-)
-
-in_place = Mutant(
-    "SIN-in-place",
-    story="x += table: the caller's tensor is changed",
-    breaks={"CALL-IMMUT-1"},
-    hint="write x = x + table",
-    replace={sinusoidal.add: lambda x, encoded: x.add_(encoded.to(x.dtype)) if not x.requires_grad else x + encoded},
 )
 
 

@@ -32,22 +32,6 @@ summed = Mutant(
     replace=around(lambda out: out.sum(dim=1)),
 )
 
-sequence_first = Mutant(
-    "EMB-sequence-first",
-    story="the output is (L, B, D)",
-    breaks={"CALL-SHAPE-1"},
-    hint="batch first",
-    replace=around(lambda out: out.transpose(0, 1)),
-)
-
-float32_out = Mutant(
-    "EMB-float32-out",
-    story="the output is float32, whatever the table is",
-    breaks={"CALL-DTYPE-1"},
-    hint="no .float(): the dtype of the table",
-    replace=around(lambda out: out.float()),
-)
-
 
 def checking_the_largest(ids, size):
     if int(ids.max()) >= size or int(ids.min()) < 0 or ids.is_floating_point() or ids.dtype == torch.bool:
@@ -61,21 +45,6 @@ empty_raises = Mutant(
     hint="look for the largest only if ids.numel()",
     replace={token_embedding.check_ids: checking_the_largest},
     raises={"CALL-EMPTY-1"},
-)
-
-
-def stacking(ids, table):
-    if not ids.numel():
-        return table[:0]
-    return table[ids]
-
-
-empty_is_flat = Mutant(
-    "EMB-empty-is-flat",
-    story="no tokens give (0, D) instead of (B, 0, D)",
-    breaks={"CALL-EMPTY-1"},
-    hint="index with ids as they are: the shape follows",
-    replace={token_embedding.rows: stacking},
 )
 
 
@@ -105,24 +74,4 @@ rows_shortened_in_place = Mutant(
     hint="no max_norm",
     replace={token_embedding.rows: shortened_in_place},
     source="max_norm of nn.Embedding, which changes its weight",
-)
-
-
-def remembering(build):
-    def component(config, weights):
-        forward, kept = build(config, weights), {}
-        return lambda ids, **given: kept.setdefault(tuple(ids.shape), forward(ids, **given))
-
-    return component
-
-
-kept_by_shape = Mutant(
-    "EMB-kept-by-shape",
-    story="vectors are kept by the shape of ids, and used again for the next ids of that shape",
-    breaks={"CALL-REPEAT-1"},
-    hint="look up the ids of this call",
-    replace={
-        adapter.token_embedding: remembering(around(lambda out: out)[adapter.token_embedding]),
-        adapter.token_attention: remembering(around(lambda out: out)[adapter.token_attention]),
-    },
 )

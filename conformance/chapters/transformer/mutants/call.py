@@ -23,47 +23,6 @@ last_only = Mutant(
     },
 )
 
-length_first = Mutant(
-    "TRF-length-first",
-    story="the output comes with the tokens first and the batch second",
-    breaks={"CALL-SHAPE-1"},
-    hint="batch_first=True, or transpose back",
-    replace={
-        transformer.decode: lambda target, memory, weights, style, mask, memory_mask: decoders.decoder(
-            target, memory, under(weights, "decoder"), style, mask, memory_mask
-        ).transpose(0, 1),
-    },
-)
-
-
-def returned(change):
-    """Return the adapter's two components with a change to what comes out."""
-
-    def wrapped(build):
-        def component(config, weights):
-            forward = build(config, weights)
-
-            def changed(source, target, *, source_mask=None, target_mask=None):
-                return change(forward(source, target, source_mask=source_mask, target_mask=target_mask))
-
-            return changed
-
-        return component
-
-    return {
-        adapter.encoder_decoder: wrapped(adapter.encoder_decoder),
-        adapter.transformer: wrapped(adapter.transformer),
-    }
-
-
-float32_out = Mutant(
-    "TRF-float32-out",
-    story="the output is float32, whatever the weights are",
-    breaks={"CALL-DTYPE-1"},
-    hint="leave the dtype to the weights",
-    replace=returned(lambda out: out.float()),
-)
-
 
 def filled(target, memory, weights, style, mask, memory_mask):
     torch.zeros_like(target[:1, :1, 0]).masked_fill(mask[:1, :1], -1e9)  # what it does to the scores
@@ -182,6 +141,8 @@ neighbours_memory = Mutant(
 
 
 def packed(source, weights, style, mask):
+    if not len(source):
+        return source
     row = None if mask is None else mask.reshape(1, 1, 1, -1)
     return encoders.encoder(source.flatten(0, 1)[None], under(weights, "encoder"), style, row).view_as(source)
 

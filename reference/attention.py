@@ -97,7 +97,7 @@ def mix(weights: Tensor, v: Tensor) -> Tensor:
         v        (..., S, F)
         out      (..., L, F)
 
-    Requirements: ATT-LINEAR-1, CALL-SHAPE-1.
+    Requirements: ATT-LINEAR-1, CALL-SHAPE-1, CALL-LAYOUT-1.
     """
     return einsum("...ls,...sf->...lf", weights, v)  # (..., L, F)
 

@@ -66,6 +66,7 @@ def merge_heads(x: Tensor) -> Tensor:
         x    (B, H, T, D)
         out  (B, T, H·D)
 
+    Requirements: CALL-LAYOUT-1: flatten copies where the heads lie apart in memory, and view would raise.
     Source: Vaswani et al. 2017, arXiv:1706.03762v7, section 3.2.2, Concat(head_1, …, head_h).
     """
     return x.transpose(1, 2).flatten(2)  # (B, H, T, D) -> (B, T, H, D) -> (B, T, H·D)

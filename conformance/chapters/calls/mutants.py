@@ -20,6 +20,7 @@ POINTS = ("fourier", "random_fourier", "coordinate_mlp")  # they have one axis o
 WITH_LAWS_OF_THEIR_OWN = ("sinusoidal", "learned", "random_fourier")
 # They promise no dtype of half precision.
 FREE_IN_HALF = ("attention", "multi_head_attention", "alibi", "random_fourier", "coordinate_mlp")
+NOT_ASKED_IN_TRAINING = ("sinusoidal", "learned", "feed_forward")
 BIT_FOR_BIT = ("decoder_layer", "decoder")  # they have requirements that float32 breaks in float64
 # Queries and keys that are turned in place have a mistake of their own. Second calls have the same contents.
 ALIKE = ("rotary", "rotary_attention")
@@ -343,5 +344,6 @@ always_dropping = Mutant(
         lambda config: config.training and config.dropout == 0.0,
         lambda out: out / 0.9,
         *(name for name in TENSORS if not COMPONENTS[name].configures("training")),
+        *NOT_ASKED_IN_TRAINING,
     ),
 )

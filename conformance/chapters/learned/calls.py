@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from attnconf.conformance.chapters.calls.stimuli import (
-    MODES,
     Trial,
     Trials,
     in_dtypes,
@@ -34,7 +33,7 @@ CALLS = {
         "CALL-DTYPE-1": Trials(in_dtypes(learned), (stimuli.ONE,), any_weights=True),
         "CALL-EMPTY-1": Trials(without_samples(learned), (stimuli.ONE,), any_weights=True),
         "CALL-LAYOUT-1": Trials(laid_out(learned), (stimuli.ONE,), any_weights=True),
-        "CALL-MODE-1": Trials(in_modes(learned, MODES), (stimuli.ONE,), any_weights=True),
+        "CALL-MODE-1": Trials(in_modes(learned), (stimuli.ONE,), any_weights=True),
         "CALL-IMMUT-1": Trials(learned, (stimuli.ONE,), any_weights=True),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
     },

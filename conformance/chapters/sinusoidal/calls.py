@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from attnconf.conformance.chapters.calls.stimuli import (
-    MODES,
     Trial,
     Trials,
     in_dtypes,
@@ -48,7 +47,7 @@ CALLS = {
         "CALL-DTYPE-1": Trials(in_dtypes(of_zeros), (stimuli.ONE,)),
         "CALL-EMPTY-1": Trials(without_samples(sequence), (stimuli.ONE,)),
         "CALL-LAYOUT-1": Trials(laid_out(sequence), (stimuli.ONE,)),
-        "CALL-MODE-1": Trials(in_modes(sequence, MODES), (stimuli.ONE,)),
+        "CALL-MODE-1": Trials(in_modes(sequence), (stimuli.ONE,)),
         "CALL-IMMUT-1": Trials(sequence, (stimuli.ONE,)),
         "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
     },

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from attnconf.conformance.chapters.contents import all_mutants, plain, with_variants
 from attnconf.conformance.diagnosis.judgements import Judgements
 from attnconf.conformance.engine.mutant import Mutant, reaches
+from attnconf.spec import registry
 
 
 @dataclass
@@ -30,7 +31,16 @@ def suspected(judgements: Judgements, beneath: Iterable[Mutant]) -> Suspects:
     possible = [
         variant for m in all_mutants().values() if reaches(judgements.component, m) for variant in with_variants(m.id)
     ]
-    near = [m for m in possible if judgements.failed & set(m.breaks)]
+    near = [m for m in possible if _near(m, judgements.failed, judgements.failed | held)]
     far = [m for m in possible if m not in near and not set(m.breaks) <= held]
     known = [variant for m in beneath if reaches(judgements.component, m) for variant in with_variants(m.id)]
     return Suspects(near, far, known)
+
+
+def _near(mutant: Mutant, failed: set[str], judged: set[str]) -> bool:
+    """Return whether a mutant is known to break what failed; a law of every call counts for what is judged here.
+
+    A mistake of attention that breaks such a law, too, is not near a decoder for that.
+    """
+    own = {name for name in mutant.breaks if registry.get(name).chapter != "calls"}
+    return bool(failed & (set(mutant.breaks) if not own or own & judged else own))

@@ -1,13 +1,16 @@
 """The suite's own proof: every check has been seen to fail, at the root of a known mistake, and by a wide margin."""
 
+import ast
 import datetime
 import random
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters import contents
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
 from attnconf.conformance.chapters.equivalent_mutants import equivalents
 from attnconf.conformance.engine.evidence import DIFFERENCES_SOURCE, SEMANTIC_SOURCE
@@ -224,6 +227,17 @@ def test_the_mutants_that_onnx_lets_live_are_killed(of_mutants):
     survivors = {m.id for m in all_mutants().values() if "survives ONNX" in m.source}
     assert len(survivors) == ONNX_SURVIVORS
     assert survivors == {m.id for m, row in of_mutants if row.roots and m.id in survivors}
+
+
+@pytest.mark.parametrize("chapter", registry.CHAPTERS.values())
+def test_no_name_is_taken_twice_in_a_module_of_mutants(chapter):
+    """The second would hide the first, which nobody would judge."""
+    folder = Path(str(contents.__file__)).parent / chapter
+    for path in (*folder.glob("mutants.py"), *folder.glob("mutants/*.py")):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        names = [ast.unparse(target) for node in body if isinstance(node, ast.Assign) for target in node.targets]
+        names += [node.name for node in body if isinstance(node, ast.FunctionDef)]
+        assert sorted(set(names)) == sorted(names), path
 
 
 def test_there_are_enough_mutants():

@@ -5,8 +5,8 @@ import torch
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import sinusoidal
 
-positions_in_float16 = Mutant(
-    "SIN-positions-in-float16",
+counted_in_float16 = Mutant(
+    "SIN-counted-in-float16",
     story="positions are counted in float16, which has no odd numbers beyond 2048",
     breaks={"SIN-LONG-1"},
     hint="count in integers, or in float32",

@@ -109,7 +109,8 @@ def _text(content: object) -> str:
 
 
 def _verdicts(record: Record) -> list[str]:
-    used = [o for o in OUTCOMES if any(o in v["counts"] for v in record["verdicts"])]
+    counted = [tables.counts(record, v) for v in record["verdicts"]]
+    used = [word for word in tables.IN_ORDER if any(word in numbers for numbers in counted)]
     profiles = {i["name"]: i["profile"] for i in record["implementations"]}
     return table(
         ("implementation", "component", "profile", "verdict", *used, "reason"),
@@ -119,10 +120,10 @@ def _verdicts(record: Record) -> list[str]:
                 v["component"],
                 profiles.get(v["implementation"]),
                 v["verdict"],
-                *(v["counts"].get(o, 0) for o in used),
+                *(numbers.get(word, 0) for word in used),
                 v["reason"],
             )
-            for v in record["verdicts"]
+            for v, numbers in zip(record["verdicts"], counted, strict=True)
         ],
     )
 

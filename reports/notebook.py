@@ -63,7 +63,7 @@ def _verdicts(record: Record) -> str:
             escape(v["implementation"]),
             escape(v["component"] or ""),
             f'<span class="verdict {escape(v["verdict"])}">{escape(v["verdict"])}</span>',
-            escape(", ".join(f"{n} {outcome}" for outcome, n in terminal.counts(record, v).items())),
+            escape(", ".join(f"{n} {outcome}" for outcome, n in tables.counts(record, v).items())),
             escape(v["reason"]),
         )
         for v in record["verdicts"]

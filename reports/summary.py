@@ -68,7 +68,8 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
         )
     mistakes: dict[tuple[Row, ...], list[str]] = {}
     for r in roots:
-        mistakes.setdefault(tuple(_told(r)), []).append(r["requirement"])
+        for rows in _told(r):
+            mistakes.setdefault(tuple(rows), []).append(r["requirement"])
     follow = sum(bool(r["follows_from"]) for r in record["results"])
     lines = []
     for n, (rows, repeated) in enumerate(list(mistakes.items())[:MOST_ROOTS]):
@@ -81,15 +82,13 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
     )
 
 
-def _told(r: Result) -> list[Row]:
+def _told(r: Result) -> list[list[Row]]:
     """Return the rows "wrong", "fix" or "try", and "where": of each known mistake, else of the failed check."""
     advice = r.get("advice") or {}
-    rows: list[tuple[str, str | None]] = []
-    for mistake in r["diagnosis"]:
-        rows += [("wrong", mistake["story"]), ("fix", mistake["hint"]), ("where", place(mistake))]
-    if not rows:
-        rows = [("wrong", in_words(r)), ("try", advice.get("hint")), ("where", advice.get("where"))]
-    return [(label, text) for label, text in rows if text]
+    told: list[list[tuple[str, str | None]]] = [
+        [("wrong", mistake["story"]), ("fix", mistake["hint"]), ("where", place(mistake))] for mistake in r["diagnosis"]
+    ] or [[("wrong", in_words(r)), ("try", advice.get("hint")), ("where", advice.get("where"))]]
+    return [[(label, text) for label, text in rows if text] for rows in told]
 
 
 def in_words(result: Result) -> str:
@@ -104,7 +103,9 @@ def _next(record: Record, roots: list[Result]) -> str:
         if "not-gradable" in verdicts:
             return "next:  mend what keeps it from being judged, and run again"
         if verdicts == {"conformant"} or "nonconformant" in verdicts:  # only known deviations
-            return "next:  --thorough and --blind-spots look further"
+            explored = record["suite"].get("thorough")
+            more = "" if explored else "--thorough explores further; "
+            return f"next:  {more}--blind-spots shows lines that no check ran"
         if record["suite"]["selected"]:
             return "next:  judge all of it: the same command without -k"
         return "next:  declare or support what is not shown, or choose a --profile that does not ask for it"
@@ -127,7 +128,7 @@ def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[
     ]
     seen: list[list[Row]] = []
     for r in lax:
-        rows = _told(r)
+        rows = [row for told in _told(r) for row in told]
         if rows not in seen:
             seen.append(rows)
             lines.append(f"  {r['requirement']}: {rows[0][1]}")

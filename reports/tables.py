@@ -56,7 +56,7 @@ def _counts(record: Record) -> dict[tuple[str, str], Counter[str]]:
     by_section: dict[tuple[str, str], Counter[str]] = {}
     for r in record["results"]:
         if r["outcome"] != "not-applicable":
-            word = "follows" if r["outcome"] == "fail" and r["follows_from"] else _outcome(record, r)
+            word = _counted_as(record, r)
             by_section.setdefault((_chapter(r), r.get("topic") or "all"), Counter())[word] += 1
     return by_section
 
@@ -83,6 +83,25 @@ def _outcome(record: Record, r: Result) -> str:
     """Return an outcome; "not met" for the failure of a recommendation."""
     lax = r["outcome"] == "fail" and r["strength"] != "MUST" and not record.get("suite", {}).get("strict")
     return "not met" if lax else str(r["outcome"])
+
+
+def _counted_as(record: Record, r: Result) -> str:
+    """Return the outcome as which a result is counted: "follows" for the consequence of another failure."""
+    return "follows" if r["outcome"] == "fail" and r["follows_from"] else _outcome(record, r)
+
+
+# -- verdicts
+
+WORDS = {"follows": "follow", "not met": "optional not met"}  # said of numbers, where it is not the outcome itself
+IN_ORDER = ("pass", "fail", "follow", "optional not met", "error", "not-applicable", "not-run", "unsupported")
+
+
+def counts(record: Record, verdict: Result) -> dict[str, int]:
+    """Return the numbers of requirements behind a verdict, in order; what follows from a failure is counted apart."""
+    mine = (verdict["implementation"], verdict["component"])
+    results = [r for r in record["results"] if (r["implementation"], r["component"]) == mine]
+    numbers = Counter(WORDS.get(of, of) for of in (_counted_as(record, r) for r in results))
+    return {word: numbers[word] for word in IN_ORDER if numbers[word]}
 
 
 # -- requirements by implementations

@@ -7,7 +7,7 @@ from typing import Any
 from attnconf.reports import throughput
 from attnconf.reports.failures import WIDTH, blocks, explored, failures, wrapped
 from attnconf.reports.summary import blind_spots, is_one, summary
-from attnconf.reports.tables import sections, table
+from attnconf.reports.tables import counts, sections, table
 
 Record = dict[str, Any]
 IN_SHORT = ("    constructor ", "    weights ")  # lines of a binding that may be cut
@@ -96,18 +96,6 @@ def _optional(record: Record, columns: int, in_full: bool) -> list[str]:
     if in_full:
         return ["", title, *(line for lines in recommendations for line in ["", *lines])]
     return ["", title, *(f"  {lines[0]}" for lines in recommendations)]
-
-
-def counts(record: Record, verdict: dict[str, Any]) -> dict[str, int]:
-    """Return the counts of a verdict by outcome; failures of a SHOULD count as "optional not met"."""
-    mine = (verdict["implementation"], verdict["component"])
-    lax = sum(
-        r["outcome"] == "fail" and r["strength"] != "MUST" and (r["implementation"], r["component"]) == mine
-        for r in record["results"]
-    )
-    first = {"pass": 0, "fail": verdict["counts"].get("fail", 0) - lax, "optional not met": lax}
-    ordered = {**first, **{outcome: n for outcome, n in verdict["counts"].items() if outcome != "fail"}}
-    return {outcome: n for outcome, n in ordered.items() if n}
 
 
 def _observed(record: Record, verdict: Record) -> dict[str, str]:

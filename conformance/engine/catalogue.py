@@ -142,13 +142,16 @@ class CheckText:
     chapter: str
     module: str  # "checks/heads": a file of the chapter's folder
     line: int
+    families: tuple[str, ...] = ()  # of cases, as the mark names them: "READABLE"
 
 
 @cache
 def check_texts(chapter: str) -> dict[str, CheckText]:
     """Return a chapter's checks by requirement: the functions marked ``@requirement("…")``."""
     return {
-        ast.literal_eval(mark.args[0]): CheckText(node.name, chapter, module, node.lineno)
+        ast.literal_eval(mark.args[0]): CheckText(
+            node.name, chapter, module, node.lineno, tuple(map(ast.unparse, mark.args[1:]))
+        )
         for module in modules(chapter, "checks")
         for node in parsed(CHAPTERS / chapter / f"{module}.py").body
         if isinstance(node, ast.FunctionDef)

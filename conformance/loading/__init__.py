@@ -1,0 +1,1 @@
+"""What ``--impl`` names: adapters, files, modules and classes, found and loaded."""

@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.conformance.engine.request import Implementation, Unjudgeable, of_component
 from attnconf.conformance.loading.adapter import implementation_of, is_adapter, source_path, wrong_declaration
@@ -115,7 +116,11 @@ def _adapter(name: Name, source: Source | Unjudgeable) -> list[Implementation | 
     variants = getattr(module, "variants", None)
     if name.chosen is not None and (not isinstance(variants, dict) or name.chosen not in variants):
         there = ", ".join(variants) if isinstance(variants, dict) else "none"
-        raise LoadError(f"--impl {name.typed}: {name.target} has no variant {name.chosen!r} (variants: {there})")
+        has = ", ".join(c for c in COMPONENTS if callable(getattr(module, c, None)))
+        raise LoadError(
+            f"--impl {name.typed}: {name.target} is an adapter ({has or 'of variants'}), which is judged as a whole; "
+            f"it has no variant {name.chosen!r} (variants: {there})"
+        )
     suffix = f"@{name.component}" if name.component else ""
     if not isinstance(variants, dict):
         return [_only(implementation_of(f"{name.target}{suffix}", module, vars(module)), name)]

@@ -206,6 +206,7 @@ def _report(arguments: argparse.Namespace) -> int:
         for name, picture in pictures.items():
             folder.mkdir(exist_ok=True)
             record.write_text(folder / name, picture)
+        print(f"written: {arguments.output}")
     except ValueError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

@@ -71,10 +71,20 @@ def _requirement(r: registry.Requirement) -> list[str]:
         *_field("judged on", _judged_on(r)),
         *_field("broken by", _paired(mutants) or ["no known mistake"]),
         *_field("check", [_standing(check) if check else "none yet"]),
+        *_field("cases", _cases_of(check) if check else []),
         *_field("example", _example(r)),
         *_field("page", [r.anchor]),
         *_field("run", [f"attnconf run --impl NAME{_profile_for(r)} -k {r.id}"]),
     ]
+
+
+def _cases_of(check: catalogue.CheckText) -> list[str]:
+    """Return the families of cases of a check, and where they stand."""
+    if not check.families:
+        return ["as each chapter has them, in its calls.py"]
+    names = ", ".join(family.removeprefix("stimuli.") for family in check.families)
+    return [f"{names} of conformance/chapters/{check.chapter}/stimuli.py; a failure prints names, as readable-1, which "
+            "attnconf explain takes"]  # fmt: skip
 
 
 def _reference(r: registry.Requirement) -> list[str]:

@@ -1,0 +1,1 @@
+"""What is shown under a failure, and searched around it: smallest example, trace, map of dependence, exploration."""

@@ -109,6 +109,11 @@ def examine(mutant: Mutant) -> tuple[list[str], bool]:
     caught = {name for row in rows for name in row.roots}
     never = sorted(mutant.breaks - caught)
     lines += ["", f"breaks names what is a root nowhere: {', '.join(never)}"] if never else []
+    if not caught:
+        lines += [
+            "",
+            "no check notices it: make one see more, or prove in equivalent_mutants.md that it changes nothing",
+        ]
     agrees = agrees and not never and bool(rows)
     return [*lines, "", f"breaks is {'right' if agrees else 'not right, as said above'}"], agrees
 

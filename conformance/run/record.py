@@ -37,6 +37,7 @@ def record(run: Run) -> dict[str, Any]:
             "profile": settings.profile or profiles.DEFAULT,
             "seed": settings.seed,
             "strict": settings.strict,
+            "thorough": settings.thorough,
             "selected": plan.selected,
             "prescribed": dict(settings.prescribed),
         },

@@ -191,7 +191,10 @@ def refuse(folder, capfd, monkeypatch):
         ("./", "is a folder, want a .py or .ipynb file or a dotted module"),
         ("homeworks", "'homeworks' is a folder, want a .py or .ipynb file or a dotted module"),
         ("notes.txt", "'notes.txt' is not a Python file: its name must end in .py or .ipynb"),
-        ("right.py:flash", "right.py has no variant 'flash' (variants: none)"),
+        (
+            "right.py:flash",
+            "is an adapter (attention), which is judged as a whole; it has no variant 'flash' (variants: none)",
+        ),
         ("no.such.module", "no implementation 'no.such.module'"),
         ("", "no implementation ''"),
     ],

@@ -98,7 +98,10 @@ def test_a_module_of_functions(capsys):
     assert report
     assert report.verdict == "conformant"
     assert report.record["implementations"][0]["components"] == ["attention"]
-    assert str(report).splitlines()[-1] == "next:  --thorough and --blind-spots look further"
+    assert (
+        str(report).splitlines()[-1]
+        == "next:  --thorough explores further; --blind-spots shows lines that no check ran"
+    )
     assert capsys.readouterr() == ("", "")
 
 
@@ -202,7 +205,7 @@ def test_a_mistake_is_a_value_error_of_one_line(arguments, options, message):
 
 def test_blind_spots_without_coverage(monkeypatch):
     monkeypatch.setattr(coverage, "available", lambda: False)
-    with pytest.raises(ValueError, match="pip install 'attention-conformance\\[coverage\\]'"):
+    with pytest.raises(ValueError, match="pip install coverage"):
         attnconf.check(HOMEWORK, blind_spots=True)
 
 

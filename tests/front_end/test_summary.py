@@ -30,7 +30,10 @@ def test_a_mistake_is_followed_by_its_mending_and_its_place():
 
 
 def test_a_right_one():
-    assert told(RIGHT) == [("wrong", "nothing"), ("next", "--thorough and --blind-spots look further")]
+    assert told(RIGHT) == [
+        ("wrong", "nothing"),
+        ("next", "--thorough explores further; --blind-spots shows lines that no check ran"),
+    ]
 
 
 def test_where_no_mistake_is_known_there_is_something_to_try_and_a_place():
@@ -100,7 +103,7 @@ def test_a_known_deviation_is_not_to_be_repaired():
     known = {"reason": "as published", "link": "https://example.org"}
     assert told(record("x", [result("x", "ATT-SCALE-1", "fail", deviation=known)])) == [
         ("wrong", "nothing but what is known, with its reason, above: ATT-SCALE-1"),
-        ("next", "--thorough and --blind-spots look further"),
+        ("next", "--thorough explores further; --blind-spots shows lines that no check ran"),
     ]
 
 

@@ -111,7 +111,7 @@ def test_a_notebook_and_a_class_are_found_by_a_bare_name(folder):
     (folder / "homework.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     (found,) = load("homework@attention")
     assert Path(found.source) == folder / "homework.ipynb"
-    with pytest.raises(LoadError, match="homework has no variant 'flash'"):
+    with pytest.raises(LoadError, match="it has no variant 'flash'"):
         load("homework:flash@attention")
 
 

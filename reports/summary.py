@@ -68,8 +68,8 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
         )
     mistakes: dict[tuple[Row, ...], list[str]] = {}
     for r in roots:
-        for rows in _told(r):
-            mistakes.setdefault(tuple(rows), []).append(r["requirement"])
+        for told in _told(r):
+            mistakes.setdefault(tuple(told), []).append(r["requirement"])
     follow = sum(bool(r["follows_from"]) for r in record["results"])
     lines = []
     for n, (rows, repeated) in enumerate(list(mistakes.items())[:MOST_ROOTS]):

@@ -37,7 +37,7 @@ def singles(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[
             suspects.partly += [m for m in found if m not in suspects.partly]
             fitting = [m for m in found if judgements.passes(m.id, compare)]
         if fitting:
-            fitting = _best(judgements, fitting, compare)
+            fitting = _chapters_own(_best(judgements, fitting, compare))
             suspects.known += fitting
             return fitting
     return _raising(judgements, suspects, failed)
@@ -49,6 +49,11 @@ def _raising(judgements: Judgements, suspects: Suspects, failed: Judged) -> list
     fitting = _fitting(judgements, [m for m in suspects.near if failed.requirement.id in m.raises], failed, compare)
     held = [call for judged in judgements.passed for call in judged.log]
     return _best(judgements, [m for m in fitting if all(compare.raises_alike(m.id, *call) for call in held)], compare)
+
+
+def _chapters_own(mutants: list[Mutant]) -> list[Mutant]:
+    """Return the mutants of chapters that are about the mathematics, if there are any: they say more than a law's."""
+    return [m for m in mutants if m.chapter != "calls"] or mutants
 
 
 def _best(judgements: Judgements, mutants: list[Mutant], compare: Comparison) -> list[Mutant]:

@@ -20,7 +20,7 @@ from attnconf.adapters import contract
 if TYPE_CHECKING:
     from coverage import Coverage
 
-MISSING = "looking for blind spots needs coverage: pip install coverage"
+MISSING = "looking for blind spots needs coverage: pip install 'attention-conformance[coverage]'"
 UNCALLED = {"__repr__", "__str__", "extra_repr"}  # methods that print, never called by checks
 TOLD = {"print", "warn", "warning", "error", "info", "debug"}  # calls that say something and compute nothing
 

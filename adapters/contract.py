@@ -416,7 +416,6 @@ class Component:
     conventions: tuple[str, ...] = ()  # names of CONVENTIONS that apply to it
     offers: frozenset[str] = frozenset()  # words of requirements' ``needs:`` lines that it meets
     attends: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)  # of layers, by attention
-    levels: Mapping[str, str] = field(default_factory=dict)  # of laws of every call, where not that of spec/calls.md
     by_hand: bool = False  # a call can be small enough to follow by hand
 
     @property
@@ -468,11 +467,6 @@ def _offers(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def _lenient(laws: str) -> dict[str, str]:
-    """Return the levels of a component for which these laws of every call are no MUST."""
-    return {f"CALL-{law}-1": "SHOULD" for law in laws.split()}
-
-
 _ATTENTION = "query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False"
 _LAYER = "x, *, key_mask=None, attn_mask=None"
 _DECODER = "x, memory, *, key_mask=None, memory_mask=None"
@@ -505,123 +499,98 @@ _BOTH_SIDES = {
 COMPONENTS: dict[str, Component] = {
     "attention": Component(
         AttentionConfig, _ATTENTION, by_hand=True, conventions=_MASKS, offers=_IN_ATTENTION | {"scale"},
-        levels=_lenient("EMPTY"),
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
         conventions=(*_MASKS, "inputs", "biases"),
         offers=_IN_ATTENTION | _offers("projections input-biases output-bias free-width"),
-        levels=_lenient("EMPTY"),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
         conventions=("sinusoidal-output", "sinusoidal-layout", *_SINES),
-        levels=_lenient("EMPTY LAYOUT MODE"),
     ),
     "sinusoidal_2d": Component(
         Sinusoidal2dConfig, "height, width", conventions=("grid-axes", "grid-layout", *_SINES),
-        levels=_lenient("MODE"),
     ),
     "learned": Component(
         LearnedConfig, "x, *, positions=None", by_hand=True,
         conventions=("learned-output", "learned-offset", "parameters"),
-        levels=_lenient("EMPTY LAYOUT MODE"),
     ),
     "rotary": Component(
         RotaryConfig, "x, *, positions=None", by_hand=True, conventions=("rope-pairing", "heads"),
         offers=_offers("several-heads"),
-        levels=_lenient("EMPTY MODE"),
     ),
     "rotary_attention": Component(
         RotaryAttentionConfig, "query, key, value, *, positions=None", made_of=("rotary", "attention"), by_hand=True,
         conventions=("rope-pairing", "heads", "memory"), offers=_offers("scores several-heads"),
-        levels=_lenient("EMPTY MODE"),
     ),
     "alibi": Component(
         AlibiConfig, "query_length, key_length", by_hand=True, conventions=("alibi-slopes",),
-        levels=_lenient("MODE"),
     ),
     "alibi_attention": Component(
         AlibiAttentionConfig, "query, key, value", made_of=("alibi", "attention"), by_hand=True,
         conventions=("alibi-slopes", "heads", "memory"), offers=_offers("scores several-heads"),
-        levels=_lenient("EMPTY LAYOUT MODE IMMUT"),
     ),
     "relative_bias": Component(
         RelativeBiasConfig, "query_length, key_length", by_hand=True, conventions=("t5-alignment",),
-        levels=_lenient("MODE IMMUT"),
     ),
     "relative_bias_attention": Component(
         RelativeBiasAttentionConfig, "query, key, value", made_of=("relative_bias", "attention"), by_hand=True,
         conventions=("t5-scale", "heads", "memory"), offers=_offers("scores several-heads"),
-        levels=_lenient("EMPTY LAYOUT MODE IMMUT"),
     ),
     "fourier": Component(
         FourierConfig, "x", by_hand=True, conventions=_FOURIER,
-        levels=_lenient("EMPTY LAYOUT MODE"),
     ),
     "random_fourier": Component(
         RandomFourierConfig, "x", conventions=("random-fourier-order",),
-        levels=_lenient("EMPTY LAYOUT MODE DTYPE IMMUT REPEAT"),
     ),
     "coordinate_mlp": Component(
         CoordinateMlpConfig, "x", made_of=("fourier",), conventions=_FOURIER,
-        levels=_lenient("EMPTY LAYOUT MODE DTYPE"),
     ),
     "layer_norm": Component(
         LayerNormConfig, "x", by_hand=True, conventions=("eps", "layer-bias", "parameters"),
         offers=_offers("layer-bias"),
-        levels=_lenient("EMPTY"),
     ),
     "rms_norm": Component(
         RmsNormConfig, "x", by_hand=True, conventions=("rms-norm-weight", "rms-norm-cast", "eps", "parameters"),
-        levels=_lenient("EMPTY"),
     ),
     "feed_forward": Component(
         FeedForwardConfig, "x", by_hand=True, conventions=(*_NETWORK, "parameters"),
         offers=_offers("layer-bias ungated"),
-        levels=_lenient("EMPTY MODE"),
     ),
     "encoder_layer": Component(
         EncoderLayerConfig, _LAYER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
         conventions=_ENCODERS, offers=_IN_LAYERS | {"layer"}, attends=_SELF,
-        levels=_lenient("EMPTY LAYOUT"),
     ),
     "encoder": Component(
         EncoderConfig, _LAYER, made_of=("encoder_layer",), conventions=(*_ENCODERS, "final-norm"),
         offers=_IN_LAYERS | {"stack"}, attends=_SELF,
-        levels=_lenient("EMPTY LAYOUT"),
     ),
     "decoder_layer": Component(
         DecoderLayerConfig, _DECODER, made_of=("multi_head_attention", "feed_forward", "layer_norm", "rms_norm"),
         conventions=_LAYERS, offers=_IN_LAYERS | {"layer", "ungated"}, attends=_SELF_AND_MEMORY,
-        levels=_lenient("EMPTY LAYOUT"),
     ),
     "decoder": Component(
         DecoderConfig, _DECODER, made_of=("decoder_layer",), conventions=(*_LAYERS, "final-norm"),
         offers=_IN_LAYERS | {"stack", "ungated"}, attends=_SELF_AND_MEMORY,
-        levels=_lenient("EMPTY LAYOUT"),
     ),
     "encoder_decoder": Component(
         EncoderDecoderConfig, _MODEL, made_of=("encoder", "decoder"), conventions=(*_LAYERS, "final-norm"),
         offers=_IN_LAYERS | {"vectors"}, attends=_BOTH_SIDES,
-        levels=_lenient("EMPTY LAYOUT"),
     ),
     "transformer": Component(
         TransformerConfig, _MODEL, made_of=("token_embedding", "sinusoidal", "encoder", "decoder"),
         conventions=(*_LAYERS, "final-norm", "transformer-scale", "sinusoidal-layout", "tying"),
         offers=_IN_LAYERS | {"ids", "untied", "tied"}, attends=_BOTH_SIDES,
-        levels=_lenient("EMPTY LAYOUT"),
     ),
     "token_embedding": Component(
         TokenEmbeddingConfig, "ids", by_hand=True, conventions=("embedding-scale", "padding-row", "parameters"),
-        levels=_lenient("LAYOUT MODE"),
     ),
     "token_attention": Component(
         TokenAttentionConfig, "ids, *, key_mask=None",
         made_of=("token_embedding", "sinusoidal", "multi_head_attention"),
         conventions=("embedding-scale", "sinusoidal-layout", "causality", "biases", "mask"),
         offers=_offers("free-causality"), attends={"self": ("ids", "ids", "key_mask")},
-        levels=_lenient("EMPTY LAYOUT MODE"),
     ),
     "tokenizer": Component(
         TokenizerConfig, "text", "ids", conventions=("token-kind", "word-end"), offers=_TOKENS

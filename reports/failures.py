@@ -21,14 +21,9 @@ UNBROKEN = ("rerun", "example", "leaks")  # lines that are copied, and drawings
 
 
 def roots(record: Record) -> list[Result]:
-    """Return the failures at the root (they follow from no other), MUST first."""
+    """Return the failures at the root (they follow from no other), those that count for the verdict first."""
     failures = [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
-    return sorted(failures, key=lambda r: r["strength"] != "MUST")
-
-
-def counting(record: Record, result: Result) -> bool:
-    """Return whether a failure counts for the verdict: a MUST's, or any in a strict run."""
-    return bool(result["strength"] == "MUST" or record["suite"]["strict"])
+    return sorted(failures, key=lambda r: not r["counts"])
 
 
 def consequences(record: Record, root: Result) -> list[str]:
@@ -70,7 +65,7 @@ def blocks(record: Record, width: int = WIDTH, verbose: bool = False, optional: 
         for r in record["results"]
         if r["outcome"] == "error"
     ]
-    shown = [same for same in causes(record) if counting(record, same[0]) != optional]
+    shown = [same for same in causes(record) if same[0]["counts"] != optional]
     return [*([] if optional else faults), *(_of_cause(record, same, width, verbose) for same in shown)]
 
 

@@ -112,14 +112,17 @@ def _verdicts(record: Record) -> list[str]:
     counted = [tables.counts(record, v) for v in record["verdicts"]]
     used = [word for word in tables.IN_ORDER if any(word in numbers for numbers in counted)]
     profiles = {i["name"]: i["profile"] for i in record["implementations"]}
+    qualities = list(dict.fromkeys(q for v in record["verdicts"] for q in v["qualities"]))
     return table(
-        ("implementation", "component", "profile", "verdict", *used, "reason"),
+        ("implementation", "component", "profile", "verdict", "choices", *qualities, *used, "reason"),
         [
             (
                 v["implementation"],
                 v["component"],
                 profiles.get(v["implementation"]),
                 v["verdict"],
+                ", ".join(f"{name}: {choice}" for name, choice in v["choices"].items()),
+                *(f"{n['met']} of {n['judged']}" if (n := v["qualities"].get(q)) else "" for q in qualities),
                 *(numbers.get(word, 0) for word in used),
                 v["reason"],
             )
@@ -162,8 +165,8 @@ def pictures(records: Sequence[tuple[str, Record]]) -> dict[str, str]:
 
 
 def _drawn(record: Record) -> Iterable[Result]:
-    """Yield every failure of a MUST at the root that is no known deviation."""
-    return (r for r in _roots(record) if r["strength"] == "MUST" and not r["deviation"])
+    """Yield every failure at the root that counts for a verdict and is no known deviation."""
+    return (r for r in _roots(record) if r["counts"] and not r["deviation"])
 
 
 def _failures(record: Record, root: str | None, folder: str | None) -> list[str]:
@@ -212,11 +215,11 @@ def _known(record: Record) -> list[str]:
 
 def _recommendations(record: Record, root: str | None) -> list[str]:
     rows = [
-        (r["implementation"], r["component"], r["requirement"], r["sentence"], r["message"])
+        (r["implementation"], r["component"], r["quality"], r["requirement"], r["sentence"], r["message"])
         for r in _roots(record)
-        if r["strength"] != "MUST" and not r["deviation"]
+        if r["strength"] != "MUST" and not r["counts"] and not r["deviation"]
     ]
-    return table(("implementation", "component", "requirement", "sentence", "found"), rows)
+    return table(("implementation", "component", "quality", "requirement", "sentence", "found"), rows)
 
 
 def _unsupported(record: Record) -> list[str]:

@@ -6,7 +6,7 @@ Made from the record alone.
 from collections.abc import Iterator
 from typing import Any
 
-from attnconf.reports.failures import causes, counting, place
+from attnconf.reports.failures import causes, place
 
 Record = dict[str, Any]
 Result = dict[str, Any]
@@ -48,7 +48,7 @@ def _of_one(record: Record, shown_before: bool) -> list[str]:
     """Return the lines on mistakes, fixes and places, on what to read next, and on recommendations."""
     judged = [r for r in record["results"] if r["outcome"] in ("pass", "fail")]
     roots = [r for same in causes(record) for r in same if not r["deviation"]]
-    wrong = [r for r in roots if counting(record, r)]
+    wrong = [r for r in roots if r["counts"]]
     optional = [] if shown_before else _optional(record, wrong, roots)
     return [*_wrong(record, wrong, bool(judged)), _next(record, wrong), *optional]
 
@@ -116,7 +116,7 @@ def _next(record: Record, roots: list[Result]) -> str:
 
 def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[str]:
     """Return the lines on recommendations that are not followed: only ids if a MUST fails, else in full."""
-    lax = [r for r in roots if not counting(record, r)]
+    lax = [r for r in roots if not r["counts"]]
     ids = list(dict.fromkeys(r["requirement"] for r in lax))
     if not lax:
         return []

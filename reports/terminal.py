@@ -107,6 +107,13 @@ def _observed(record: Record, verdict: Record) -> dict[str, str]:
     return observed
 
 
+def qualified(verdict: Record) -> str:
+    """Return a verdict with its choices and qualities: CONFORMANT (norm-order: pre) · robust 9 of 11."""
+    choices = ", ".join(f"{name}: {choice}" for name, choice in verdict["choices"].items())
+    met = "".join(f" · {q} {n['met']} of {n['judged']}" for q, n in verdict["qualities"].items())
+    return verdict["verdict"].upper() + (f" ({choices})" if choices else "") + met
+
+
 def verdicts(record: Record) -> list[str]:
     """Return a line for each verdict, with counts, reason, and the profile if it is not the run's."""
     profiles = {i["name"]: i["profile"] for i in record["implementations"]}
@@ -116,7 +123,7 @@ def verdicts(record: Record) -> list[str]:
         against = f" by {claimed}" if claimed not in (None, record["suite"]["profile"]) else ""
         what = v["implementation"] + (f" {v['component']}" if v["component"] else "")
         numbers = ", ".join(f"{n} {outcome}" for outcome, n in counts(record, v).items())
-        text = f"{what}: {v['verdict'].upper()}{against}" + (f" ({numbers})" if numbers else "")
+        text = f"{what}: {qualified(v)}{against}" + (f" ({numbers})" if numbers else "")
         lines.append(text + (f"; {v['reason']}" if v["reason"] else ""))
         seen = _observed(record, v)
         if seen:

@@ -2,8 +2,9 @@
 
 title = "…"
 extends = "core-1"                  # optional: all entries of another profile, and these
+counts = ["robust", "precise"]      # optional: qualities that count for a verdict as a MUST does
 [multi_head_attention.heads]        # component, lens
-like = "attention.direct"           # optional: the entries listed above for it; "core-2/attention.direct": in core-2
+like = "attention.direct"           # optional: the entries listed above for it; "core-3/attention.direct": in core-3
 without_needs = ["scale"]           # minus requirements that need one of these
 without = ["ATT-FLOAT-1", …]        # minus these
 required = ["ATT-SCALE-1", …]       # plus these; an entry of ``like`` is listed again to change its kind
@@ -21,7 +22,7 @@ from attnconf.spec import registry
 from attnconf.spec.nearest import hint
 
 FOLDER = Path(__file__).parent / "profiles"
-DEFAULT = "core-2"
+DEFAULT = "core-3"
 THROUGHPUT = "throughput-1"  # judged with --throughput, beside another profile
 
 
@@ -40,6 +41,7 @@ class Profile:
     name: str
     title: str
     entries: tuple[Entry, ...]
+    counts: frozenset[str] = frozenset()  # the qualities that count for a verdict
 
 
 def names() -> list[str]:
@@ -66,7 +68,10 @@ def load(name: str) -> Profile:
     rank = {requirement: i for i, requirement in enumerate(registry.in_order(registry.requirements()))}
     components = list(dict.fromkeys(entry.component for entry in entries))
     entries.sort(key=lambda e: (components.index(e.component), rank[e.requirement]))
-    return Profile(name, _content(name)["title"], tuple(entries))
+    counts = frozenset(_content(name).get("counts", ()))
+    if not counts <= registry.QUALITIES.keys():
+        raise registry.SpecError(f"{name}: counts = {sorted(counts)}: there are {', '.join(registry.QUALITIES)}")
+    return Profile(name, _content(name)["title"], tuple(entries), counts)
 
 
 Section = Mapping[str, bool]  # requirement -> is it optional?

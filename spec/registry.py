@@ -5,6 +5,8 @@ A requirement on a page is a heading of level four, one normative sentence, and 
     #### ATT-SCALE-1
     When no scale is given, an implementation MUST use 1/√E.
     presupposes: ATT-SCORE-1 · needs: scale
+
+A SHOULD has a quality there, too: ``quality: robust``, one of QUALITIES.
 """
 
 import re
@@ -37,6 +39,11 @@ CHAPTERS = {
     "CALL": "calls",
     "PERF": "throughput",
 }
+QUALITIES = {  # what a SHOULD is about
+    "robust": "ill-formed input is refused, layouts in memory, empty batches, rows nobody reads",
+    "precise": "half precision, extreme scores and positions, large fills",
+    "efficient": "memory and operations",
+}
 WITHOUT_REFERENCE = frozenset({"calls", "throughput"})  # they have no mathematics of their own
 
 _ID = re.compile(r"[A-Z]+-[A-Z0-9]+-\d+")
@@ -58,6 +65,7 @@ class Requirement:
     presupposes: tuple[str, ...]
     needs: frozenset[str]
     line: int
+    quality: str = ""  # of a SHOULD: one of QUALITIES
     topic: str = ""  # the heading of the section it stands in
 
     @property
@@ -106,15 +114,18 @@ def _parse_one(name: str, chapter: str, body: list[str], line: int, page: str) -
     key_words = _KEY_WORD.findall(sentence)
     if len(key_words) != 1:
         raise SpecError(f"{page}:{line + 1}: {name} must be one sentence with one key word, found {key_words}")
-    relations: dict[str, tuple[str, ...]] = {"presupposes": (), "needs": ()}
-    if len(body) > 1 and re.match(r"(presupposes|needs):", body[1]):
+    relations: dict[str, tuple[str, ...]] = {"presupposes": (), "needs": (), "quality": ()}
+    if len(body) > 1 and re.match(rf"({'|'.join(relations)}):", body[1]):
         for part in body[1].split("·"):
             key, _, values = part.partition(":")
             if key.strip() not in relations:
-                raise SpecError(f"{page}:{line + 2}: {key.strip()!r} is neither 'presupposes' nor 'needs'")
+                raise SpecError(f"{page}:{line + 2}: {key.strip()!r} is none of {', '.join(relations)}")
             relations[key.strip()] = tuple(value.strip() for value in values.split(","))
-    strength = key_words[0].split()[0]
-    return Requirement(name, chapter, strength, sentence, relations["presupposes"], frozenset(relations["needs"]), line)
+    strength, quality = key_words[0].split()[0], ", ".join(relations["quality"])
+    if (strength == "SHOULD") != (quality in QUALITIES):
+        raise SpecError(f"{page}:{line + 2}: a SHOULD, and nothing else, has a quality: {', '.join(QUALITIES)}")
+    needs = frozenset(relations["needs"])
+    return Requirement(name, chapter, strength, sentence, relations["presupposes"], needs, line, quality)
 
 
 def get(name: str) -> Requirement:

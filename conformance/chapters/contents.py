@@ -7,7 +7,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.calls.stimuli import Laws
 from attnconf.conformance.chapters.shared.appearance import Appearance
 from attnconf.conformance.engine.catalogue import modules
@@ -86,7 +85,7 @@ def calls() -> dict[str, Laws]:
 
 @cache
 def check_of(requirement: str, component: str) -> Checked:
-    """Return the check of a requirement as a component is judged by it: a law of every call has its cases and level.
+    """Return the check of a requirement as a component is judged by it: a law of every call has the chapter's cases.
 
     Raises SpecError for what has no check, or a law for which the component's chapter gives no calls.
     """
@@ -98,9 +97,7 @@ def check_of(requirement: str, component: str) -> Checked:
     trials = calls().get(component, {}).get(requirement)
     if trials is None:
         raise registry.SpecError(f"{requirement} has no calls of {component}: its chapter lists none in calls.py")
-    level = COMPONENTS[component].levels.get(requirement, checked.requirement.strength)
-    own = replace(checked.requirement, strength=level)
-    return replace(checked, requirement=own, families=trials.families, any_weights=trials.any_weights)
+    return replace(checked, families=trials.families, any_weights=trials.any_weights)
 
 
 @cache

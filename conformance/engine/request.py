@@ -22,6 +22,7 @@ class Binding:
     established: bool = True  # certified by the reference or by a known mistake
     doubt: str = ""  # why it is not established
     mistake: str = ""  # the known mistake that certified it, if it was not the reference
+    named: bool = False  # the user said which component it is
 
 
 @dataclass(frozen=True)

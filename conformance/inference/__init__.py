@@ -40,7 +40,8 @@ def infer(
     where = source.called
     bound, refused = bindings(source, chosen, component, prescribed)
     several = chosen is None and len(bound) + len(refused) > 1
-    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where) for b in bound]
+    named = component is not None
+    implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where, named) for b in bound]
     if implementations:
         strong = [(c, reason) for c, reason in refused if not c.weak]
         return [*implementations[:-1], _with_refused(implementations[-1], told_refusals(source, strong))]
@@ -182,7 +183,7 @@ def _certified(outcome: Bound | Refusal) -> str | None:
     return outcome.certified if isinstance(outcome, Bound) else None
 
 
-def _implementation(b: Bound, name: str, where: str) -> Implementation:
+def _implementation(b: Bound, name: str, where: str, named: bool) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     mistake = b.certified if b.certified and b.certified != "reference" else ""
     return Implementation(
@@ -192,7 +193,7 @@ def _implementation(b: Bound, name: str, where: str) -> Implementation:
         b.profile,
         where,
         notes=(*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where)),
-        binding=Binding(INFERRED, b.place.name, b.established, b.doubt, mistake),
+        binding=Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named),
     )
 
 

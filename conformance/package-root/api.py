@@ -29,7 +29,7 @@ from attnconf.reports import record as files
 from attnconf.spec import profiles, registry
 from attnconf.spec.nearest import hint
 
-WORST_FIRST = ("not-gradable", "nonconformant", "incomplete", "conformant")
+WORST_FIRST = ("not-gradable", "nonconformant", "unrecognised", "incomplete", "conformant")
 
 
 class CheckError(ValueError):
@@ -62,7 +62,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """The worst verdict of a component: conformant, incomplete, nonconformant or not-gradable."""
+        """The worst verdict of a component: conformant, incomplete, unrecognised, nonconformant or not-gradable."""
         verdicts = [v["verdict"] for v in self.record["verdicts"]]
         return next(verdict for verdict in WORST_FIRST if verdict in verdicts)
 

@@ -97,7 +97,7 @@ def parser() -> Parser:
     verb = verbs.add_parser("explain", help="a requirement, mutant, component, …, in full", allow_abbrev=False)
     verb.add_argument("id", help=(
         "of a requirement, mutant, chapter, component, convention, profile or case: ATT-SCALE-1, rotary, norm-order, "
-        "core-2, readable-1"))  # fmt: skip
+        "core-3, readable-1"))  # fmt: skip
     verb.set_defaults(act=_explain)
     _add_bind(
         verbs.add_parser("bind", help="how a file without an adapter is bound, as an adapter", allow_abbrev=False)

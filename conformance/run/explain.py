@@ -32,6 +32,9 @@ def diagnose(run: Run, relations: Relations, asked: Collection[str] = ()) -> dic
     diagnoses: dict[str, Diagnosis] = {}
     for group in sorted(_groups(run), key=lambda group: _height(group[0])):
         roots = [p for p in group if relations.unexplained(p) or p.id in asked]
+        binding = group[0].implementation.binding
+        if binding and not binding.established:
+            continue  # a mistake that is reproduced may be one of the reading
         if any(relations.unexplained(p) for p in group):
             diagnoses |= _explained(run, group, roots, _beneath(run, group[0], diagnoses))
     return diagnoses
@@ -109,7 +112,7 @@ def draw(run: Run, relations: Relations) -> dict[str, Pictures]:
             continue
         causes.add(cause)
         judged = run.outcomes[planned.id]
-        if judged.requirement.strength == "MUST" or run.settings.strict:
+        if run.plan.counts(planned):
             subject = planned.subject
             cases = planned.checked.cases(subject, run.settings.seed, run.settings.device)
             pictures[planned.id] = illustrate(subject, planned.checked, judged, cases, budget)

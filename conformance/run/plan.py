@@ -48,6 +48,12 @@ class Planned:
         return f"{self.implementation.name}-{self.entry.component}-{self.entry.lens}-{self.entry.requirement}"
 
     @property
+    def settled(self) -> bool:
+        """Whether an outcome says something of the code whatever its parameters mean, or their meaning is known."""
+        binding = self.implementation.binding
+        return binding is None or binding.established or self.checked.any_weights
+
+    @property
     def subject(self) -> Subject:
         """A new subject, without calls yet: the component as the check sees it."""
         return Subject(self.implementation, self.entry.component, self.entry.lens)
@@ -64,6 +70,12 @@ class Plan:
     known: Mapping[str, Sequence[Deviation]]  # likewise
     whole: tuple[Planned, ...] = ()  # the checks before a selection; empty without one
     selected: bool = False  # a selection left something out: a verdict is then at most "incomplete"
+
+    def counts(self, planned: Planned) -> bool:
+        """Return whether a failure of a check counts for the verdict."""
+        asked = planned.checked.requirement
+        counted = self.profiles[planned.implementation.name].counts
+        return planned.settled and (self.settings.strict or asked.strength == "MUST" or asked.quality in counted)
 
     @property
     def judgeable(self) -> list[Implementation]:

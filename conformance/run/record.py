@@ -54,7 +54,7 @@ def record(run: Run) -> dict[str, Any]:
 def _add_reference(results: list[dict[str, Any]]) -> None:
     """Add the place of the reference's function to the first failure of each implementation."""
     roots = [r for r in results if r["outcome"] == "fail" and not r["follows_from"] and not r["deviation"]]
-    roots.sort(key=lambda r: r["strength"] != "MUST")
+    roots.sort(key=lambda r: not r["counts"])
     for r in {r["implementation"]: r for r in reversed(roots)}.values():
         if registry.get(r["requirement"]).chapter == "throughput":
             continue  # throughput has no reference
@@ -135,6 +135,9 @@ def _result(run: Run, relations: Relations, planned: Planned) -> dict[str, Any]:
         "lens": planned.entry.lens,
         "requirement": requirement.id,
         "strength": requirement.strength,
+        "quality": requirement.quality or None,
+        "counts": run.plan.counts(planned),
+        "settled": planned.settled,
         "sentence": requirement.sentence,
         "spec": requirement.anchor,
         "topic": requirement.topic,

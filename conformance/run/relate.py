@@ -93,12 +93,11 @@ def standing(run: Run, implementation: Implementation, component: str) -> "Stand
 
     relations = relate(run)
     mine = [p for p in run.plan.planned if p.implementation is implementation and p.entry.component == component]
-    musts = [p for p in mine if p.checked.requirement.strength == "MUST"]
-    failed = [p for p in musts if relations.follows_from.get(p.id) == []]
+    failed = [p for p in mine if run.plan.counts(p) and relations.follows_from.get(p.id) == []]
     known = [p.entry.requirement for p in failed if p.id in relations.deviations]
     left_out = any(
         p.implementation is implementation and p.entry.component == component and p.id not in run.outcomes
-        and p.checked.requirement.strength == "MUST"
+        and run.plan.counts(p)
         for p in run.plan.whole
     )  # fmt: skip
     return Standing([p.entry.requirement for p in failed if p.entry.requirement not in known], known, left_out)

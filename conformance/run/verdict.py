@@ -1,11 +1,13 @@
 """The verdict on each component: a pure function of its results."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attnconf.conformance.engine.request import GUESS, Implementation, Unjudgeable
+from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
+from attnconf.conformance.engine.request import GUESS, Binding, Implementation, Unjudgeable
 from attnconf.conformance.run.plan import Plan
+from attnconf.spec import registry
 
 Result = dict[str, Any]
 
@@ -17,40 +19,80 @@ def verdicts(plan: Plan, results: Sequence[Result]) -> list[Result]:
 
 def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Result]) -> list[Result]:
     if isinstance(i, Unjudgeable):
-        return [_verdict(i.name, None, "not-gradable", i.reason, {})]
+        return [_verdict(i.name, None, "not-gradable", i.reason, ())]
     verdicts_of = []
     for component in i.components:
         mine = [r for r in results if (r["implementation"], r["component"]) == (i.name, component)]
         planned = [p for p in plan.planned if p.implementation is i and p.entry.component == component]
         if planned:
-            verdict, reason = judge_component(mine, len(planned), plan.selected, plan.settings.strict)
-            if verdict == "conformant" and i.binding and not i.binding.established:
-                doubt = i.binding.doubt or f"the binding is {GUESS}"
-                verdict, reason = "incomplete", f"equivalence not established: {doubt}"
-            verdicts_of.append(_verdict(i.name, component, verdict, reason, Counter(r["outcome"] for r in mine)))
+            verdict, reason = judge_component(mine, len(planned), plan.selected)
+            if verdict in ("conformant", "nonconformant") and i.binding and not i.binding.established:
+                verdict, reason = _not_established(i.binding, component, mine, (verdict, reason))
+            verdicts_of.append(_verdict(i.name, component, verdict, reason, mine, _choices(i, component, mine)))
     return verdicts_of
 
 
-def _verdict(name: str, component: str | None, verdict: str, reason: str, counts: dict[str, int]) -> Result:
-    ordered = dict(sorted(counts.items()))
-    return {"implementation": name, "component": component, "verdict": verdict, "reason": reason, "counts": ordered}
+def _verdict(
+    name: str, component: str | None, verdict: str, reason: str, results: Sequence[Result],
+    choices: Mapping[str, str] | None = None,
+) -> Result:  # fmt: skip
+    return {
+        "implementation": name, "component": component, "verdict": verdict, "reason": reason,
+        "counts": dict(sorted(Counter(r["outcome"] for r in results).items())),
+        "choices": dict(choices or {}), "qualities": _qualities(results),
+    }  # fmt: skip
 
 
-def judge_component(results: Sequence[Result], planned: int, selected: bool, strict: bool) -> tuple[str, str]:
+def _choices(i: Implementation, component: str, results: Sequence[Result]) -> dict[str, str]:
+    """Return the declared and the observed choices that are not the first of their convention."""
+    observed = {convention: choice for r in results for convention, choice in r["convention"].items()}
+    choices = observed | {c: str(choice) for c, choice in i.declared(component).items()}
+    return {c: choices[c] for c in COMPONENTS[component].conventions if choices.get(c, "") not in ("", CONVENTIONS[c][0])}
+
+
+def _qualities(results: Sequence[Result]) -> dict[str, dict[str, int]]:
+    """Return by quality how many of its judged recommendations are met."""
+    judged = [r for r in results if r["quality"] and r["settled"] and r["outcome"] in ("pass", "fail")]
+    by = {q: [r["outcome"] == "pass" for r in judged if r["quality"] == q] for q in registry.QUALITIES}
+    return {q: {"met": sum(met), "judged": len(met)} for q, met in by.items() if met}
+
+
+def judge_component(results: Sequence[Result], planned: int, selected: bool) -> tuple[str, str]:
     """Return (verdict, reason) from the outcomes of one component."""
     by = {o: [r for r in results if r["outcome"] == o] for o in ("error", "fail", "unsupported", "not-run")}
-    violated = [r["requirement"] for r in by["fail"] if strict or r["strength"] == "MUST"]
-    lacking = sorted({r["requirement"] for o in ("unsupported", "not-run") for r in by[o] if not r["optional"]})
+    violated = [r for r in by["fail"] if r["counts"]]
+    lacking = [r for o in ("unsupported", "not-run") for r in by[o] if r["counts"] and not r["optional"]]
     if by["error"]:
         return "not-gradable", f"the suite itself failed on {', '.join(r['requirement'] for r in by['error'])}"
     if violated:
-        roots = [r["requirement"] for r in by["fail"] if r["requirement"] in violated and not r["follows_from"]]
-        return "nonconformant", f"violates {', '.join(roots or violated)}"
+        return "nonconformant", f"violates {_roots(violated)}"
     if len(results) < planned:
         return "incomplete", f"{planned - len(results)} of {planned} planned checks were not judged"
     if selected:
         return "incomplete", "only a selection was judged"
     if lacking:
-        words = sorted({r["message"] or "" for o in ("unsupported", "not-run") for r in by[o] if not r["optional"]})
-        return "incomplete", f"{len(lacking)} required not supported ({'; '.join(words)})"
+        words = sorted({r["message"] or "" for r in lacking})
+        return "incomplete", f"{len({r['requirement'] for r in lacking})} required not supported ({'; '.join(words)})"
     return "conformant", ""
+
+
+def _roots(failed: Sequence[Result]) -> str:
+    """Return the requirements at the root of failures, or all of them if none is."""
+    return ", ".join([r["requirement"] for r in failed if not r["follows_from"]] or [r["requirement"] for r in failed])
+
+
+def _not_established(
+    binding: Binding, component: str, results: Sequence[Result], verdict: tuple[str, str]
+) -> tuple[str, str]:
+    """Return the verdict on what nobody knows the parameters of: it is judged by what holds whatever they mean."""
+    unsettled = [r for r in results if r["outcome"] == "fail" and not r["settled"] and r["strength"] == "MUST"]
+    if verdict[0] == "nonconformant":
+        broken = next(r for r in results if r["outcome"] == "fail" and r["counts"])
+        if binding.named:
+            return verdict
+        said = f"does not hold: {broken['check'].replace('_', ' ')} ({broken['requirement']})"
+    elif unsettled:
+        said = f"read as the header says, it violates {_roots(unsettled)}; not a mistake that is known"
+    else:
+        return "incomplete", f"equivalence not established: {binding.doubt or f'the binding is {GUESS}'}"
+    return "unrecognised", f"computes something else than {component}: {said}"

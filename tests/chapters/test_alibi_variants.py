@@ -95,7 +95,7 @@ VARIANTS = {
 
 def judged(variant, component):
     subject = Subject(VARIANTS[variant], component, "direct")
-    wanted = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
+    wanted = [e.requirement for e in profiles.load("core-3").entries if e.component == component]
     return {name: judge_requirement(subject, check_of(name, subject.component)) for name in wanted}
 
 

@@ -13,7 +13,7 @@ RIGHT = load("tests/miniatures/positions_right.py")[0]
 
 @pytest.mark.parametrize("component", RIGHT.components)
 def test_it_is_right(component):
-    for entry in profiles.load("core-2").entries:
+    for entry in profiles.load("core-3").entries:
         if entry.component == component and entry.lens == "direct":
             judged = judge_requirement(Subject(RIGHT, component, "direct"), check_of(entry.requirement, component))
             assert judged.outcome == "pass" or (judged.outcome == "unsupported" and entry.optional), judged.message

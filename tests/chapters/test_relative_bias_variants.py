@@ -109,7 +109,7 @@ VARIANTS = {
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_right_implementation_is_judged_right(variant, component):
     subject = Subject(VARIANTS[variant], component, "direct")
-    wanted = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
+    wanted = [e.requirement for e in profiles.load("core-3").entries if e.component == component]
     outcomes = {name: judge_requirement(subject, check_of(name, subject.component)) for name in wanted}
     assert {name: (j.outcome, j.message) for name, j in outcomes.items() if j.outcome != "pass"} == {}
 

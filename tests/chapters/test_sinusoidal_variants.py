@@ -25,7 +25,7 @@ OUTPUTS, LAYOUTS, FREQUENCIES = (CONVENTIONS[f"sinusoidal-{what}"] for what in (
 def outcomes(component, build, declares):
     """Return the outcomes of all checks of a component, by requirement."""
     subject = Subject(Implementation("variant", {component: build}, declares), component, "direct")
-    asked = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
+    asked = [e.requirement for e in profiles.load("core-3").entries if e.component == component]
     judged = {name: judge_requirement(subject, check_of(name, subject.component)) for name in asked}
     return {name: j.outcome if j.outcome != "fail" else f"fail: {j.message}" for name, j in judged.items()}
 

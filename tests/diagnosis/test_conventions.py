@@ -51,7 +51,7 @@ VARIANTS = [
 @pytest.mark.parametrize(("component", "declares"), VARIANTS)
 def test_the_reference_is_right_in_every_convention(component, declares):
     subject = Subject(in_conventions(apply([]), declares), component, "direct")
-    names = [e.requirement for e in profiles.load("core-2").entries if e.component == component]
+    names = [e.requirement for e in profiles.load("core-3").entries if e.component == component]
     found = {name: judge_requirement(subject, check_of(name, subject.component)) for name in names}
     passed = ("pass", "not-applicable")
     assert not {name: judged.message for name, judged in found.items() if judged.outcome not in passed}

@@ -207,7 +207,7 @@ def test_an_implementation_that_is_not_there(refuse, impl, message):
     ("options", "message"),
     [
         (["--profile=fulll"], "unknown profile 'fulll': there are "),
-        (["--profile=fulll"], "; nearest: full-1"),
+        (["--profile=fulll"], "; nearest: full-2"),
         (["--device=gpu"], "--device gpu: "),
         (["--device=meta"], "--device meta: "),
         (["-k", "ATT-SCALE-1 and"], "-k 'ATT-SCALE-1 and': "),

@@ -121,7 +121,7 @@ def test_explain_a_component_that_is_a_chapter_too(ask):
         "rotary  (component, judged by spec/rotary.md, spec/calls.md, spec/throughput.md)",
         "forward(x, *, positions=None)",
         "head_dim: int",
-        "can declare  rope-pairing: interleaved, half", "core-2: ", "rotary  (chapter ROPE: ", "ROPE-PAIR-1",
+        "can declare  rope-pairing: interleaved, half", "core-3: ", "rotary  (chapter ROPE: ", "ROPE-PAIR-1",
     ):  # fmt: skip
         assert field in out
     assert ask("explain", "rope")[1] in out
@@ -148,8 +148,8 @@ def test_explain_a_convention(ask):
 
 
 def test_explain_a_profile(ask):
-    _, out, _ = ask("explain", "core-2")
-    for field in ("core-2  (profile, the default)", "rotary (direct): ", 'profile = "core-2"', "--profile core-2"):
+    _, out, _ = ask("explain", "core-3")
+    for field in ("core-3  (profile, the default)", "rotary (direct): ", 'profile = "core-3"', "--profile core-3"):
         assert field in out
 
 
@@ -240,7 +240,7 @@ def test_a_mistake_is_answered_in_one_line(ask, arguments, message):
 def test_nothing_heavy_is_imported_to_read_files():
     code = (
         "import sys\nfrom attnconf.cli import main\n"
-        "explained = (['explain', name] for name in ('ATT-SCALE-1', 'rotary', 'norm-order', 'core-2', 'x'))\n"
+        "explained = (['explain', name] for name in ('ATT-SCALE-1', 'rotary', 'norm-order', 'core-3', 'x'))\n"
         "for verb in (['--help'], ['--version'], ['list'], *explained, ['run']):\n"
         "    main(verb)\n"
         "print(sorted({'torch', 'numpy', 'pytest', 'hypothesis', 'tabulate', 'rich'} & set(sys.modules)))\n"
@@ -303,7 +303,7 @@ def hostile(tmp_path_factory):
 def test_run_works_in_a_folder_full_of_traps(hostile):
     done, record = hostile
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "homework.py: attention (adapter; profile core-2)" in done.stdout
+    assert "homework.py: attention (adapter; profile core-3)" in done.stdout
     assert [i["name"] for i in record["implementations"]] == ["homework.py", "homework"]
     assert {r["outcome"] for r in record["results"]} == {"pass"}
 

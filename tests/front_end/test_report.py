@@ -21,6 +21,9 @@ MISTAKE = {
 }
 
 
+NO_MORE = {"choices": {}, "qualities": {}}  # of a verdict
+
+
 def result(name, requirement, outcome="pass", **changes):
     failed = outcome == "fail"
     case = {
@@ -39,6 +42,9 @@ def result(name, requirement, outcome="pass", **changes):
         "lens": "direct",
         "requirement": requirement,
         "strength": "MUST",
+        "quality": None,
+        "counts": changes.get("strength", "MUST") == "MUST",
+        "settled": True,
         "sentence": f"It MUST hold {requirement}.",
         "spec": f"spec/attention.md#{requirement.lower()}",
         "optional": False,
@@ -93,7 +99,7 @@ def record(name, results, version=None, conventions=None, verdict="nonconformant
         "planned": len(results),
         "results": results,
         "verdicts": [
-            {"implementation": name, "component": "attention", "verdict": verdict, "reason": "r", "counts": counts}
+            {"implementation": name, "component": "attention", "verdict": verdict, "reason": "r", "counts": counts, **NO_MORE}
         ],
         "complete": True,
     } | changes

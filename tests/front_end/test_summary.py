@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from test_report import MISTAKE, RIGHT, WRONG, record, result
+from test_report import MISTAKE, NO_MORE, RIGHT, WRONG, record, result
 
 from attnconf.reports.summary import summary
 from attnconf.reports.terminal import page
@@ -111,7 +111,7 @@ def test_what_cannot_be_judged():
     content = record("x", [])
     content["implementations"][0]["components"] = []
     content["verdicts"] = [
-        {"implementation": "x", "component": None, "verdict": "not-gradable", "reason": "line 3: bad", "counts": {}}
+        {"implementation": "x", "component": None, "verdict": "not-gradable", "reason": "line 3: bad", "counts": {}, **NO_MORE}
     ]
     assert told(content) == [
         ("wrong", "nothing was judged"),
@@ -151,7 +151,7 @@ def test_what_cannot_be_judged_beside_what_can():
     lost = record("lost", [])
     lost["implementations"][0]["components"] = []
     lost["verdicts"] = [
-        {"implementation": "lost", "component": None, "verdict": "not-gradable", "reason": "line 3", "counts": {}}
+        {"implementation": "lost", "component": None, "verdict": "not-gradable", "reason": "line 3", "counts": {}, **NO_MORE}
     ]
     assert summary(of_one_file(RIGHT, lost))[-4:-1] == ["lost", "wrong: nothing was judged", "why:   line 3"]
 

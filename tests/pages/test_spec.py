@@ -120,7 +120,7 @@ def test_a_name_without_an_edition_is_the_newest():
 
 
 def test_a_profile_may_extend_another():
-    assert set(profiles.load("core-1").entries) <= set(profiles.load("core-2").entries)
+    assert set(profiles.load("core-1").entries) <= set(profiles.load("core-3").entries)
 
 
 # Editions that are closed: a course's rubric rests on them. (entries, the first digits of their digest)
@@ -174,10 +174,13 @@ def test_a_section_like_one_that_is_not_there_is_refused(mine):
         mine(MINE.replace("core-1/multi_head_attention.heads", "core-1/attention.heads"))
 
 
-def test_no_should_is_required():
-    for name in PROFILES:
-        required = {entry.requirement for entry in profiles.load(name).entries if not entry.optional}
-        assert {REQUIREMENTS[r].strength for r in required} <= {"MUST"}
+def test_every_recommendation_has_a_quality_and_no_profile_counts_an_unknown_one(tmp_path, monkeypatch):
+    assert all((r.strength == "SHOULD") == (r.quality in registry.QUALITIES) for r in REQUIREMENTS.values())
+    assert profiles.load("production-1").counts == {"robust", "precise"} and not profiles.load(profiles.DEFAULT).counts
+    monkeypatch.setattr(profiles, "FOLDER", tmp_path)
+    (tmp_path / "mine.toml").write_text('title = "mine"\ncounts = ["pretty"]\n')
+    with pytest.raises(registry.SpecError, match=r"mine: counts = \['pretty'\]: there are robust, precise, efficient"):
+        profiles.load("mine")
 
 
 def test_an_unknown_profile_is_refused_with_the_nearest():
@@ -234,7 +237,7 @@ def refused(page, tmp_path, monkeypatch):
         ("#### A heading\nIt MUST.\n", "attention.md:1: 'A heading' is not an id of the chapter attention"),
         (
             "#### ATT-A-1\nIt MUST.\nneeds: mask · wants: luck\n",
-            "attention.md:3: 'wants' is neither 'presupposes' nor 'needs'",
+            "attention.md:3: 'wants' is none of presupposes, needs, quality",
         ),
     ],
 )
@@ -244,10 +247,11 @@ def test_a_page_that_breaks_the_form_is_refused(page, words, tmp_path, monkeypat
 
 def test_a_requirement_is_read_from_its_three_lines(tmp_path):
     page = tmp_path / "attention.md"
-    page.write_text(GOOD + "#### ATT-B-1\nIt SHOULD NOT be.\npresupposes: ATT-A-1, ATT-C-1 · needs: mask\n")
+    page.write_text(GOOD + "#### ATT-B-1\nIt SHOULD NOT be.\npresupposes: ATT-A-1, ATT-C-1 · needs: mask · quality: robust\n")
     first, second = registry.parse(page, "attention")
     assert (first.id, first.strength, first.presupposes, first.needs) == ("ATT-A-1", "MUST", (), frozenset())
     assert (second.strength, second.presupposes, second.needs) == ("SHOULD", ("ATT-A-1", "ATT-C-1"), {"mask"})
+    assert (first.quality, second.quality) == ("", "robust")
     assert (second.sentence, second.line, second.anchor) == ("It SHOULD NOT be.", 4, "spec/attention.md#att-b-1")
 
 

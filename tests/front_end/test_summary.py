@@ -84,7 +84,7 @@ def test_recommendations_come_last_with_their_mending_and_what_is_lacking_is_sai
         "wrong: nothing; not shown: 1 required not supported (no dropout)",
         "next:  declare or support what is not shown, or choose a --profile that does not ask for it",
         "",
-        "optional: 1 recommendation (SHOULD), no part of the verdict; -k ID shows one",
+        "could be better: 1 recommendation, no part of the verdict (--strict counts them)",
         "  ATT-PREC-2: does not hold: it is precise",
         "    try:   hidden keys still get weight",
         "    where: somewhere in forward(), homework.py:14–26",
@@ -95,7 +95,7 @@ def test_a_recommendation_is_wrong_where_it_is_asked_for():
     recommended = result("x", "ATT-PREC-2", "fail", strength="SHOULD", check="it_is_precise")
     content = record("x", [result("x", "ATT-SCALE-1"), recommended])
     assert told(content)[0] == ("wrong", "nothing")
-    content["suite"]["strict"] = True
+    content["results"][1]["counts"] = True  # as with --strict
     assert told(content)[0] == ("wrong", "does not hold: it is precise (ATT-PREC-2)")
 
 

@@ -116,7 +116,7 @@ def _next(record: Record, roots: list[Result]) -> str:
 
 def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[str]:
     """Return the lines on recommendations that are not followed: only ids if a MUST fails, else in full."""
-    lax = [r for r in roots if not r["counts"]]
+    lax = [r for r in roots if r["quality"] and not r["counts"]]
     ids = list(dict.fromkeys(r["requirement"] for r in lax))
     if not lax:
         return []
@@ -124,7 +124,7 @@ def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[
         return [f"later: {', '.join(ids)}: could be better, no part of the verdict"]
     lines = [
         "",
-        f"could be better: {len(ids)} recommendation{'s' * (len(ids) > 1)}, no part of the verdict (--strict counts them)",
+        f"could be better: {len(ids)} recommendation{'s' * (len(ids) > 1)}, no part of the verdict but for --strict",
     ]
     seen: list[list[Row]] = []
     for r in lax:

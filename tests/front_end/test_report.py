@@ -42,7 +42,7 @@ def result(name, requirement, outcome="pass", **changes):
         "lens": "direct",
         "requirement": requirement,
         "strength": "MUST",
-        "quality": None,
+        "quality": "precise" if changes.get("strength") == "SHOULD" else None,
         "counts": changes.get("strength", "MUST") == "MUST",
         "settled": True,
         "sentence": f"It MUST hold {requirement}.",
@@ -99,7 +99,14 @@ def record(name, results, version=None, conventions=None, verdict="nonconformant
         "planned": len(results),
         "results": results,
         "verdicts": [
-            {"implementation": name, "component": "attention", "verdict": verdict, "reason": "r", "counts": counts, **NO_MORE}
+            {
+                "implementation": name,
+                "component": "attention",
+                "verdict": verdict,
+                "reason": "r",
+                "counts": counts,
+                **NO_MORE,
+            }
         ],
         "complete": True,
     } | changes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnconf.conformance import options, printing
+from attnconf.conformance import lingering, options, printing
 from attnconf.conformance.engine import progress
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class Front:
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--impl"):
         return
+    lingering.silence_warnings(config)
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread on small work, before torch is imported
         os.environ.setdefault(variable, "1")
     path = options.results_file(config)
@@ -230,19 +231,23 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     from attnconf.conformance.run.explain import explain_failures
     from attnconf.conformance.run.relate import stale
+    from attnconf.conformance.source.exception_words import fault_of_ours
 
     try:
         if front.run.outcomes:
             explain_failures(front.run)
     except KeyboardInterrupt:
         front.interrupted = True
+    except Exception as fault:  # the verdict stands without an explanation
+        front.findings.append(f"not explained: {fault_of_ours(fault)}")
     front.save()
-    front.findings = [*stale(front.run), *([front.unwritten] if front.unwritten else [])]
+    front.findings += [*stale(front.run), *([front.unwritten] if front.unwritten else [])]
     if front.interrupted:
         front.findings.append(_kept(front))
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     elif exitstatus == 0 and (front.findings or not front.run.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    lingering.end_with(int(session.exitstatus))
 
 
 def _kept(front: Front) -> str:

@@ -176,11 +176,12 @@ def test_a_section_like_one_that_is_not_there_is_refused(mine):
 
 def test_every_recommendation_has_a_quality_and_no_profile_counts_an_unknown_one(tmp_path, monkeypatch):
     assert all((r.strength == "SHOULD") == (r.quality in registry.QUALITIES) for r in REQUIREMENTS.values())
-    assert profiles.load("production-1").counts == {"robust", "precise"} and not profiles.load(profiles.DEFAULT).counts
+    assert profiles.load("production-1").counts == {"robust", "precise"}
+    assert not profiles.load(profiles.DEFAULT).counts
     monkeypatch.setattr(profiles, "FOLDER", tmp_path)
-    (tmp_path / "mine.toml").write_text('title = "mine"\ncounts = ["pretty"]\n')
-    with pytest.raises(registry.SpecError, match=r"mine: counts = \['pretty'\]: there are robust, precise, efficient"):
-        profiles.load("mine")
+    (tmp_path / "pretty.toml").write_text('title = "pretty"\ncounts = ["pretty"]\n')
+    with pytest.raises(registry.SpecError, match=r"pretty: counts = \['pretty'\]: there are robust, precise, efficient"):
+        profiles.load("pretty")
 
 
 def test_an_unknown_profile_is_refused_with_the_nearest():

@@ -11,7 +11,7 @@ ROWS = (
 PATTERNS = (
     r"^(?P<failed>\S+ violated by .+)$",
     r"^(?P<optional>\S+ not followed by .+)$",
-    r"^(?P<optional>optional:)",
+    r"^(?P<optional>could be better:)",
     rf"^  (?P<label>{ROWS}) {{2,}}",
     r"^(?P<label>wrong:|fix:|try:|where:|why:|next:|later:)",
     r"^wrong: +(?P<wrong>(?!nothing).+?)(?= \([A-Z]+-|$)",

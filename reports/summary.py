@@ -116,22 +116,22 @@ def _next(record: Record, roots: list[Result]) -> str:
 
 def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[str]:
     """Return the lines on recommendations that are not followed: only ids if a MUST fails, else in full."""
-    lax = [r for r in roots if not r["counts"]]
+    lax = [r for r in roots if r["quality"] and not r["counts"]]
     ids = list(dict.fromkeys(r["requirement"] for r in lax))
     if not lax:
         return []
     if wrong:
-        return [f"later: {', '.join(ids)}: recommended (SHOULD), no part of the verdict"]
+        return [f"later: {', '.join(ids)}: could be better, no part of the verdict"]
     lines = [
         "",
-        f"optional: {len(ids)} recommendation{'s' * (len(ids) > 1)} (SHOULD), no part of the verdict; -k ID shows one",
+        f"could be better: {len(ids)} recommendation{'s' * (len(ids) > 1)}, no part of the verdict but for --strict",
     ]
     seen: list[list[Row]] = []
     for r in lax:
         rows = [row for told in _told(r) for row in told]
         if rows not in seen:
             seen.append(rows)
-            lines.append(f"  {r['requirement']}: {rows[0][1]}")
+            lines.append(f"  {r['requirement']} ({r['quality']}): {rows[0][1]}")
             lines += [f"    {label + ':':<6} {text}" for label, text in rows[1:]]
     return lines
 

@@ -27,7 +27,7 @@ LINES = "    \n    \n -- \n    \n    \n    \n    \n    \n"  # of the table: one 
 FEW_CHAPTERS = 3  # chapters with all sections listed; with more chapters, one without failures has one line
 _WORST_FIRST = ("error", "fail", "not met", "unsupported", "not-run", "pass", "not-applicable")
 _COUNTED = ("fail", "follows", "not met", "error", "unsupported", "not-run")
-_SAID = {"fail": "failed", "follows": "follow", "not met": "optional not met", "error": "errors", "not-run": "not run"}
+_SAID = {"fail": "failed", "follows": "follow", "not met": "could be better", "error": "errors", "not-run": "not run"}
 
 
 # -- sections
@@ -91,8 +91,8 @@ def _counted_as(record: Record, r: Result) -> str:
 
 # -- verdicts
 
-WORDS = {"follows": "follow", "not met": "optional not met"}  # said of numbers, where it is not the outcome itself
-IN_ORDER = ("pass", "fail", "follow", "optional not met", "error", "not-applicable", "not-run", "unsupported")
+WORDS = {"follows": "follow", "not met": "could be better"}  # said of numbers, where it is not the outcome itself
+IN_ORDER = ("pass", "fail", "follow", "could be better", "error", "not-applicable", "not-run", "unsupported")
 
 
 def counts(record: Record, verdict: Result) -> dict[str, int]:

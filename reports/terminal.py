@@ -92,7 +92,7 @@ def _optional(record: Record, columns: int, in_full: bool) -> list[str]:
     recommendations = blocks(record, columns, in_full, optional=True)
     if not recommendations:
         return []
-    title = "optional: recommendations (SHOULD) that are not followed, no part of a verdict"
+    title = "could be better: recommendations (SHOULD) that are not followed, no part of a verdict"
     if in_full:
         return ["", title, *(line for lines in recommendations for line in ["", *lines])]
     return ["", title, *(f"  {lines[0]}" for lines in recommendations)]

@@ -3,6 +3,7 @@
 title = "…"
 extends = "core-1"                  # optional: all entries of another profile, and these
 counts = ["robust", "precise"]      # optional: qualities that count for a verdict as a MUST does
+gradients = false                   # optional: none are asked for
 [multi_head_attention.heads]        # component, lens
 like = "attention.direct"           # optional: the entries listed above for it; "core-3/attention.direct": in core-3
 without_needs = ["scale"]           # minus requirements that need one of these
@@ -42,6 +43,7 @@ class Profile:
     title: str
     entries: tuple[Entry, ...]
     counts: frozenset[str] = frozenset()  # the qualities that count for a verdict
+    gradients: bool = True  # whether any are asked for
 
 
 def names() -> list[str]:
@@ -71,7 +73,7 @@ def load(name: str) -> Profile:
     counts = frozenset(_content(name).get("counts", ()))
     if not counts <= registry.QUALITIES.keys():
         raise registry.SpecError(f"{name}: counts = {sorted(counts)}: there are {', '.join(registry.QUALITIES)}")
-    return Profile(name, _content(name)["title"], tuple(entries), counts)
+    return Profile(name, _content(name)["title"], tuple(entries), counts, _content(name).get("gradients", True))
 
 
 Section = Mapping[str, bool]  # requirement -> is it optional?

@@ -47,6 +47,10 @@ class Failure(Exception):
         self.details = details  # error, bound, source: floats and where the bound comes from
 
 
+class GradientsNotAsked(Exception):
+    """A check reads gradients where the profile asks for none: what it measured before that counts."""
+
+
 class Unsupported(Exception):
     """An adapter's NotImplementedError, with its words on what is not supported."""
 

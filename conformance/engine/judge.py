@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.evidence import Failure, Observed, Unsupported
+from attnconf.conformance.engine.evidence import Failure, GradientsNotAsked, Observed, Unsupported
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.subject import Subject
@@ -103,6 +103,9 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
             raise AssertionError("the check yielded no evidence")
     except Failure as failure:
         _record(result, failure)
+    except GradientsNotAsked:
+        result.outcome = result.outcome if evidence else "not-applicable"
+        result.message = None if evidence else "the profile asks for no gradients"
     except Unsupported as words:
         result.outcome, result.message = "unsupported", str(words)
     except Exception as fault:

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.boundary import call, slopes
-from attnconf.conformance.engine.evidence import Failure, Unsupported
+from attnconf.conformance.engine.evidence import Failure, GradientsNotAsked, Unsupported
 from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, offered
 from attnconf.conformance.engine.request import Call, Implementation, Reply, Request
 
@@ -44,10 +44,23 @@ _STYLE = (("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"
 _SAID: dict[Any, str] = {True: "yes", False: "no"}
 
 
-class Subject:
-    """A component of an implementation as a check sees it; ``log`` keeps every request with its reply or failure."""
+class NotAsked(Mapping[str, Tensor]):
+    """The gradients of a reply where none were asked for: reading them raises GradientsNotAsked."""
 
-    def __init__(self, implementation: Implementation, component: str, lens: str):
+    def _none(self, *_: object) -> NoReturn:
+        raise GradientsNotAsked
+
+    __getitem__ = __iter__ = __len__ = _none
+
+
+class Subject:
+    """A component of an implementation as a check sees it; ``log`` keeps every request with its reply or failure.
+
+    Without ``gradients`` none are asked of the implementation; the check ends where it reads one.
+    """
+
+    def __init__(self, implementation: Implementation, component: str, lens: str, gradients: bool = True):
+        self.gradients = gradients
         self.implementation = implementation
         self.component = component
         self.lens = lens
@@ -76,6 +89,8 @@ class Subject:
 
     def call(self, request: Request) -> Reply:
         """Return the implementation's reply, and add the request and the reply to the log."""
+        if request.cotangent is not None and not self.gradients:
+            return replace(self.call(replace(request, cotangent=None, wrt=())), grads=NotAsked())
         self._keep_to_what_is_declared(request.config)
         try:
             reply = call(self.implementation, request)
@@ -112,6 +127,9 @@ class Subject:
         ``before``: triples for earlier calls of the same callable. Further keywords (mode, layout, seed) as in Request.
         Raises Failure or Unsupported.
         """
+        if cotangent is not None and not self.gradients:
+            how = {"scale": scale, "causal": causal, "dropout": dropout, "training": training, "before": before}
+            return replace(self.attend(q, k, v, need_weights=need_weights, **how, **extra), grads=NotAsked())
         options = Options(scale, causal, dropout, training)
         given = {name: extra.pop(name) for name in OPTIONAL_INPUTS if extra.get(name) is not None}
         leaves = {"q": q, "k": k, "v": v, **given}

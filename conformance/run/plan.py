@@ -42,6 +42,7 @@ class Planned:
     entry: profiles.Entry
     checked: Checked
     kept: frozenset[str] | None = None  # the names of the cases that a selection keeps; None: all
+    gradients: bool = True  # whether the profile asks for any
 
     @property
     def id(self) -> str:
@@ -56,7 +57,7 @@ class Planned:
     @property
     def subject(self) -> Subject:
         """A new subject, without calls yet: the component as the check sees it."""
-        return Subject(self.implementation, self.entry.component, self.entry.lens)
+        return Subject(self.implementation, self.entry.component, self.entry.lens, self.gradients)
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ def _planned(implementation: Implementation, profile: profiles.Profile, settings
         has = ", ".join(implementation.components)
         raise registry.SpecError(f"the profile {profile.name} judges nothing that {implementation.name} has: {has}")
     entries += _costs(implementation, entries) if settings.throughput else []
-    return [Planned(implementation, e, check_of(e.requirement, e.component)) for e in entries]
+    checks = ((e, check_of(e.requirement, e.component)) for e in entries)
+    return [Planned(implementation, e, checked, gradients=profile.gradients) for e, checked in checks]
 
 
 def _costs(implementation: Implementation, entries: Sequence[profiles.Entry]) -> list[profiles.Entry]:

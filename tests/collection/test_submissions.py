@@ -93,7 +93,7 @@ def test_the_verdict_is_right_and_so_is_the_name(submission, judged):
     (came_out,) = judged([submission.file]).values()
     found = standing(submission, came_out)
     missed = still_open().get(submission.file, {})
-    if found in ("conformant", "named", "caught"):
+    if found in ("conformant", "rough, named", "named", "caught"):
         assert not missed, "reached: take it out of open.toml"
     elif found == "caught, not named":
         assert "name" in missed, came_out.reason

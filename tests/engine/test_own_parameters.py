@@ -99,4 +99,6 @@ def test_what_is_not_understood_is_incomplete(text: str, tmp_path: Path) -> None
 
 def test_what_needs_no_weights_is_still_asked(tmp_path: Path) -> None:
     over_tokens = EXPERTS.replace("softmax(dim=-1)", "softmax(dim=1)")
-    assert verdict(tmp_path, over_tokens) == ("nonconformant", "violates FF-TOKEN-1")
+    said, reason = verdict(tmp_path, over_tokens)
+    assert (said, reason.partition(": ")[0]) == ("unrecognised", "computes something else than feed_forward")
+    assert reason.endswith("(FF-TOKEN-1)")

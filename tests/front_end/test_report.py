@@ -42,7 +42,7 @@ def result(name, requirement, outcome="pass", **changes):
         "lens": "direct",
         "requirement": requirement,
         "strength": "MUST",
-        "quality": None,
+        "quality": "precise" if changes.get("strength") == "SHOULD" else None,
         "counts": changes.get("strength", "MUST") == "MUST",
         "settled": True,
         "sentence": f"It MUST hold {requirement}.",
@@ -99,7 +99,14 @@ def record(name, results, version=None, conventions=None, verdict="nonconformant
         "planned": len(results),
         "results": results,
         "verdicts": [
-            {"implementation": name, "component": "attention", "verdict": verdict, "reason": "r", "counts": counts, **NO_MORE}
+            {
+                "implementation": name,
+                "component": "attention",
+                "verdict": verdict,
+                "reason": "r",
+                "counts": counts,
+                **NO_MORE,
+            }
         ],
         "complete": True,
     } | changes
@@ -153,16 +160,17 @@ def test_verdicts_have_counts_by_outcome(text):
         "component",
         "profile",
         "verdict",
+        "choices",
         "pass",
         "fail",
         "follow",
-        "optional not met",
+        "could be better",
         "error",
         "unsupported",
         "reason",
     ]
-    assert wrong[3:] == ["nonconformant", "0", "2", "1", "1", "1", "2", "r"]
-    assert right[3:] == ["conformant", "2", "0", "0", "0", "0", "0", "r"]
+    assert wrong[3:] == ["nonconformant", "", "0", "2", "1", "1", "1", "2", "r"]
+    assert right[3:] == ["conformant", "", "2", "0", "0", "0", "0", "0", "r"]
 
 
 def test_a_failure_is_explained_once_at_its_root(text):

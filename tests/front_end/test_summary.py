@@ -25,7 +25,7 @@ def test_a_mistake_is_followed_by_its_mending_and_its_place():
         ("fix", "divide them"),
         ("where", "homework.py:12  scores = q @ k.mT"),
         ("next", "read spec/attention.md#att-scale-1; attnconf explain ATT-SCALE-1"),
-        ("later", "ATT-PREC-2: recommended (SHOULD), no part of the verdict"),
+        ("later", "ATT-PREC-2: could be better, no part of the verdict"),
     ]
 
 
@@ -84,8 +84,8 @@ def test_recommendations_come_last_with_their_mending_and_what_is_lacking_is_sai
         "wrong: nothing; not shown: 1 required not supported (no dropout)",
         "next:  declare or support what is not shown, or choose a --profile that does not ask for it",
         "",
-        "optional: 1 recommendation (SHOULD), no part of the verdict; -k ID shows one",
-        "  ATT-PREC-2: does not hold: it is precise",
+        "could be better: 1 recommendation, no part of the verdict but for --strict",
+        "  ATT-PREC-2 (precise): does not hold: it is precise",
         "    try:   hidden keys still get weight",
         "    where: somewhere in forward(), homework.py:14–26",
     ]
@@ -95,7 +95,7 @@ def test_a_recommendation_is_wrong_where_it_is_asked_for():
     recommended = result("x", "ATT-PREC-2", "fail", strength="SHOULD", check="it_is_precise")
     content = record("x", [result("x", "ATT-SCALE-1"), recommended])
     assert told(content)[0] == ("wrong", "nothing")
-    content["suite"]["strict"] = True
+    content["results"][1]["counts"] = True  # as with --strict
     assert told(content)[0] == ("wrong", "does not hold: it is precise (ATT-PREC-2)")
 
 
@@ -111,7 +111,14 @@ def test_what_cannot_be_judged():
     content = record("x", [])
     content["implementations"][0]["components"] = []
     content["verdicts"] = [
-        {"implementation": "x", "component": None, "verdict": "not-gradable", "reason": "line 3: bad", "counts": {}, **NO_MORE}
+        {
+            "implementation": "x",
+            "component": None,
+            "verdict": "not-gradable",
+            "reason": "line 3: bad",
+            "counts": {},
+            **NO_MORE,
+        }
     ]
     assert told(content) == [
         ("wrong", "nothing was judged"),
@@ -151,7 +158,14 @@ def test_what_cannot_be_judged_beside_what_can():
     lost = record("lost", [])
     lost["implementations"][0]["components"] = []
     lost["verdicts"] = [
-        {"implementation": "lost", "component": None, "verdict": "not-gradable", "reason": "line 3", "counts": {}, **NO_MORE}
+        {
+            "implementation": "lost",
+            "component": None,
+            "verdict": "not-gradable",
+            "reason": "line 3",
+            "counts": {},
+            **NO_MORE,
+        }
     ]
     assert summary(of_one_file(RIGHT, lost))[-4:-1] == ["lost", "wrong: nothing was judged", "why:   line 3"]
 

@@ -146,7 +146,7 @@ def test_a_line_for_each_section_in_which_something_was_judged():
         "",
         "masks      Whose    2 passed  1 failed",
         "           Bias     0 passed  1 follows",
-        "attention  Half     1 passed  1 optional not met",
+        "attention  Half     1 passed  1 could be better",
         "",
     ]
     assert not any(line.startswith("requirement") for line in lines)
@@ -195,7 +195,7 @@ def test_the_legend_explains_each_word_of_the_table_and_no_other():
 def test_recommendations_are_optional_and_come_after_the_verdicts():
     lines = page(both())
     verdict = next(n for n, line in enumerate(lines) if "NONCONFORMANT" in line)
-    optional = next(n for n, line in enumerate(lines) if line.startswith("optional:"))
+    optional = next(n for n, line in enumerate(lines) if line.startswith("could be better:"))
     assert optional > verdict
     assert lines[optional + 1] == "  ATT-PREC-2 not followed by wrong (attention)"
     assert not any("ATT-PREC-2 not followed" in line for line in lines[:verdict])

@@ -86,7 +86,7 @@ def test_the_change_log_begins_with_this_version():
 def test_it_works_from_an_empty_folder(installed, tmp_path):
     scripts, site = installed
     said = run(str(scripts / "attnconf"), "run", "--impl", "torch_nn", "-q", cwd=tmp_path)
-    assert "torch_nn multi_head_attention: NONCONFORMANT" in said  # for what is known of it, so the run succeeds
+    assert "torch_nn multi_head_attention: CONFORMANT · robust" in said
     where = run(str(scripts / "python"), "-c", "import attnconf; print(attnconf.__file__)", cwd=tmp_path)
     assert Path(where.strip()) == site / "attnconf" / "__init__.py"
     listed = run(str(scripts / "python"), "-m", "attnconf", "list", cwd=tmp_path)

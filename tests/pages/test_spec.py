@@ -174,13 +174,18 @@ def test_a_section_like_one_that_is_not_there_is_refused(mine):
         mine(MINE.replace("core-1/multi_head_attention.heads", "core-1/attention.heads"))
 
 
-def test_every_recommendation_has_a_quality_and_no_profile_counts_an_unknown_one(tmp_path, monkeypatch):
+def test_every_recommendation_has_a_quality():
     assert all((r.strength == "SHOULD") == (r.quality in registry.QUALITIES) for r in REQUIREMENTS.values())
     assert profiles.load("production-1").counts == {"robust", "precise"}
     assert not profiles.load(profiles.DEFAULT).counts
+
+
+def test_a_profile_that_counts_an_unknown_quality_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(profiles, "FOLDER", tmp_path)
-    (tmp_path / "pretty.toml").write_text('title = "pretty"\ncounts = ["pretty"]\n')
-    with pytest.raises(registry.SpecError, match=r"pretty: counts = \['pretty'\]: there are robust, precise, efficient"):
+    (tmp_path / "pretty.toml").write_text('title = "mine"\ncounts = ["pretty"]\n')
+    with pytest.raises(
+        registry.SpecError, match=r"pretty: counts = \['pretty'\]: there are robust, precise, efficient"
+    ):
         profiles.load("pretty")
 
 
@@ -248,7 +253,9 @@ def test_a_page_that_breaks_the_form_is_refused(page, words, tmp_path, monkeypat
 
 def test_a_requirement_is_read_from_its_three_lines(tmp_path):
     page = tmp_path / "attention.md"
-    page.write_text(GOOD + "#### ATT-B-1\nIt SHOULD NOT be.\npresupposes: ATT-A-1, ATT-C-1 · needs: mask · quality: robust\n")
+    page.write_text(
+        GOOD + "#### ATT-B-1\nIt SHOULD NOT be.\npresupposes: ATT-A-1, ATT-C-1 · needs: mask · quality: robust\n"
+    )
     first, second = registry.parse(page, "attention")
     assert (first.id, first.strength, first.presupposes, first.needs) == ("ATT-A-1", "MUST", (), frozenset())
     assert (second.strength, second.presupposes, second.needs) == ("SHOULD", ("ATT-A-1", "ATT-C-1"), {"mask"})

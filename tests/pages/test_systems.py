@@ -21,7 +21,15 @@ JUDGED = [number for number, system in systems().items() if "impl" in system]
 def made_up_results():
     """Return results in which all is conformant."""
     verdicts = [
-        {"implementation": s["impl"], "component": c, "verdict": "conformant", "reason": None, "counts": {"pass": 7}, "choices": {}, "qualities": {}}
+        {
+            "implementation": s["impl"],
+            "component": c,
+            "verdict": "conformant",
+            "reason": None,
+            "counts": {"pass": 7},
+            "choices": {},
+            "qualities": {},
+        }
         for s in systems().values()
         if "impl" in s
         for c in s["components"]

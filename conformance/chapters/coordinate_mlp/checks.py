@@ -75,7 +75,7 @@ def call_on(subject: Subject, case: Case, x: Tensor, weights: Weights) -> Call:
 def run(subject: Subject, case: Case, x: Tensor, weights: Weights, **options: Any) -> Reply:
     """Return the reply for canonical weights; gradients of 0.weight are canonical, too."""
     reply = subject.call(call_on(subject, case, x, weights).asked(**options))
-    if "0.weight" not in reply.grads:
+    if not subject.gradients or "0.weight" not in reply.grads:
         return reply
     columns = torch.arange(width(subject, case.coordinates, case.frequencies), device=x.device)[None]
     back = in_declared_order(subject, columns, case.coordinates)[0].argsort()

@@ -78,7 +78,7 @@ def run(subject: Subject, config: FeedForwardConfig, weights: Weights, x: Tensor
     if "cotangent" in options:
         options["wrt"] = ("x", *call.weights)
     reply = subject.call(call.asked(**options))
-    grads = renamed(subject, reply.grads) if config.gated else reply.grads
+    grads = renamed(subject, reply.grads) if config.gated and subject.gradients else reply.grads
     return Reply(reply.out, None, grads, reply.changed)
 
 

@@ -79,6 +79,8 @@ def ask(
     if factor == 1.0:
         return subject.call(call.asked(**options))
     reply = subject.call(call.asked(inputs={"x": factor * x}, **options))
+    if not subject.gradients:
+        return reply
     grads = {name: factor * grad if name == "x" else grad for name, grad in reply.grads.items()}
     return replace(reply, grads=grads)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ours = set(threading.enumerate())
 _code: list[int] = []  # the exit code of the last run
+sessions: list["pytest.Config"] = []  # of pytest, under way: a test of the suite may begin another
 
 
 def silence_warnings(config: "pytest.Config") -> None:
@@ -23,13 +24,13 @@ def silence_warnings(config: "pytest.Config") -> None:
     given.pythonwarnings = [*(given.pythonwarnings or []), "ignore"]
 
 
-def end_with(code: int) -> None:
+def end_with(code: int, within: int = 0) -> None:
     """End the process with this code as soon as the main thread has come to its end, whatever other threads do.
 
-    Without threads of judged files the process ends as ever. In a test of the suite, whose process goes on, nothing
-    is arranged.
+    Without threads of judged files the process ends as ever. Where more sessions of pytest than ``within`` are under
+    way, this is a test of the suite, whose process goes on: nothing is arranged.
     """
-    if "PYTEST_CURRENT_TEST" in os.environ:
+    if len(sessions) > within:
         return
     if not _code:
         threading._register_atexit(_leave)  # type: ignore[attr-defined]  # atexit waits for all threads first

@@ -89,9 +89,11 @@ class Front:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    lingering.sessions.append(config)
     if not config.getoption("--impl"):
         return
     lingering.silence_warnings(config)
+    lingering.end_with(pytest.ExitCode.USAGE_ERROR, within=1)  # unless the run comes to its end
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread on small work, before torch is imported
         os.environ.setdefault(variable, "1")
     path = options.results_file(config)
@@ -113,7 +115,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[FRONT] = front
 
 
-def pytest_unconfigure() -> None:
+def pytest_unconfigure(config: pytest.Config) -> None:
+    lingering.sessions.remove(config)
     if progress.terminal is not None:
         progress.terminal.close()
         progress.terminal = None
@@ -247,7 +250,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     elif exitstatus == 0 and (front.findings or not front.run.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    lingering.end_with(int(session.exitstatus))
+    lingering.end_with(int(session.exitstatus), within=1)
 
 
 def _kept(front: Front) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnconf.conformance import options, printing
+from attnconf.conformance import lingering, options, printing
 from attnconf.conformance.engine import progress
 
 if TYPE_CHECKING:
@@ -89,8 +89,11 @@ class Front:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    lingering.sessions.append(config)
     if not config.getoption("--impl"):
         return
+    lingering.silence_warnings(config)
+    lingering.end_with(pytest.ExitCode.USAGE_ERROR, within=1)  # unless the run comes to its end
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread on small work, before torch is imported
         os.environ.setdefault(variable, "1")
     path = options.results_file(config)
@@ -112,7 +115,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[FRONT] = front
 
 
-def pytest_unconfigure() -> None:
+def pytest_unconfigure(config: pytest.Config) -> None:
+    lingering.sessions.remove(config)
     if progress.terminal is not None:
         progress.terminal.close()
         progress.terminal = None
@@ -230,19 +234,23 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     from attnconf.conformance.run.explain import explain_failures
     from attnconf.conformance.run.relate import stale
+    from attnconf.conformance.source.exception_words import fault_of_ours
 
     try:
         if front.run.outcomes:
             explain_failures(front.run)
     except KeyboardInterrupt:
         front.interrupted = True
+    except Exception as fault:  # the verdict stands without an explanation
+        front.findings.append(f"not explained: {fault_of_ours(fault)}")
     front.save()
-    front.findings = [*stale(front.run), *([front.unwritten] if front.unwritten else [])]
+    front.findings += [*stale(front.run), *([front.unwritten] if front.unwritten else [])]
     if front.interrupted:
         front.findings.append(_kept(front))
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     elif exitstatus == 0 and (front.findings or not front.run.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    lingering.end_with(int(session.exitstatus), within=1)
 
 
 def _kept(front: Front) -> str:

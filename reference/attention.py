@@ -79,7 +79,8 @@ def drop(weights: Tensor, probability: float) -> Tensor:
     The expectation is the weights themselves. Probability 0 draws nothing, probability 1 leaves nothing.
 
     Requirements: ATT-DROP-2, ATT-DROP-3.
-    Source: Srivastava et al. 2014, JMLR 15, section 10 (inverted form); Vaswani et al. 2017, section 5.4.
+    Source: tensor2tensor, dot_product_attention; Srivastava et al. 2014, JMLR 15, section 10 (inverted form).
+    Deviates: Vaswani et al. 2017, section 5.4, drops what sub-layers give, and has no word on weights.
     """
     if probability == 0.0:
         return weights

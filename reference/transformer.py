@@ -79,7 +79,7 @@ def encoder_decoder(
 def tables(weights: Weights) -> tuple[Tensor, Tensor, Tensor]:
     """Return the tables of the source, of the target and of the head: what is missing is tied to the target's.
 
-    Requirements: TRF-ROW-1, TRF-TIE-1, TRF-TIE-2.
+    Requirements: TRF-ROW-1, TRF-ROW-2, TRF-TIE-1, TRF-TIE-2.
     Source: Vaswani et al. 2017, section 3.4; Press and Wolf 2017, arXiv:1608.05859v3, section 3.
     """
     target = weights["target.weight"]
@@ -96,7 +96,7 @@ def place(ids: Tensor, table: Tensor, dropout: float) -> Tensor:
 
     Raises TypeError where ids are no integers, IndexError where there is no such row.
 
-    Requirements: TRF-ROW-1, TRF-IDS-1, TRF-IDS-3, TRF-POS-1, TRF-SCALE-1.
+    Requirements: TRF-ROW-1, TRF-ROW-2, TRF-IDS-1, TRF-IDS-3, TRF-POS-1, TRF-SCALE-1.
     Source: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
     """
     return drop(sinusoidal(scale(embed(ids, table))), dropout)

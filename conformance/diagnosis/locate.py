@@ -12,7 +12,7 @@ from attnconf.conformance.diagnosis.finders.by_mutant import FINDERS
 from attnconf.conformance.diagnosis.finders.combine import nothing
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.source import source_text
-from attnconf.conformance.source.syntax import Code
+from attnconf.conformance.source.syntax import Code, tree_of
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -24,7 +24,7 @@ def locate(text: str, mutants: Iterable[str], inside: str = "") -> int | None:
     Consecutive lines of the same shape, as for query, key and value, count as one place: the first.
     """
     try:
-        tree = ast.parse(text)
+        tree = tree_of(text)
     except (SyntaxError, ValueError):
         return None
     lines = shaped(Code(relevant(tree, inside)), mutants)

@@ -26,16 +26,19 @@ def hard_coded(judgements: Judgements, failed: Judged) -> Diagnosis | None:
 def undeclared(judgements: Judgements, failed: Judged, declares: Mapping[str, str]) -> Diagnosis | None:
     """Return a diagnosis "right in other conventions than declared", if one combination of them gives these replies.
 
-    It is the smallest one: a convention without effect on these replies is not named.
+    It is the smallest one: a convention without effect on these replies is not named. Where the declared ones give
+    these replies as well, but for rounding, rounding is what fails.
     """
+
+    def fits(choices: Mapping[str, str]) -> bool:
+        conventions = frozenset({**declares, **choices}.items())
+        return Comparison(conventions, FLOAT32, judgements.replies).fits("", failed.log)
+
     found: list[dict[str, str]] = []
     for choices in others_than(failed.log[0][0].component, declares):
-        if any(known.items() <= choices.items() for known in found):
-            continue
-        compare = Comparison(frozenset({**declares, **choices}.items()), FLOAT32, judgements.replies)
-        if compare.fits("", failed.log):
+        if not any(known.items() <= choices.items() for known in found) and fits(choices):
             found.append(choices)
-    if len(found) != 1:
+    if len(found) != 1 or fits({}):
         return None
     right = ", ".join(f'"{name}": "{choice}"' for name, choice in found[0].items())
     story = "this is right in other conventions than those that are declared"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from attnconf.conformance.diagnosis.locate import Definition, judged_name, relevant, shaped
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.source import source_text
-from attnconf.conformance.source.syntax import Code, last_name
+from attnconf.conformance.source.syntax import Code, last_name, tree_of
 from attnconf.spec import registry
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,7 +27,7 @@ def region(implementation: Implementation, component: str, mutants: Sequence[str
     """
     source = source_text.text_of(implementation.source)
     try:
-        tree = ast.parse(source.text) if source else None
+        tree = tree_of(source.text) if source else None
     except (SyntaxError, ValueError):
         tree = None
     if source is None or tree is None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnconf.adapters import contract
+from attnconf.conformance.source.syntax import tree_of
 
 if TYPE_CHECKING:
     from coverage import Coverage
@@ -113,7 +114,7 @@ def _installed(path: Path) -> bool:
 
 
 def _imported(file: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -132,7 +133,7 @@ def _spots(coverage: "Coverage", file: Path) -> list[Spot]:
         _, statements, _, missing, _ = coverage.analysis2(str(file))
         one_way = {line for line, (ways, taken) in coverage.branch_stats(str(file)).items() if 0 < taken < ways}
     lines = text.splitlines()
-    found = Reading(file.name, lines, set(statements), set(missing), one_way).module(ast.parse(text))
+    found = Reading(file.name, lines, set(statements), set(missing), one_way).module(tree_of(text))
     return sorted(found, key=lambda spot: spot.first)
 
 

@@ -16,16 +16,17 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.parts import part_of
-from attnconf.conformance.inference.probing import search
+from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.used_by_others import far_fetched, helps, is_part, without_helpers
 from attnconf.conformance.inference.waiting import patiently
 from attnconf.conformance.loading.required_conventions import of_masks
 from attnconf.conformance.source import source_text
+from attnconf.conformance.source.exception_words import fault_of_ours
 from attnconf.conformance.source.reader import Source, of_module
 
 AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
 FEW, SHORT = 400_000, 8  # where neither name nor call says what it may be
-SHOWN = 4  # of what cannot be judged, how many are told
+SHOWN, LISTED = 4, 12  # of what cannot be judged, how many are told; of what looks like nothing
 Binder = Callable[[Place], Bound | Refusal]
 
 
@@ -38,7 +39,10 @@ def infer(
     the conventions that a course, or its file, wants: under a component's name, of that one.
     """
     where = source.called
-    bound, refused = bindings(source, chosen, component, prescribed)
+    try:
+        bound, refused = bindings(source, chosen, component, prescribed)
+    except Exception as fault:
+        return [Unjudgeable(label, where, fault_of_ours(fault))]
     several = chosen is None and len(bound) + len(refused) > 1
     named = component is not None
     implementations = [_implementation(b, f"{label}:{b.place.name}" if several else label, where, named) for b in bound]
@@ -141,7 +145,7 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
         place = Place(
             candidate.name, candidate.thing, module, part_of(module), component, of_component(prescribed, component)
         )
-        outcome: Any = getattr(binder, "begin", binder.bind)(place)
+        outcome: Any = attempted(getattr(binder, "begin", binder.bind), place)
         if not isinstance(outcome, Bound | Refusal):
             unlike.append(outcome)
             continue
@@ -152,21 +156,35 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
             outcome = Refusal(f"it can be called as {component}, but is neither that nor a known mistake in it")
         outcomes.append(outcome)
     for one in unlike:  # an embedding that is none of the textbook's is not passed over
-        outcomes.append(one.end())
+        outcomes.append(attempted(one.end))
         if one.whole or outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
             return outcomes[-1]
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
 
 
+def attempted(bind: Callable[..., Any], *given: Any) -> Any:
+    """Return what an attempt at a binding gives; a Refusal with the exception where it raises one.
+
+    What foreign code raises is told in the attempt itself. This is a fault of ours, which ends one attempt and no run.
+    """
+    try:
+        return bind(*given)
+    except Failed as failed:
+        return Refusal(str(failed))
+    except Exception as fault:
+        return Refusal(fault_of_ours(fault))
+
+
 def _with_own(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | None:
     """Return the binding of something with the parameters that it has, as what it most likely is, or None."""
     binder: Any = import_module("attnconf.conformance.inference.unbound")
     part, component = part_of(source.module), candidate.components[0]
-    found: Bound | None = binder.bind(
-        Place(candidate.name, candidate.thing, source.module, part, component, of_component(prescribed, component))
+    found: Bound | Refusal | None = attempted(
+        binder.bind,
+        Place(candidate.name, candidate.thing, source.module, part, component, of_component(prescribed, component)),
     )
-    return found
+    return None if isinstance(found, Refusal) else found
 
 
 def _is_certain(outcome: Bound | Refusal) -> bool:
@@ -214,7 +232,7 @@ def nothing_in(source: Source) -> str:
         for n, v in vars(source.module).items()
         if callable(v) and getattr(v, "__module__", "") == source.module.__name__
     ]
-    listed = f" ({', '.join(there)})" if there else ""
+    listed = f" ({', '.join(there[:LISTED])}{', …' if len(there) > LISTED else ''})" if there else ""
     return f"nothing in it looks like a component{listed}: name one, FILE:Name, and what it is, @component"
 
 

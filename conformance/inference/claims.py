@@ -6,6 +6,8 @@ import re
 import textwrap
 from typing import Any
 
+from attnconf.conformance.source.syntax import tree_of
+
 _BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
 _SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
 _SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
@@ -24,7 +26,7 @@ def claims_batch_first(thing: Any) -> bool:
         if "batch_first" in inspect.signature(thing).parameters:
             return False
         source = textwrap.dedent(inspect.getsource(thing))
-        tree = ast.parse(source)
+        tree = tree_of(source)
     except (OSError, TypeError, ValueError, SyntaxError):
         return False
     for node in ast.walk(tree):

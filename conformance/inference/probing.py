@@ -100,7 +100,7 @@ def numbers(module: nn.Module) -> dict[str, Tensor]:
     """Return random parameters for a module, of unit size in what they do."""
     found = {}
     for name, p in module.named_parameters():
-        size = p.shape[-1] ** -0.5 if p.ndim > 1 else 0.5
+        size = max(p.shape[-1], 1) ** -0.5 if p.ndim > 1 else 0.5  # a width may have been rounded down to 0
         found[name] = draw(f"inference/parameter {name}", *p.shape) * size
     return found
 

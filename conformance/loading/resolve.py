@@ -76,7 +76,9 @@ def _of_source(
     if is_adapter(source) and (is_variant or not is_there):
         return _adapter(name, source)
     if name.chosen is not None and not is_there:
-        return [Unjudgeable(name.typed, source_path(source.module), _no_such(source, name.chosen))]
+        if name.chosen in source.absent:
+            return [Unjudgeable(name.typed, source_path(source.module), _without_value(source, name.chosen))]
+        raise LoadError(f"--impl {name.typed}: {_no_such(source, name.chosen)}")
     declares = vars(source.module).get("declares")
     declares = declares if isinstance(declares, dict) else {}  # otherwise the file uses the name for something else
     if problem := wrong_declaration(declares):
@@ -104,7 +106,8 @@ def source_of(typed: str) -> tuple[Name, Source]:
     if isinstance(source, Unjudgeable):
         raise LoadError(f"{typed}: {source.reason}")
     if name.chosen is not None and not callable(getattr(source.module, name.chosen, None)):
-        raise LoadError(f"{typed}: {_no_such(source, name.chosen)}")
+        lost = name.chosen in source.absent
+        raise LoadError(f"{typed}: {(_without_value if lost else _no_such)(source, name.chosen)}")
     return name, source
 
 
@@ -141,13 +144,16 @@ def _only(implementation: Implementation | Unjudgeable, name: Name) -> Implement
     return replace(implementation, components={name.component: implementation.components[name.component]})
 
 
+def _without_value(source: Source, wanted: str) -> str:
+    """Return why a name of a file has no value: its statement was not run, or failed."""
+    return f"{wanted} has no value: {source.absent[wanted]}"
+
+
 def _no_such(source: Source, wanted: str) -> str:
     """Return why a file has no class or function of this name, with the names that it has."""
     if hasattr(source.module, wanted):
         kind = type(getattr(source.module, wanted)).__name__
         return f"{wanted} is of type {kind}, want a class or a function"
-    if wanted in source.absent:
-        return f"{wanted} has no value: {source.absent[wanted]}"
     public = [n for n, v in vars(source.module).items() if inspect.isclass(v) or inspect.isroutine(v)]
     names = source.names() if source.path and source.path.name != "__init__.py" else sorted(public)
     has = f"it has {', '.join(names[:12])}{', …' if len(names) > 12 else ''}" if names else "it defines none"

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -158,7 +159,7 @@ def _kept_as_it_is() -> Iterator[None]:
     try:
         printed = io.StringIO()
         silence = (contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed))
-        with torch.random.fork_rng(devices=[]), silence[0], silence[1]:
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings(action="ignore"), silence[0], silence[1]:
             yield
     finally:
         torch.set_num_threads(threads)

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import attnconf
 from attnconf import run_verb
+from attnconf.conformance import lingering
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
 from attnconf.spec import registry
 from attnconf.spec.nearest import hint
@@ -50,7 +51,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit code."""
+    """Run one verb and return the exit code, with which the process ends even if threads of a judged file go on."""
+    code = _run(argv)
+    lingering.end_with(code)
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without √ is no reason to fail

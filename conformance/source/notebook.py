@@ -1,6 +1,5 @@
 """Turn a notebook into Python text: its code cells one after the other, without shell commands (``!pip``, ``%cd``)."""
 
-import ast
 import io
 import json
 import re
@@ -8,6 +7,8 @@ import sys
 import tokenize
 from dataclasses import dataclass
 from typing import Any
+
+from attnconf.conformance.source.syntax import tree_of
 
 # Of the cell magics, those whose cell is Python that runs in the notebook itself.
 _STILL_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3", "memit", "mprun", "wandb"}
@@ -130,7 +131,7 @@ def _goes_on(lines: list[str]) -> bool:
 
 def _error(lines: list[str]) -> SyntaxError | None:
     try:
-        ast.parse("\n".join(lines) + "\n")
+        tree_of("\n".join(lines) + "\n")
     except SyntaxError as error:
         return error
     return None

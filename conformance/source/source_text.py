@@ -10,6 +10,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from attnconf.conformance.source import reader
+from attnconf.conformance.source.syntax import tree_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class SourceText:
     def definitions(self) -> dict[str, str]:
         """Return the first line of each class and function by name; of several of one name, of the last."""
         kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        return {node.name: self.place(node.lineno) for node in ast.parse(self.text).body if isinstance(node, kinds)}
+        return {node.name: self.place(node.lineno) for node in tree_of(self.text).body if isinstance(node, kinds)}
 
 
 _kept: dict[str, SourceText] = {}  # of classes and functions without a file, by key
@@ -84,11 +85,13 @@ def reached(thing: Any) -> Iterator[FunctionType]:
 def functions_of(thing: Any) -> list[FunctionType]:
     """Return a function in a list, or the functions defined by a class and its bases of the same module."""
     if isinstance(thing, FunctionType):
-        return [inspect.unwrap(thing)]
-    if not isinstance(thing, type):
-        return []
-    own = [v for kind in thing.__mro__ if kind.__module__ == thing.__module__ for v in vars(kind).values()]
-    return [inspect.unwrap(v) for v in own if isinstance(v, FunctionType)]
+        own = [thing]
+    elif isinstance(thing, type):
+        own = [v for kind in thing.__mro__ if kind.__module__ == thing.__module__ for v in vars(kind).values()]
+    else:
+        own = []
+    unwrapped = (inspect.unwrap(v) for v in own if isinstance(v, FunctionType))
+    return [v for v in unwrapped if isinstance(v, FunctionType)]  # what wraps a method of C has no code
 
 
 def code_names(code: CodeType) -> set[str]:

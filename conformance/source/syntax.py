@@ -1,6 +1,7 @@
 """The syntax tree of a user's source: searching its nodes and their parents, and reading simple expressions."""
 
 import ast
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -8,6 +9,12 @@ TRANSPOSING = {"transpose", "permute", "swapaxes", "movedim", "moveaxis", "t", "
 ACTIVATIONS = {"relu", "gelu", "silu", "sigmoid", "tanh", "leaky_relu", "relu6", "elu", "selu", "swish", "softplus"}
 MODULES = {"torch", "nn", "F", "functional", "np", "numpy", "math", "jnp"}
 Nodes = list[ast.AST]
+
+
+def tree_of(text: str) -> ast.Module:
+    """Return the syntax tree of a user's text. Raises SyntaxError or ValueError, and never one made of a warning."""
+    with warnings.catch_warnings(action="ignore"):  # of "\d" and of "is 1"
+        return ast.parse(text)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 import torch
+from command_line import in_process
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.chapters.contents import all_mutants, check_of
@@ -100,3 +101,26 @@ def test_conventions_without_effect_are_not_named():
     run = judge([Implementation("unscaled", {"encoder_layer": right.components["encoder_layer"]})])
     (diagnosis,) = run.diagnoses.values()  # as a mistake of attention's, which has no such convention
     assert [m.id for m in diagnosis.mutants] == ["ATT-unscaled"]
+
+
+def test_float32_inside_is_no_matter_of_convention(tmp_path):
+    (tmp_path / "it.py").write_text(
+        """
+import torch
+from command_line import in_process
+from torch import nn
+class RMSNorm(nn.Module):
+    def __init__(self, dim, eps=1e-6):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(dim)), eps
+    def forward(self, x):
+        y = x.float()
+        y = y * torch.rsqrt(y.square().mean(-1, keepdim=True) + self.eps)
+        return (self.weight * y).to(x.dtype)
+""",
+        encoding="utf-8",
+    )
+    done = in_process("run", "--impl=it.py", "-v", cwd=tmp_path)
+    said = done.stdout.partition("RMS-PREC-2 not followed by")[2].partition("rerun")[0]
+    assert "try       something is computed in less precision than the input has" in said
+    assert "conventions" not in said

@@ -196,8 +196,6 @@ def test_what_cannot_be_bound_says_why_where_and_what_was_tried(name, tmp_path):
             "def price(x): return 2 * x\nclass Shop: pass\n", "",
             "nothing in it looks like a component (price, Shop): name one, FILE:Name, and what it is, @component",
         ),
-        ("def price(x): pass\n", ":prise", "it has no class or function 'prise': it has price; nearest: price"),
-        ("price = 3\n", ":price", "price is of type int, want a class or a function"),
         (
             NN + "class A(nn.Module):\n    def forward(self, x): return 1\n", ":A@alibi_attention",
             "A (it.py:3): what came back is int",

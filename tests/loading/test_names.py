@@ -103,14 +103,17 @@ def test_a_dotted_name_that_leads_nowhere(typed, message):
 
 def test_a_name_that_the_file_does_not_have(write):
     path = write("from torch import nn\nclass MyAttention: ...\ndef helper(): ...\nx = helper()\nn = 3\n")
-    said = {name: load(f"{path}:{name}")[0].reason for name in ("MyAtention", "x", "n")}
-    assert said == {
-        "MyAtention": "it has no class or function 'MyAtention': it has MyAttention, helper; nearest: MyAttention",
-        "x": "x is of type NoneType, want a class or a function",
-        "n": "n is of type int, want a class or a function",
+    said = {
+        f"{path}:MyAtention": "'MyAtention': it has MyAttention, helper; nearest: MyAttention",
+        f"{path}:x": "x is of type NoneType, want a class or a function",
+        f"{path}:n": "n is of type int, want a class or a function",
+        "torch.nn:MultiheadAtention": "nearest: MultiheadAttention",
     }
-    (found,) = load("torch.nn:MultiheadAtention")
-    assert found.reason.endswith("nearest: MultiheadAttention")
+    for typed, message in said.items():
+        with pytest.raises(LoadError) as error:
+            load(typed)
+        assert str(error.value).startswith(f"--impl {typed}: ")
+        assert str(error.value).endswith(message)
 
 
 def test_what_was_not_run_is_said_where_nothing_else_explains(write, inferred):
@@ -152,7 +155,7 @@ def run(tmp_path_factory):
         "import no_such\nprint('LOUD')\ndef f(): return no_such.x\n",
         encoding="utf-8",
     )
-    names = ["loud.py", "loud.py:g", "bad.ipynb", "needs.py"]
+    names = ["loud.py", "bad.ipynb", "needs.py"]
     return in_process("run", *(f"--impl={name}" for name in names), cwd=folder)
 
 
@@ -161,7 +164,6 @@ def test_every_file_gets_its_reason_once(run):
     assert "Traceback" not in run.stdout + run.stderr
     assert "LOUD'" not in run.stdout.replace("`print('LOUD')`", "")
     for line in (
-        "loud.py:g: NOT-GRADABLE; it has no class or function 'g': it has f",
         "bad.ipynb: NOT-GRADABLE; it is not a notebook: line 1 is not JSON: Expecting value",
         "needs.py: NOT-GRADABLE; line 1, `import no_such`, raised ModuleNotFoundError: No module named 'no_such'; "
         "f (line 3) needs it",
@@ -170,9 +172,10 @@ def test_every_file_gets_its_reason_once(run):
         assert run.stdout.count(line.partition("; ")[2]) == 1, run.stdout
 
 
-@pytest.mark.parametrize("name", ["bad.ipyn", "x.py@atention", "torch.nn.Nothing"])
+@pytest.mark.parametrize("name", ["bad.ipyn", "x.py@atention", "torch.nn.Nothing", "loud.py:g"])
 def test_a_wrong_name_is_a_usage_error(tmp_path, name):
     (tmp_path / "bad.ipynb").write_text("{}", encoding="utf-8")
+    (tmp_path / "loud.py").write_text("print('LOUD')\ndef f(): ...\n", encoding="utf-8")
     done = in_process("run", f"--impl={name}", cwd=tmp_path)
     assert done.returncode == 2
     assert len([line for line in done.stderr.splitlines() if line]) == 1

@@ -21,7 +21,7 @@ never_dropping = Mutant(
     breaks={"ATT-DROP-2"},
     hint="apply dropout to the weights in training",
     replace={adapter.active_dropout: lambda config: 0.0},
-    source="Megatron#411",
+    source="deepspeedai/Megatron-DeepSpeed#295",
 )
 
 keeping_instead = Mutant(

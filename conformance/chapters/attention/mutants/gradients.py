@@ -42,5 +42,4 @@ backward_unscaled = Mutant(
     breaks={"ATT-GRAD-1"},
     hint="multiply the gradients of q and k by the scale",
     replace={attention.score: lambda q, k, scale: ForgetsScale.apply(q, k, scale)},
-    source="flash-attention#443 and others",
 )

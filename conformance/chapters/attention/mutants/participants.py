@@ -159,5 +159,4 @@ heads_averaged = Mutant(
     replace={
         attention.mix: lambda weights, v: attention.mix(weights, v).mean(1, keepdim=True).expand(-1, v.shape[1], -1, -1)
     },
-    source="llm-first-principles",
 )

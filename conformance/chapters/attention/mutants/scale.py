@@ -30,7 +30,7 @@ scaled_by_heads = Mutant(
     breaks={"ATT-SCALE-1"},
     hint="divide by math.sqrt(head_dim), not by math.sqrt(num_heads)",
     replace={attention.default_scale: lambda q: q.shape[1] ** -0.5},
-    source="timm#2385",
+    source="tenstorrent/tt-metal#56789",
 )
 
 scaled_by_e = Mutant(

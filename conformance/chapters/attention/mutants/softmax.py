@@ -135,7 +135,7 @@ no_maximum = Mutant(
     breaks={"ATT-STABLE-1"},
     hint="subtract scores.max(dim=-1) first, or call softmax",
     replace={attention.weigh: lambda scores: torch.exp(scores) / torch.exp(scores).sum(-1, keepdim=True)},
-    source="survives CS336's public tests",
+    source="survives CS336's public tests of attention, not those of softmax",
 )
 
 

@@ -20,7 +20,7 @@ causal_cross = Mutant(
     breaks={"DEC-MEMORY-1"},
     hint="the whole source is known: only self-attention is causal",
     replace={look: look_causally},
-    source="TransformerEngine#629",
+    source="TransformerEngine#565",
 )
 
 causal_square_cross = Mutant(
@@ -128,7 +128,7 @@ biased_cross = Mutant(
     breaks={"DEC-PERM-1"},
     hint="relative positions belong to self-attention: source and target have no common axis",
     replace={look: look_by_distance},
-    source="transformers#4499",
+    source="transformers#8518; guillaume-be/rust-bert#171",
 )
 
 memory_mask_ignored = Mutant(

@@ -107,7 +107,7 @@ no_last_norm = Mutant(
     breaks={"DEC-FINAL-1"},
     hint="a pre-norm stack normalizes nothing at its end unless the last norm does",
     replace={decoder.last_norm: lambda x, weights, style: x},
-    source="pytorch#55270",
+    source="facebookresearch/xformers#665",
 )
 
 last_norm_twice = Mutant(

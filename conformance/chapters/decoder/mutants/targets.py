@@ -32,7 +32,7 @@ not_causal = Mutant(
     breaks={"DEC-CAUSAL-1"},
     hint="give the decoder's self-attention a causal mask, whatever else it gets",
     replace={adapter.mask_of_targets: with_mask(ones)},
-    source="BONSAI#343",
+    source="alex-matton/causal-transformer-decoder#1",
 )
 
 one_ahead = Mutant(

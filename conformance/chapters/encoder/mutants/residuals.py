@@ -69,7 +69,6 @@ no_residual = Mutant(
     breaks={"ENC-PRE-1", "ENC-POST-1"},
     hint="add what went in to what each sublayer gives",
     replace={encoder.pre_norm_layer: pre_norm_without_residual, encoder.post_norm_layer: post_norm_without_residual},
-    source="llm-first-principles, stage 6",
 )
 
 always_post = Mutant(
@@ -98,7 +97,7 @@ def post_norm_inside(x, weights, style, mask):
 
 norm_of_the_branch = Mutant(
     "ENC-norm-of-the-branch",
-    story="the norm is taken before the sum: x + norm(f(x)), which is neither order",
+    story="the norm is taken before the sum: x + norm(f(x)), as in OLMo 2; here a deviation from what is declared",
     breaks={"ENC-POST-1"},
     hint="norm(x + f(x)), or x + f(norm(x))",
     replace={encoder.post_norm_layer: post_norm_inside},
@@ -192,5 +191,5 @@ norm_over_tokens = Mutant(
     breaks={"ENC-TOKEN-1"},
     hint="LayerNorm(embed_dim), on (batch, token, feature)",
     replace={encoder.normed: normed_over_tokens},
-    source="OpenNMT-tf#6; addons#2142",
+    source="OpenNMT-tf#6; tensorflow/addons#2142",
 )

@@ -184,7 +184,6 @@ no_last_norm = Mutant(
     breaks={"ENC-FINAL-1"},
     hint="a pre-norm stack ends with a norm: its residual is never normalized otherwise",
     replace={encoder.encoder: without_last_norm},
-    source="llm-first-principles, stage 6",
 )
 
 

@@ -35,7 +35,8 @@ def pre_norm_side_by_side(x, weights, style, mask):
 
 side_by_side = Mutant(
     "ENC-side-by-side",
-    story="attention and the feed-forward network both get the layer's input, and both are added",
+    story="attention and the feed-forward network both get the layer's input, and both are added, as in GPT-J; "
+    "here a deviation from what is declared",
     breaks={"ENC-ORDER-1"},
     hint="h = x + attention(norm1(x)), then h + ff(norm2(h)); the parallel layer is another architecture",
     replace={encoder.pre_norm_layer: pre_norm_side_by_side},
@@ -141,7 +142,7 @@ always_gelu = Mutant(
 
 sigmoid_gelu = Mutant(
     "ENC-sigmoid-gelu",
-    story="GELU is x·σ(1.702 x)",
+    story="GELU is x·σ(1.702 x), as in CLIP; here a deviation from what is declared",
     breaks={"ENC-ACT-1"},
     hint="x·Φ(x), or declare the approximation by tanh; this one is off by up to 0.02",
     replace={feed_forward.gelu: lambda x: x * torch.sigmoid(1.702 * x)},

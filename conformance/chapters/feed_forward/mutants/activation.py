@@ -47,7 +47,7 @@ relu_cut = Mutant(
 
 squared_relu = Mutant(
     "FF-squared-relu",
-    story="ReLU is squared",
+    story="ReLU is squared, as in Primer; here a deviation from what is declared",
     breaks={"FF-RELU-1"},
     hint="max(z, 0): the square is Primer's activation, another one",
     replace={feed_forward.relu: lambda x: x.clamp(min=0) ** 2},
@@ -106,7 +106,7 @@ tanh_for_exact = Mutant(
 
 quick_gelu = Mutant(
     "FF-quick-gelu",
-    story="GELU is z·σ(1.702·z)",
+    story="GELU is z·σ(1.702·z), as in CLIP; here a deviation from what is declared",
     breaks={"FF-GELU-1"},
     hint="that is another approximation, CLIP's; the exact one has erf",
     replace={feed_forward.gelu: lambda x: x * torch.sigmoid(1.702 * x)},

@@ -17,7 +17,7 @@ over_the_batch = Mutant(
     breaks={"LN-TOKEN-1"},
     hint="statistics over the features: dim=-1",
     replace={layer_norm.last_axes: over(all_but_last)},
-    source="tf-addons#2142",
+    source="tensorflow/addons#2142",
 )
 
 over_the_sequence = Mutant(

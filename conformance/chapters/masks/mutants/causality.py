@@ -47,7 +47,7 @@ causal_ignored = Mutant(
     breaks={"MASK-CAUSAL-1"},
     hint="build the mask from the flag",
     replace={masks.causal: lambda queries, keys, offset=0: masks.causal(queries, keys, keys)},
-    source="pytorch#99282; BONSAI#343",
+    source="pytorch#99282",
 )
 
 causal_other_corner = Mutant(
@@ -162,7 +162,7 @@ causal_by_default = Mutant(
     breaks={"MASK-DEFAULT-1"},
     hint="apply causality only where it is asked for",
     replace={adapter.gather_masks: gather_causal_by_default},
-    source="TransformerEngine#629; transformers#48172",
+    source="TransformerEngine#565; transformers#48172",
 )
 
 

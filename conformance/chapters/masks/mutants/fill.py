@@ -19,7 +19,6 @@ fill_tiny = Mutant(
     breaks={"MASK-BOOL-1"},
     hint='fill with float("-inf")',
     replace={masks.hide: filled_with(1e-9)},
-    source="ARENA",
 )
 
 fill_plus_infinity = Mutant(
@@ -37,7 +36,6 @@ mask_times_infinity = Mutant(
     breaks={"MASK-ROWS-1"},
     hint="use masked_fill or torch.where, which multiply nothing",
     replace={masks.hide: lambda scores, mask: scores if mask is None else scores - INF * (~mask).to(scores)},
-    source="ARENA",
 )
 
 fill_1 = Mutant(
@@ -112,7 +110,8 @@ lowered_10000 = Mutant(
 
 lowered_1e9 = Mutant(
     "MASK-lowered-by-1e9",
-    story="1e9 is subtracted from hidden scores: a query without allowed keys attends as if none were hidden",
+    story="1e9 is subtracted from hidden scores: in float64 a query without allowed keys attends as if none "
+    "were hidden, in float32 to all alike",
     breaks={"MASK-EMPTY-1"},
     hint='fill with float("-inf") or a constant: where all scores are lowered alike, the softmax does not change',
     replace={masks.hide: lowered_by(1e9)},

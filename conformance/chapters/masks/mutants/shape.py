@@ -98,7 +98,7 @@ rank_three_by_sample = Mutant(
     breaks={"MASK-BROADCAST-1"},
     hint="broadcasting aligns from the right: (H, L, S)",
     replace={adapter.gather_masks: with_attn_mask(lambda m: m[:, None] if m.ndim == 3 else m)},
-    source="ONNX op_attention.py",
+    source="microsoft/onnxruntime#27464",
 )
 
 squeezed = Mutant(

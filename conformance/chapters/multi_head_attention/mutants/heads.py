@@ -59,7 +59,7 @@ merge_without_transpose = Mutant(
     hint="transpose(1, 2) before reshape(B, T, H·D)",
     replace={mha.merge_heads: lambda x: x.reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])},
     silent_on=BARE,
-    source="system 2b; jsbaan#6; ajhalthor#4; QAnet#2",
+    source="system 2b; jsbaan/transformer-from-scratch#6; ajhalthor/Transformer-Neural-Network#4",
 )
 
 heads_reversed = Mutant(
@@ -78,7 +78,6 @@ heads_summed = Mutant(
     hint="concatenate the heads; out.weight mixes them",
     replace={mha.merge_heads: lambda x: mha.merge_heads(x.mean(1, keepdim=True).expand_as(x))},
     silent_on=BARE,
-    source="llm-first-principles, stage 5",
 )
 
 
@@ -149,7 +148,7 @@ width_floored = Mutant(
     hint="raise an error if embed_dim % num_heads",
     replace={adapter.run_multi_head: run_floored},
     silent_on=BARE,
-    source="iacobo#16",
+    source="yandexdataschool/nlp_course#131, as a wish",
 )
 
 

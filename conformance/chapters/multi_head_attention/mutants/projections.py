@@ -48,7 +48,7 @@ keys_and_values_crossed = Mutant(
     hint="check the order of chunk(3): query, key, value",
     replace={mha.multi_head_attention: attend_with(lambda q, k, v, w, n: (q, k, v, renamed(w, k="v", v="k")))},
     silent_on=BARE,
-    source="NeetCode#5169",
+    source="jsbaan/transformer-from-scratch#1",
 )
 
 queries_and_keys_crossed = Mutant(
@@ -58,7 +58,6 @@ queries_and_keys_crossed = Mutant(
     hint="check the order of chunk(3): query, key, value",
     replace={mha.multi_head_attention: attend_with(lambda q, k, v, w, n: (q, k, v, renamed(w, q="k", k="q")))},
     silent_on=BARE,
-    source="NeetCode#5169",
 )
 
 
@@ -148,7 +147,7 @@ transposed = Mutant(
     hint="nn.Linear stores (out, in): x @ weight.T",
     replace={mha.project: project_transposed},
     silent_on=BARE,
-    source="CS336 changelog 0.1.4",
+    source="stanford-cs336/assignment1-basics, CHANGELOG.md, 0.1.4",
 )
 
 
@@ -210,7 +209,7 @@ split_before_projection = Mutant(
     replace={mha.multi_head_attention: attend_with(own_features)},
     variants=[{mha.multi_head_attention: attend_with(own_features_alike)}],
     silent_on=BARE,
-    source="NeetCode#5130",
+    source="neetcode-gh/leetcode#5130",
 )
 
 no_output_projection = Mutant(

@@ -20,11 +20,10 @@ def rotate_last(x, positions, omega, rotary_dim, size=1.0):
 
 wrong_slice = Mutant(
     "ROPE-last-features",
-    story="the last R features turn instead of the first",
+    story="the last R features turn instead of the first, as in DeepSeek; here a deviation from what is declared",
     breaks={"ROPE-REST-1"},
     hint="x[..., :R] turns, x[..., R:] passes",
     replace={rotary.rotate: rotate_last},
-    source="lattice#371",
 )
 
 all_turn = Mutant(

@@ -17,7 +17,6 @@ concatenated = Mutant(
     breaks={"CALL-SHAPE-1"},
     hint="add: the width stays dim, and no later layer has to grow",
     replace={sinusoidal.add: concatenate},
-    source="llm-first-principles, stage 5",
 )
 
 

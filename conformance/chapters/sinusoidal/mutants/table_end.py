@@ -66,7 +66,6 @@ wrapped = Mutant(
     breaks={"SIN-BEYOND-1"},
     hint="compute further rows, or raise an error",
     replace={adapter.sinusoidal: from_table(lambda n: n, lambda table, p: table[p % len(table)])},
-    source="llm-first-principles, stage 6",
 )
 
 clamped = Mutant(

@@ -146,7 +146,7 @@ divided = Mutant(
     breaks={"EMB-SCALE-1"},
     hint="1/√dim belongs to attention's scores",
     replace={token_embedding.rows: lambda ids, table: table[ids] / math.sqrt(table.shape[1])},
-    source="proposed in tutorials#2849",
+    source="proposed in pytorch/tutorials#2849",
 )
 
 scaled_twice = Mutant(

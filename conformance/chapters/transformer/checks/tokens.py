@@ -54,7 +54,16 @@ def rows_are_scaled_before_positions_are_added(subject: Subject, case: Case) -> 
 
 @requirement("TRF-ROW-1", stimuli.USUAL)
 def a_row_matters_where_its_id_stands(subject: Subject, case: Case) -> Evidence:
-    """Sources have the ids 1 to 3, targets 4 to 6; what is not looked up is only read by the head."""
+    yield from rows_of_tables(subject, case, used=True)
+
+
+@requirement("TRF-ROW-2", stimuli.USUAL)
+def a_row_does_not_matter_where_its_id_does_not_stand(subject: Subject, case: Case) -> Evidence:
+    yield from rows_of_tables(subject, case, used=False)
+
+
+def rows_of_tables(subject: Subject, case: Case, used: bool) -> Evidence:
+    """Yield whether rows matter that are used, or are not; sources have the ids 1 to 3, targets 4 to 6."""
     block = model(subject, case)
     block = block.with_inputs(source=block.inputs["source"] % 3 + 1, target=block.inputs["target"] % 3 + 4)
     want = run(subject, block).out
@@ -62,11 +71,10 @@ def a_row_matters_where_its_id_stands(subject: Subject, case: Case) -> Evidence:
     own = {"source.weight": sources, "target.weight": targets}
     if "source.weight" not in block.weights:
         own["target.weight"] = sources + targets
-    for name, used in own.items():
+    for name, looked_up in own.items():
         if name in block.weights:
-            unused = [row for row in sources + targets + neither if row not in used]
-            yield rows_matter(subject, case, block, want, name, used, True)
-            yield rows_matter(subject, case, block, want, name, unused, False)
+            rows = [row for row in sources + targets + neither if (row in looked_up) == used]
+            yield rows_matter(subject, case, block, want, name, rows, used)
 
 
 def rows_matter(

@@ -24,7 +24,7 @@ sees_ahead = Mutant(
     breaks={"TRF-CAUSAL-1"},
     hint="give the decoder a causal mask: it is not made by itself",
     replace={transformer.earlier: everywhere},
-    source="pytorch/tutorials#719; causal-transformer-decoder#1",
+    source="pytorch/tutorials#719; alex-matton/causal-transformer-decoder#1",
 )
 
 
@@ -130,7 +130,7 @@ memory_causal = Mutant(
     breaks={"TRF-SOURCE-1"},
     hint="the causal mask is for targets among themselves; the source is there as a whole",
     replace={transformer.decode: causal_across(False)},
-    source="TransformerEngine#629",
+    source="TransformerEngine#565",
 )
 
 memory_causal_square = Mutant(

@@ -63,7 +63,7 @@ final_norm_missing = Mutant(
     breaks={"TRF-FINAL-1"},
     hint="a pre-norm stack ends in a norm",
     replace={transformer.decode: ending(lambda x, weights, style: x)},
-    source="pytorch#55270",
+    source="facebookresearch/xformers#665",
 )
 
 norm_shared = Mutant(

@@ -11,7 +11,7 @@ softmaxed = Mutant(
     breaks={"TRF-HEAD-1"},
     hint="leave the softmax to the loss: nn.functional.cross_entropy takes logits",
     replace={transformer.logits: lambda x, table: torch.softmax(x @ table.T, dim=-1)},
-    source="CS336#37",
+    source="stanford-cs336/assignment1-basics#37",
 )
 
 log_softmaxed = Mutant(

@@ -45,7 +45,6 @@ encoder_norm_missing = Mutant(
     breaks={"TRF-MEMORY-1"},
     hint="a pre-norm encoder ends in a norm, and the memory comes after it",
     replace={transformer.encode: first_layers(range, norm=False)},
-    source="pytorch#55270",
 )
 
 source_added = Mutant(

@@ -235,6 +235,8 @@ class LayerNormConfig:
     eps: float = 1e-5
     affine: bool = True
     bias: bool = True
+    norm_variance: str = "biased"  # what layer-norm-variance declares
+    norm_eps: str = "inside"  # what layer-norm-eps declares
 
 
 @dataclass(frozen=True)
@@ -285,6 +287,8 @@ class EncoderLayerConfig:
     causal: bool = False
     dropout: float = 0.0  # on attention weights, hidden features and sublayer outputs, in training only
     training: bool = False
+    norm_variance: str = "biased"  # of layer norms: what layer-norm-variance declares
+    norm_eps: str = "inside"  # what layer-norm-eps declares
 
 
 @dataclass(frozen=True)
@@ -317,6 +321,8 @@ class DecoderLayerConfig:
     bias: bool = True
     dropout: float = 0.0
     training: bool = False
+    norm_variance: str = "biased"
+    norm_eps: str = "inside"
 
 
 @dataclass(frozen=True)
@@ -481,9 +487,10 @@ _MASKS = (
     "causality", "heads", "memory",
 )  # fmt: skip
 _NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio")
+_DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
-    "norm-order", "attention-scale", "rms-norm-weight", *_NETWORK, "norm-kind", "eps", "biases", "network-biases",
-    "norm-biases", "mask",
+    "norm-order", "attention-scale", "rms-norm-weight", *_DIVISOR, *_NETWORK, "norm-kind", "eps", "biases",
+    "network-biases", "norm-biases", "mask",
 )  # fmt: skip
 _ENCODERS = (*_LAYERS, "causality", "heads", "memory")
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
@@ -548,7 +555,7 @@ COMPONENTS: dict[str, Component] = {
         CoordinateMlpConfig, "x", made_of=("fourier",), conventions=_FOURIER,
     ),
     "layer_norm": Component(
-        LayerNormConfig, "x", by_hand=True, conventions=("eps", "layer-bias", "parameters"),
+        LayerNormConfig, "x", by_hand=True, conventions=(*_DIVISOR, "eps", "layer-bias", "parameters"),
         offers=_offers("layer-bias"),
     ),
     "rms_norm": Component(
@@ -646,6 +653,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "norm-biases": ("yes", "no"),  # likewise the norms; attention's are told by "biases"
     "hidden-ratio": ("free", "1", "2", "3", "4", "5", "6", "8"),  # hidden features for each feature, where fixed
     "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12"),  # of norms, where it is written in the code
+    "layer-norm-variance": ("biased", "unbiased"),  # the sum of squares over D, or over D - 1
+    "layer-norm-eps": ("inside", "outside"),  # √(σ² + ε), or σ + ε
     "attention-scale": ("sqrt", "none"),  # the scores are q·k / √E, or q·k
     "rms-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w
     "rms-norm-cast": ("after", "before"),  # in half precision: times the weight, then cast, or cast first

@@ -55,6 +55,7 @@ class Shape:
     hidden: str = ""  # width of the layer within a feed-forward network
     keys: str = ""  # width of keys, where that of values may be another
     values: str = ""  # width of values
+    normed: str = ""  # features of a norm alone, of which an unbiased variance needs two
 
     @property
     def names(self) -> tuple[str, ...]:

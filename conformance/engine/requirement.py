@@ -48,6 +48,8 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
             sizes[shape.head] = shape.size(shape.model, case.sizes)
     if shape.hidden and subject.choice("hidden-ratio") != "free":
         sizes[shape.hidden] = int(subject.choice("hidden-ratio")) * shape.size(shape.model, case.sizes)
+    if shape.normed and subject.choice("layer-norm-variance") == "unbiased":
+        sizes[shape.normed] = max(2, shape.size(shape.normed, case.sizes))
     return sizes
 
 

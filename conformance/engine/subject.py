@@ -40,7 +40,10 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).
-_STYLE = (("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"))
+_STYLE = (
+    ("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"),
+    ("norm_variance", "layer-norm-variance"), ("norm_eps", "layer-norm-eps"),
+)  # fmt: skip
 _SAID: dict[Any, str] = {True: "yes", False: "no"}
 
 

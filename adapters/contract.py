@@ -54,7 +54,8 @@ class MultiHeadAttentionConfig:
 
     Weights, with W = num_heads · head_dim, stored as ``torch.nn.Linear`` stores them:
     ``q.weight`` (W, embed_dim), ``k.weight`` (W, key_dim), ``v.weight`` (W, value_dim), ``out.weight`` (out_dim, W);
-    with ``bias`` also ``q.bias``, ``k.bias``, ``v.bias`` (W,) and ``out.bias`` (out_dim,).
+    with ``bias`` also ``q.bias``, ``k.bias``, ``v.bias`` (W,) and ``out.bias`` (out_dim,). What declares that it has no
+    ``output-projection`` is handed the identity as ``out.weight``, and leaves it alone.
     Returned attention weights have shape (B, num_heads, L, S).
     """
 
@@ -509,8 +510,8 @@ COMPONENTS: dict[str, Component] = {
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
-        conventions=(*_MASKS, "inputs", "biases"),
-        offers=_IN_ATTENTION | _offers("projections input-biases output-bias free-width"),
+        conventions=(*_MASKS, "inputs", "biases", "output-projection"),
+        offers=_IN_ATTENTION | _offers("projections input-biases output-projection output-bias free-width"),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
@@ -624,6 +625,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
+    "output-projection": ("yes", "no"),  # no: the heads side by side come out; out.weight is the identity then
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))

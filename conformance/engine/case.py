@@ -89,6 +89,7 @@ class Case:
     device: str = "cpu"
     seed: int = 0
     bias: bool = True
+    projected: bool = True  # whether attention has an output projection; else out.weight is the identity
     biases: str = "qkvofn"  # which parts have a bias: projections q k v o, feed-forward network f, norms n
     fixed: bool = False  # --thorough does not explore around it: training takes seconds, and its sizes are its own
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)

@@ -25,6 +25,7 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "several-heads": ("heads", ("one",)),
     "head-masks": ("masks", ("keys", "shared")),
     "input-biases": ("biases", ("none", "output")),
+    "output-projection": ("output-projection", ("no",)),
     "output-bias": ("biases", ("none", "inputs")),
     "layer-bias": ("layer-bias", ("no",)),
     "layer-norm": ("norm-kind", ("rms",)),

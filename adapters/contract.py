@@ -640,7 +640,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "t5-alignment": ("top-left", "bottom-right"),  # which tokens stand at one place where L ≠ S: the first, the last
     "fourier-factor": ("1", "pi", "2pi"),  # the angle is factor · frequency · coordinate
     "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features
-    "fourier-order": ("coordinate", "frequency", "function"),
+    # what the features are grouped by, outermost first; of one word, coordinates or functions are in between
+    "fourier-order": ("coordinate", "frequency", "function", "coordinate-frequency", "function-frequency"),
     "random-fourier-order": ("cos-first", "sin-first"),
     # -- layers: the choice of an implementation that lacks the others. A layer that declares its norm, activation,
     # gate or biases is asked for no other; without the declaration it takes all, or raises NotImplementedError

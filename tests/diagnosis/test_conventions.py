@@ -31,6 +31,7 @@ SPOKEN = {
     "random_fourier": ("random-fourier-order",),
     "rms_norm": ("rms-norm-weight", "rms-norm-cast"),
     "layer_norm": ("layer-norm-variance", "layer-norm-eps"),
+    "coordinate_mlp": ("fourier-order",),
     "encoder_layer": ("norm-order", "attention-scale"),
     "encoder": ("norm-order", "attention-scale"),
     "bpe_trainer": ("word-end",),

@@ -14,7 +14,7 @@ from attnconf.conformance.engine.translations import Choice
 OTHER_LAYER = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
 
 
-def divisor(choice: Choice) -> dict[str, str]:
+def divisor(choice: Choice) -> dict[str, Any]:
     """Return the entries of a configuration that say what the deviations of layer norms are divided by."""
     return {"norm_variance": choice("layer-norm-variance"), "norm_eps": choice("layer-norm-eps")}
 

@@ -54,7 +54,8 @@ class MultiHeadAttentionConfig:
 
     Weights, with W = num_heads · head_dim, stored as ``torch.nn.Linear`` stores them:
     ``q.weight`` (W, embed_dim), ``k.weight`` (W, key_dim), ``v.weight`` (W, value_dim), ``out.weight`` (out_dim, W);
-    with ``bias`` also ``q.bias``, ``k.bias``, ``v.bias`` (W,) and ``out.bias`` (out_dim,).
+    with ``bias`` also ``q.bias``, ``k.bias``, ``v.bias`` (W,) and ``out.bias`` (out_dim,). What declares that it has no
+    ``output-projection`` is handed the identity as ``out.weight``, and leaves it alone.
     Returned attention weights have shape (B, num_heads, L, S).
     """
 
@@ -235,6 +236,8 @@ class LayerNormConfig:
     eps: float = 1e-5
     affine: bool = True
     bias: bool = True
+    norm_variance: str = "biased"  # what layer-norm-variance declares
+    norm_eps: str = "inside"  # what layer-norm-eps declares
 
 
 @dataclass(frozen=True)
@@ -285,6 +288,8 @@ class EncoderLayerConfig:
     causal: bool = False
     dropout: float = 0.0  # on attention weights, hidden features and sublayer outputs, in training only
     training: bool = False
+    norm_variance: str = "biased"  # of layer norms: what layer-norm-variance declares
+    norm_eps: str = "inside"  # what layer-norm-eps declares
 
 
 @dataclass(frozen=True)
@@ -317,6 +322,8 @@ class DecoderLayerConfig:
     bias: bool = True
     dropout: float = 0.0
     training: bool = False
+    norm_variance: str = "biased"
+    norm_eps: str = "inside"
 
 
 @dataclass(frozen=True)
@@ -481,9 +488,10 @@ _MASKS = (
     "causality", "heads", "memory",
 )  # fmt: skip
 _NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio")
+_DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
-    "norm-order", "attention-scale", "rms-norm-weight", *_NETWORK, "norm-kind", "eps", "biases", "network-biases",
-    "norm-biases", "mask",
+    "norm-order", "attention-scale", "rms-norm-weight", *_DIVISOR, *_NETWORK, "norm-kind", "eps", "biases",
+    "network-biases", "norm-biases", "mask",
 )  # fmt: skip
 _ENCODERS = (*_LAYERS, "causality", "heads", "memory")
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
@@ -502,8 +510,8 @@ COMPONENTS: dict[str, Component] = {
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
-        conventions=(*_MASKS, "inputs", "biases"),
-        offers=_IN_ATTENTION | _offers("projections input-biases output-bias free-width"),
+        conventions=(*_MASKS, "inputs", "biases", "output-projection"),
+        offers=_IN_ATTENTION | _offers("projections input-biases output-projection output-bias free-width"),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
@@ -548,7 +556,7 @@ COMPONENTS: dict[str, Component] = {
         CoordinateMlpConfig, "x", made_of=("fourier",), conventions=_FOURIER,
     ),
     "layer_norm": Component(
-        LayerNormConfig, "x", by_hand=True, conventions=("eps", "layer-bias", "parameters"),
+        LayerNormConfig, "x", by_hand=True, conventions=(*_DIVISOR, "eps", "layer-bias", "parameters"),
         offers=_offers("layer-bias"),
     ),
     "rms_norm": Component(
@@ -617,6 +625,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
+    "output-projection": ("yes", "no"),  # no: the heads side by side come out; out.weight is the identity then
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))
@@ -631,7 +640,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "t5-alignment": ("top-left", "bottom-right"),  # which tokens stand at one place where L ≠ S: the first, the last
     "fourier-factor": ("1", "pi", "2pi"),  # the angle is factor · frequency · coordinate
     "fourier-input": ("dropped", "kept"),  # kept: the coordinates stand before the features
-    "fourier-order": ("coordinate", "frequency", "function"),
+    # what the features are grouped by, outermost first; of one word, coordinates or functions are in between
+    "fourier-order": ("coordinate", "frequency", "function", "coordinate-frequency", "function-frequency"),
     "random-fourier-order": ("cos-first", "sin-first"),
     # -- layers: the choice of an implementation that lacks the others. A layer that declares its norm, activation,
     # gate or biases is asked for no other; without the declaration it takes all, or raises NotImplementedError
@@ -646,6 +656,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "norm-biases": ("yes", "no"),  # likewise the norms; attention's are told by "biases"
     "hidden-ratio": ("free", "1", "2", "3", "4", "5", "6", "8"),  # hidden features for each feature, where fixed
     "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12"),  # of norms, where it is written in the code
+    "layer-norm-variance": ("biased", "unbiased"),  # the sum of squares over D, or over D - 1
+    "layer-norm-eps": ("inside", "outside"),  # √(σ² + ε), or σ + ε
     "attention-scale": ("sqrt", "none"),  # the scores are q·k / √E, or q·k
     "rms-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w
     "rms-norm-cast": ("after", "before"),  # in half precision: times the weight, then cast, or cast first

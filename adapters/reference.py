@@ -12,6 +12,7 @@ from attnconf.reference.encoder import encoder_layer as encode_once
 from attnconf.reference.feed_forward import feed_forward as widen_and_narrow
 from attnconf.reference.fourier import fourier as fourier_features
 from attnconf.reference.fourier import random_fourier as random_features
+from attnconf.reference.layer_norm import Divisor
 from attnconf.reference.layer_norm import layer_norm as normalize_layer
 from attnconf.reference.learned import learned as add_learned
 from attnconf.reference.masks import causal, intersect, key_padding
@@ -57,6 +58,8 @@ declares = {
     "attention-scale": "sqrt",
     "rms-norm-weight": "plain",
     "rms-norm-cast": "after",
+    "layer-norm-variance": "biased",
+    "layer-norm-eps": "inside",
     "embedding-scale": "none",
     "padding-row": "stored",
     "transformer-scale": "sqrt",
@@ -204,9 +207,15 @@ def coordinate_mlp(config, weights):
 # -- layers
 
 
+def divisor_of(config):
+    """Return what the deviations of layer norms are divided by."""
+    return Divisor(config.norm_variance, config.norm_eps)
+
+
 def layer_norm(config, weights):
     def forward(x):
-        return normalize_layer(x, config.shape, weights.get("weight"), weights.get("bias"), config.eps)
+        gain, shift = weights.get("weight"), weights.get("bias")
+        return normalize_layer(x, config.shape, gain, shift, config.eps, divisor_of(config))
 
     return forward
 
@@ -227,8 +236,8 @@ def feed_forward(config, weights):
 
 def style_of(config):
     """Return what all layers have in common."""
-    dropout = active_dropout(config)
-    return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation, dropout)
+    dropout, divisor = active_dropout(config), divisor_of(config)
+    return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation, dropout, divisor)
 
 
 def mask_of_targets(x, key_mask):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnconf.reference.attention import drop
 from attnconf.reference.feed_forward import feed_forward
-from attnconf.reference.layer_norm import layer_norm
+from attnconf.reference.layer_norm import PAPER, Divisor, layer_norm
 from attnconf.reference.multi_head_attention import multi_head_attention
 from attnconf.reference.rms_norm import rms_norm
 
@@ -28,6 +28,7 @@ class Style:
     eps: float = 1e-5
     activation: str = "relu"
     dropout: float = 0.0
+    divisor: Divisor = PAPER  # of layer norms
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:
@@ -46,7 +47,7 @@ def normed(x: Tensor, weights: Weights, name: str, style: Style) -> Tensor:
     own = under(weights, name)
     if style.norm == "rms":
         return rms_norm(x, own["weight"], style.eps)
-    return layer_norm(x, x.shape[-1:], own["weight"], own.get("bias"), style.eps)
+    return layer_norm(x, x.shape[-1:], own["weight"], own.get("bias"), style.eps, style.divisor)
 
 
 def self_attention(x: Tensor, weights: Weights, style: Style, mask: Tensor | None) -> Tensor:

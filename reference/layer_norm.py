@@ -4,8 +4,22 @@ Symbols as in spec/layer_norm.md: x what comes in, μ and σ² its mean and vari
 Shapes are written for one axis of D features; where ``shape`` has several axes, read (..., *shape) for (..., D).
 """
 
+from dataclasses import dataclass
+from math import prod
+
 import torch
 from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Divisor:
+    """What the deviations are divided by, where implementations differ. The paper's is (biased, inside)."""
+
+    variance: str = "biased"  # the sum of squares over D; or unbiased, over D - 1
+    eps: str = "inside"  # √(σ² + ε); or outside, σ + ε
+
+
+PAPER = Divisor()
 
 
 def refuse_misfits(x: Tensor, shape: tuple[int, ...]) -> None:
@@ -41,14 +55,26 @@ def variance(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     return mean((x - mean(x, axes)).square(), axes)
 
 
-def spread(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
-    """Return √(σ² + ε), what the deviations are divided by: (..., D) to (..., 1)."""
-    return torch.sqrt(variance(x, axes) + eps)
+def correction(x: Tensor, axes: tuple[int, ...], how: Divisor) -> float:
+    """Return what the biased variance is multiplied by: 1, or D/(D - 1), which one feature makes infinite."""
+    count = prod(x.shape[axis] for axis in axes)
+    return 1.0 if how.variance == "biased" else count / (count - 1) if count > 1 else torch.inf
 
 
-def normalize(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+def root(square: Tensor) -> Tensor:
+    """Return √σ², with slope 0 instead of none where σ² is 0: a row of equal features is divided by ε alone."""
+    return torch.where(square == 0, 0.0, torch.sqrt(torch.where(square == 0, 1.0, square)))
+
+
+def spread(x: Tensor, axes: tuple[int, ...], eps: float, how: Divisor) -> Tensor:
+    """Return √(σ² + ε), or σ + ε, what the deviations are divided by: (..., D) to (..., 1)."""
+    square = variance(x, axes) * correction(x, axes, how)
+    return torch.sqrt(square + eps) if how.eps == "inside" else root(square) + eps
+
+
+def normalize(x: Tensor, axes: tuple[int, ...], eps: float, how: Divisor) -> Tensor:
     """Return x̂ = (x - μ) / √(σ² + ε), (..., D)."""
-    return (x - mean(x, axes)) / spread(x, axes, eps)
+    return (x - mean(x, axes)) / spread(x, axes, eps, how)
 
 
 def scale_and_shift(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -58,8 +84,9 @@ def scale_and_shift(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Te
 
 
 def layer_norm(
-    x: Tensor, shape: tuple[int, ...], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
-) -> Tensor:
+    x: Tensor, shape: tuple[int, ...], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5,
+    how: Divisor = PAPER,
+) -> Tensor:  # fmt: skip
     """Return x normalized over its last axes, in the dtype of x.
 
     Shapes:
@@ -70,9 +97,9 @@ def layer_norm(
     Raises ValueError where the last axes of x are not ``shape``.
 
     Requirements: the whole chapter (LN-ORACLE-1).
-    Source: Ba et al. 2016, arXiv:1607.06450v1, eq. (3) and (4).
+    Source: Ba et al. 2016, arXiv:1607.06450v1, eq. (3) and (4); for (unbiased, outside) Rush 2018, class LayerNorm.
     Deviates: ε, which those equations do not have.
     """
     refuse_misfits(x, shape)
-    normalized = normalize(widened(x), last_axes(x, shape), eps)
+    normalized = normalize(widened(x), last_axes(x, shape), eps, how)
     return scale_and_shift(normalized, weight, bias).to(x.dtype)

@@ -55,6 +55,7 @@ class Shape:
     hidden: str = ""  # width of the layer within a feed-forward network
     keys: str = ""  # width of keys, where that of values may be another
     values: str = ""  # width of values
+    normed: str = ""  # features of a norm alone, of which an unbiased variance needs two
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,6 +89,7 @@ class Case:
     device: str = "cpu"
     seed: int = 0
     bias: bool = True
+    projected: bool = True  # whether attention has an output projection; else out.weight is the identity
     biases: str = "qkvofn"  # which parts have a bias: projections q k v o, feed-forward network f, norms n
     fixed: bool = False  # --thorough does not explore around it: training takes seconds, and its sizes are its own
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)

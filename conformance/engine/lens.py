@@ -199,7 +199,7 @@ def _pick(part: int, H: int, E: int, like: Tensor, parts: int = 3, turned: bool 
     return torch.block_diag(*[block] * H)
 
 
-_OF_LAYERS = frozenset({"projections", "input-biases", "output-bias", "value-width", "free-width"})
+_OF_LAYERS = frozenset({"projections", "input-biases", "output-projection", "output-bias", "value-width", "free-width"})
 _OF_ONE_INPUT = frozenset({"cross", "free-width"})
 # The lenses by (component, name of the lens).
 LENSES = {

@@ -35,7 +35,9 @@ def as_declared(case: Case, subject: Subject) -> Case:
     others = "".join(
         mark for mark, name in (("f", "network"), ("n", "norm")) if subject.choice(f"{name}-biases") == "yes"
     )
-    return case.but(biases=_BIASES[subject.choice("biases")] + others, **_declared_sizes(case, subject))
+    projected = subject.choice("output-projection") == "yes"
+    of_attention = _BIASES[subject.choice("biases")].replace("o", "o" * projected)
+    return case.but(biases=of_attention + others, projected=projected, **_declared_sizes(case, subject))
 
 
 def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
@@ -48,6 +50,8 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
             sizes[shape.head] = shape.size(shape.model, case.sizes)
     if shape.hidden and subject.choice("hidden-ratio") != "free":
         sizes[shape.hidden] = int(subject.choice("hidden-ratio")) * shape.size(shape.model, case.sizes)
+    if shape.normed and subject.choice("layer-norm-variance") == "unbiased":
+        sizes[shape.normed] = max(2, shape.size(shape.normed, case.sizes))
     return sizes
 
 

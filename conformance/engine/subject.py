@@ -25,6 +25,7 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "several-heads": ("heads", ("one",)),
     "head-masks": ("masks", ("keys", "shared")),
     "input-biases": ("biases", ("none", "output")),
+    "output-projection": ("output-projection", ("no",)),
     "output-bias": ("biases", ("none", "inputs")),
     "layer-bias": ("layer-bias", ("no",)),
     "layer-norm": ("norm-kind", ("rms",)),
@@ -40,7 +41,10 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).
-_STYLE = (("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"))
+_STYLE = (
+    ("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"),
+    ("norm_variance", "layer-norm-variance"), ("norm_eps", "layer-norm-eps"),
+)  # fmt: skip
 _SAID: dict[Any, str] = {True: "yes", False: "no"}
 
 

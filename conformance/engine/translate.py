@@ -36,7 +36,8 @@ _OF_NUMBERS = frozenset(
         "sinusoidal-output", "sinusoidal-layout", "sinusoidal-frequencies", "sinusoidal-offset", "grid-axes",
         "grid-layout", "learned-output", "learned-offset", "rope-pairing", "t5-scale", "fourier-factor",
         "fourier-input", "fourier-order", "random-fourier-order", "rms-norm-weight", "rms-norm-cast", "word-end",
-        "norm-order", "attention-scale", "glu-activated", "embedding-scale", "padding-row", "transformer-scale",
+        "norm-order", "attention-scale", "glu-activated", "layer-norm-variance", "layer-norm-eps", "embedding-scale",
+        "padding-row", "transformer-scale",
     }
 )  # fmt: skip
 
@@ -75,6 +76,7 @@ _TRANSLATED: Mapping[str, Callable[[Build, Choice], Build]] = {
     "fourier": coordinates.fourier,
     "coordinate_mlp": coordinates.coordinate_mlp,
     "random_fourier": coordinates.random_fourier,
+    "layer_norm": layers.layer_norm,
     "rms_norm": layers.rms_norm,
     "bpe_trainer": models.bpe_trainer,
     "encoder_layer": layers.layer,

@@ -150,12 +150,15 @@ def texts(
         if _weights_of(module) > TOO_MANY * 4 * config.embed_dim * max(config.embed_dim, _inner(config)):
             attempts.say(f"{place.name} has many more weights than attention")
             continue
+        bare = config.num_heads > 1 and _weights_of(module) == 3 * config.embed_dim * _inner(config)
         for form in attention_forms(module):
             if attempts.hopeless(form.called):
                 continue
             ran = False
             for text in _of_form(place, whole, form, module, config, attempts, unregistered):
                 ran = True
+                if bare and not any("out." in entry for entry in text.state):
+                    yield text.but(projected=False), sizes
                 yield text, sizes
             for text in () if ran else _otherwise(place, whole, form, module, config, unregistered):
                 yield text, sizes

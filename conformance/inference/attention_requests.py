@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import CONVENTIONS, MultiHeadAttentionConfig
@@ -23,7 +24,15 @@ def config_of(sizes: tuple[int, int, int], causal: bool = False) -> MultiHeadAtt
 
 def plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
     """Return calls without masks, in two sizes; the same for all texts that are called alike."""
-    key = (sizes, text.self_only, "value" in text.form.roles, text.lacking, text.causal_always, text.square)
+    key = (
+        sizes,
+        text.self_only,
+        "value" in text.form.roles,
+        text.lacking,
+        text.causal_always,
+        text.square,
+        text.projected,
+    )
     if key not in _certificates:
         _certificates[key] = _plain_certificate(text, sizes)
     return _certificates[key]
@@ -52,6 +61,8 @@ def request(
     }
     weights |= {f"{n}.bias": drawn(f"{n}.bias {size}", W) / 2 for n in ("q", "k", "v", "out")}
     weights = {n: w for n, w in weights.items() if n not in text.lacking}
+    if not text.projected:
+        weights["out.weight"] = torch.eye(W, dtype=torch.float64)
     query = drawn(f"x {size} {L}", B, L, E)
     same = text.self_only
     S = L if text.square else S
@@ -73,6 +84,8 @@ def declared(text: AttentionText) -> dict[str, str]:
     if text.causal_always:
         found["causality"] = "always"
     found |= _told(text)
+    if not text.projected:
+        found["output-projection"] = "no"
     if text.weights is None or text.averaged:
         found["returned-weights"] = "averaged" if text.averaged else "none"
     inputs = "q.bias" not in text.lacking and "v.bias" not in text.lacking

@@ -39,6 +39,7 @@ class AttentionText:
     state: tuple[str, ...] = ()  # entries of the dict of parameters
     lacking: tuple[str, ...] = ()  # biases that it does not have
     supposed: str = ""  # the known mistake with which the parameters are that
+    projected: bool = True  # the merged heads go through an output projection
     heads_last: bool = False
     sequence_first: bool = False
     stripped: tuple[str, ...] = ()  # norms inside, which are left out

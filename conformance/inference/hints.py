@@ -40,7 +40,8 @@ def positional(name: str, thing: Any) -> list[str]:
         return ["coordinate_mlp"] if turns and isinstance(thing, type) and not code & (SOFTMAX | {"LayerNorm"}) else []
     if code & SOFTMAX:
         return []
-    return list(dict.fromkeys(_encodings(plain, code, turns, required, thing)))
+    waves = turns or code >= {"sin", "pi"}  # a cosine is a sine a quarter turn on
+    return list(dict.fromkeys(_encodings(plain, code, waves, required, thing)))
 
 
 def named(name: str) -> bool:

@@ -13,6 +13,7 @@ from attnconf.conformance.inference.layer_trace import Trace, activations
 from attnconf.conformance.inference.vocabulary import snake
 
 AT_MOST = 30  # sets of conventions tried for one text
+DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
@@ -37,6 +38,7 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
         [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
         [{"attention-scale": scale} for scale in ("sqrt", "none")],
     ]
+    axes.append(_divisors(trace))
     if not layered:
         axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
     for name in ("transformer-scale", "sinusoidal-layout"):
@@ -49,6 +51,8 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
         declares = dict(fixed)
         for axis, i in zip(axes, picked, strict=True):
             declares |= axis[i]
+        if declares["norm-kind"] != "layer" and any(name.startswith("layer-norm-") for name in declares):
+            continue
         if declares.get("rms-norm-weight") == "one-plus" and declares["norm-kind"] == "layer":
             continue
         yield _short(declares), declares["norm-order"] == "pre"
@@ -56,13 +60,23 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
 
 def _short(declares: Mapping[str, str]) -> dict[str, str]:
     """Return the conventions without those that say what is taken for granted and is no matter of a layer's kind."""
-    quiet = {"attention-scale": "sqrt", "rms-norm-weight": "plain"}
+    quiet = {name: CONVENTIONS[name][0] for name in ("attention-scale", "rms-norm-weight", *DIVISOR)}
     return {name: choice for name, choice in declares.items() if quiet.get(name) != choice}
 
 
 def _kinds(trace: Trace) -> tuple[str, ...]:
     centred = "layer_norm" in trace.functions or "var" in trace.functions or "std" in trace.functions
     return ("layer", "rms") if centred else ("rms", "layer")
+
+
+def _divisors(trace: Trace) -> list[dict[str, str]]:
+    """Return what layer norms may divide by, that first which the functions that were called speak for."""
+    every = [dict(zip(DIVISOR, choices, strict=True)) for choices in product(*(CONVENTIONS[name] for name in DIVISOR))]
+    if "layer_norm" in trace.functions:
+        return [{}]
+    if "std" in trace.functions:
+        return every[::-1]
+    return [{}, *every[1:]] if {"var", "var_mean", "mean", "sum"} & set(trace.functions) else [{}]
 
 
 def _seen(trace: Trace) -> list[str]:

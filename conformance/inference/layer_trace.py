@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 _LIKE = ("to", "type_as", "expand_as", "view_as", "reshape_as")  # of whose arguments only the first is computed with
+SMALL = 0.01
 _VIEWS = ("T", "mT", "H", "mH")
 
 
@@ -22,7 +23,7 @@ class Trace:
     order: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     functions: list[str] = field(default_factory=list)  # names of torch's functions, as called
-    eps: list[float] = field(default_factory=list)  # of torch's own norms
+    eps: list[float] = field(default_factory=list)  # of torch's own norms, and small numbers that are added
     calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=dict)  # of sub-modules, the first
 
 
@@ -44,6 +45,8 @@ class _Watch(TorchFunctionMode):
             if name in ("layer_norm", "rms_norm"):
                 given = kwargs.get("eps", args[-1] if args and isinstance(args[-1], float) else None)
                 self.trace.eps += [given] if given is not None else []
+            elif "add" in name:
+                self.trace.eps += [x for x in args if isinstance(x, float) and 0 < x < SMALL]
         return func(*args, **kwargs)
 
 

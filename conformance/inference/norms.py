@@ -1,7 +1,9 @@
 """Bind a class or function as layer_norm or rms_norm."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from itertools import product
 
 import torch
 
@@ -16,19 +18,27 @@ from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
 from attnconf.conformance.source.signatures import parameters_of
 
+# What a layer norm may divide by, but for the first, which is the paper's.
+MISTAKEN = 20  # readings that are compared with all known mistakes: sixteen of one text
+OTHER_DIVISORS = [
+    {"variance": variance, "place": place}
+    for variance, place in product(CONVENTIONS["layer-norm-variance"], CONVENTIONS["layer-norm-eps"])
+][1:]
+
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a norm, or what stands against it."""
     kind = Kind(place.component)
     said: list[str] = []
-    kept: dict[tuple[float, bool], Certificate] = {}
 
-    def certificate(eps: float, bias: bool) -> Certificate:
-        if (eps, bias) not in kept:
-            kept[eps, bias] = Certificate(kind.component, list(requests(kind, eps, bias)))
-        return kept[eps, bias]
+    @cache
+    def certificate(eps: float, bias: bool, variance: str = "biased", place: str = "inside") -> Certificate:
+        divided = {"norm_variance": variance, "norm_eps": place}
+        return Certificate(kind.component, list(requests(kind, eps, bias, divided)))
 
-    found = search(place, texts(place, kind, said), lambda text: readings(place, text, kind, certificate))
+    found = search(
+        place, texts(place, kind, said), lambda text: readings(place, text, kind, certificate), mistaken=MISTAKEN
+    )
     found.said[:0] = said
     if found.text is not None and found.certified:
         found.text = _with_cast(place, _with_axes(place, found.text, kind), kind)
@@ -39,7 +49,7 @@ def bind(place: Place) -> Bound | Refusal:
 
 
 def readings(
-    place: Place, text: PlainText, kind: Kind, certificate: Callable[[float, bool], Certificate]
+    place: Place, text: PlainText, kind: Kind, certificate: Callable[..., Certificate]
 ) -> Iterator[tuple[PlainText, Certificate]]:
     """Yield the conventions that a text may stand for, each with its calls."""
     fixed = "config.eps" not in text.made.text + " ".join(text.made.before) + text.arguments
@@ -52,17 +62,26 @@ def readings(
         yield this, judge
         if not kind.layer and text.state:
             yield this.declaring(rms_norm_weight="one-plus"), judge
+        for divided in OTHER_DIVISORS if kind.layer else ():
+            declared = this.but(declares=tuple((dict(this.declares) | spoken(divided)).items()))
+            yield declared, certificate(float(eps or 0), bias, **divided)
 
 
-def requests(kind: Kind, eps: float, bias: bool) -> Iterator[Request]:
+def spoken(divided: Mapping[str, str]) -> dict[str, str]:
+    """Return the choices that say what a layer norm divides by, without those that need not be said."""
+    named = {"layer-norm-variance": divided["variance"], "layer-norm-eps": divided["place"]}
+    return {name: choice for name, choice in named.items() if choice != CONVENTIONS[name][0]}
+
+
+def requests(kind: Kind, eps: float, bias: bool, divided: Mapping[str, str]) -> Iterator[Request]:
     """Yield calls on rows of several sizes, among them such as show where ε is; with its own ε if it has one."""
     for i, width in enumerate(WIDTHS):
         lead = ((2, 3), (3, 4))[i]
         x = drawn(f"x {width}", *lead, width) + drawn(f"mean {width}", *lead, 1)
-        small = torch.tensor([1.0, 1e-2, 1e-3, 1e-4, 1e-6, 1.0])[: lead[0] * lead[1]].double()
+        small = torch.tensor([1.0, 1e-2, 1e-3, 1e-4, 1e-6, 1e-10])[: lead[0] * lead[1]].double()
         rows = torch.ones(lead[0] * lead[1]).double()
         rows[: len(small)] = small if eps else 1.0
-        config = kind.config((width,), eps or (0.1, 1e-5)[i], bias)
+        config = kind.config((width,), eps or (0.1, 1e-5)[i], bias, **divided)
         yield Request(
             kind.component, config, kind.weights((width,), bias), {"x": x * rows.reshape(*lead, 1)}, tuple(x.shape)
         )
@@ -84,7 +103,11 @@ def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
         return wide
     shape = (3, 5)
     x = drawn("x with axes", 2, *shape)
-    asked = Request(kind.component, kind.config(shape, 0.1, bias), kind.weights(shape, bias), {"x": x}, tuple(x.shape))
+    declares = dict(text.declares)
+    divided = {f"norm_{name[11:]}": choice for name, choice in declares.items() if name.startswith("layer-norm-")}
+    asked = Request(
+        kind.component, kind.config(shape, 0.1, bias, **divided), kind.weights(shape, bias), {"x": x}, tuple(x.shape)
+    )
     certificate = Certificate(kind.component, [asked])
     given = certificate.replies(wide.draft.implementation(place.module))
     return wide if certificate.distance(given, dict(text.declares)) <= ROUNDING else text

@@ -118,12 +118,14 @@ class Found:
 
 
 def search(
-    place: Place, texts: Iterator[PlainText], readings: Readings, allowed: Callable[[Mutant], bool] = bool
-) -> Found:
+    place: Place, texts: Iterator[PlainText], readings: Readings, allowed: Callable[[Mutant], bool] = bool,
+    mistaken: int = MISTAKEN,
+) -> Found:  # fmt: skip
     """Return the first text that the reference certifies, else one that a known mistake does, else the nearest.
 
     ``readings`` are the conventions that a text may stand for, each with calls; these differ in their configuration
-    alone, so that a draft is run once. ``allowed`` says which mistakes may be it.
+    alone, so that a draft is run once. ``allowed`` says which mistakes may be it, ``mistaken`` how many drafts are
+    compared with them.
     """
     said: list[str] = []
     ran: list[Trial] = []
@@ -143,7 +145,7 @@ def search(
             ran.append(trial)
     likeliest = ran[0] if ran else None
     ran.sort(key=lambda t: t.distance)
-    for trial in _worth_comparing(ran):
+    for trial in _worth_comparing(ran)[:mistaken]:
         for mutant in trial.certificate.mistakes(trial.given, dict(trial.text.declares)):
             if allowed(mutant):
                 return Found(trial.text, mutant.id, said, [trial, *ran])
@@ -154,7 +156,7 @@ def _worth_comparing(ran: Sequence[Trial]) -> list[Trial]:
     """Return the trials to compare with mistakes: the nearest, and the other readings of the nearest one's text."""
     first = [t for t in ran if t.text.but(declares=()) == ran[0].text.but(declares=())]
     rest = [t for t in ran if t not in first]
-    return [*ran[:2], *(t for t in first if t not in ran[:2]), *(t for t in rest if t not in ran[:2])][:MISTAKEN]
+    return [*ran[:2], *(t for t in first if t not in ran[:2]), *(t for t in rest if t not in ran[:2])]
 
 
 def _say(said: list[str], given: Sequence[Reply | Failure]) -> None:

@@ -27,6 +27,8 @@ def encoder(config, factor, keep, order):
             "coordinate": (c * 2 + f) * K + k,
             "frequency": (k * 2 + f) * d + c,
             "function": (f * d + c) * K + k,
+            "coordinate-frequency": (c * K + k) * 2 + f,
+            "function-frequency": (f * K + k) * d + c,
         }[order]
 
     def encode(x):

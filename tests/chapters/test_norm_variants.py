@@ -1,10 +1,13 @@
 """Different is not wrong: norms as they are written in the wild, in every declared variant, conform."""
 
+from itertools import permutations, product
+
 import pytest
 import torch
 from test_sinusoidal_variants import failed
 from torch import nn
 
+from attnconf.adapters.contract import CONVENTIONS
 from attnconf.adapters.kit.bind import bind
 
 torch.set_num_threads(1)
@@ -69,6 +72,41 @@ def test_a_norm_in_float32_conforms_but_for_float64():
 def test_a_textbook_norm_conforms():
     lacking = ("LN_PLAIN_1", "LN_NOBIAS_1", "LN_AXES_1", "LN_AXES_2")
     assert not failed("layer_norm", module(Textbook), {}, **dict.fromkeys(lacking, "unsupported"))
+
+
+class Divided(Textbook):
+    """Divided by what is declared, as the Annotated Transformer's norm is by (unbiased, outside)."""
+
+    def __init__(self, config, variance, eps):
+        super().__init__(config)
+        self.unbiased, self.outside = variance == "unbiased", eps == "outside"
+
+    def forward(self, x):
+        if x.size(-1) != self.weight.numel():
+            raise ValueError("another width")
+        wide = x if x.dtype == torch.float64 else x.float()
+        variance = wide.var(-1, keepdim=True, unbiased=self.unbiased)
+        deviation = wide.std(-1, keepdim=True, unbiased=self.unbiased) + self.eps
+        divisor = deviation if self.outside else torch.sqrt(variance + self.eps)
+        return ((wide - wide.mean(-1, keepdim=True)) / divisor).to(x.dtype) * self.weight + self.bias
+
+
+DIVISORS = list(product(CONVENTIONS["layer-norm-variance"], CONVENTIONS["layer-norm-eps"]))
+LACKING = dict.fromkeys(("LN_PLAIN_1", "LN_NOBIAS_1", "LN_AXES_1", "LN_AXES_2"), "unsupported")
+
+
+@pytest.mark.parametrize("divisor", DIVISORS)
+def test_every_declared_divisor_conforms(divisor):
+    declares = dict(zip(("layer-norm-variance", "layer-norm-eps"), divisor, strict=True))
+    assert not failed("layer_norm", module(lambda config: Divided(config, *divisor)), declares, **LACKING)
+
+
+@pytest.mark.parametrize(("divisor", "declared"), list(permutations(DIVISORS, 2)))
+def test_another_divisor_than_declared_does_not(divisor, declared):
+    declares = dict(zip(("layer-norm-variance", "layer-norm-eps"), declared, strict=True))
+    got = failed("layer_norm", module(lambda config: Divided(config, *divisor)), declares, **LACKING)
+    assert ("LN-VAR-1" in got) == (divisor[0] != declared[0])
+    assert divisor[1] == declared[1] or "LN-EPS-1" in got
 
 
 def test_jax_style_folds_the_gain_into_the_factor():

@@ -31,6 +31,8 @@ SPOKEN = {
     "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
     "random_fourier": ("random-fourier-order",),
     "rms_norm": ("rms-norm-weight", "rms-norm-cast"),
+    "layer_norm": ("layer-norm-variance", "layer-norm-eps"),
+    "coordinate_mlp": ("fourier-order",),
     "encoder_layer": ("norm-order", "attention-scale"),
     "encoder": ("norm-order", "attention-scale"),
     "bpe_trainer": ("word-end",),
@@ -46,6 +48,11 @@ VARIANTS = [
     pytest.param(component, dict(zip(names, choices, strict=True)), id=f"{component}-{'-'.join(choices)}")
     for component, names in SPOKEN.items()
     for choices in product(*(CONVENTIONS[name] for name in names))
+]
+ANNOTATED = {"layer-norm-variance": "unbiased", "layer-norm-eps": "outside"}
+VARIANTS += [
+    pytest.param(component, ANNOTATED, id=f"{component}-annotated")
+    for component in ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder", "transformer")
 ]
 
 
@@ -78,6 +85,9 @@ def test_the_reference_is_right_in_every_convention(component, declares):
             {"fourier-factor": "pi", "fourier-input": "kept", "fourier-order": "frequency"},
         ),
         ("ENC-residual-from-norm", "encoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
+        ("LN-not-centred", "layer_norm", ANNOTATED),
+        ("LN-root-first", "layer_norm", ANNOTATED),
+        ("ENC-residual-from-norm", "encoder_layer", {"norm-order": "pre", **ANNOTATED}),
         ("DEC-cross-first", "decoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
     ],
 )

@@ -198,7 +198,7 @@ PAIRS = [
     ("layer_norm", "LN-gain-forgotten", "LN-unbiased"),
     ("feed_forward", "FF-no-activation", "FF-second-bias-missing"),
     ("encoder_layer", "ENC-one-norm", "LN-unbiased"),  # one of them of another chapter
-    ("encoder_layer", "ATT-unscaled", "LN-unbiased"),  # both
+    ("encoder_layer", "ATT-unscaled", "LN-shift-subtracted"),  # both
     ("learned", "LRN-from-one", "LRN-input-doubled"),
 ]
 

@@ -83,7 +83,7 @@ def test_the_record_is_a_results_file(homework, tmp_path):
 SUBMISSIONS = Path(__file__).parents[1] / "submissions" / "wrong"
 
 
-@pytest.mark.parametrize("file", ["att_mask_late.py", "lay_no_skips.py", "norm_unbiased.py", "pos_degrees.py"])
+@pytest.mark.parametrize("file", ["att_mask_late.py", "lay_no_skips.py", "norm_whole_sample.py", "pos_degrees.py"])
 def test_a_rerun_of_one_case_names_the_same_mistake(file):
     whole = attnconf.check(SUBMISSIONS / file)
     for failure in whole.failures:

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from small_parts import HEAD, RIGHT, WRONG
+from small_parts import HEAD, NORMS, RIGHT, WRONG
 
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
+from attnconf.conformance.loading.required_conventions import held_to
 from attnconf.conformance.run import judge
 from attnconf.conformance.run import record as results
 from attnconf.conformance.run.implementations import load
@@ -40,6 +41,24 @@ def test_wrong_ones_are_named(mistake: str, tmp_path: Path) -> None:
     verdicts, _, named = judged(tmp_path, WRONG[mistake])
     assert "nonconformant" in verdicts
     assert named == {mistake}
+
+
+@pytest.mark.parametrize(
+    ("pinned", "requirement", "mistake"),
+    [
+        ({"layer-norm-variance": "biased", "layer-norm-eps": "inside"}, "LN-VAR-1", "LN-annotated-transformer"),
+        ({"layer-norm-variance": "biased"}, "LN-VAR-1", "LN-unbiased"),
+        ({"layer-norm-eps": "inside"}, "LN-EPS-1", "LN-eps-outside"),
+    ],
+)
+def test_a_choice_that_a_course_pins_counts(pinned, requirement, mistake, tmp_path: Path) -> None:
+    (tmp_path / "hand.py").write_text(HEAD + NORMS["after The Annotated Transformer"][0])
+    (implementation,) = load(str(tmp_path / "hand.py"))
+    record = results.record(judge([held_to(implementation, pinned)]))
+    assert [v["verdict"] for v in record["verdicts"]] == ["nonconformant"]
+    roots = [r for r in record["results"] if r["outcome"] == "fail" and r["counts"] and not r["follows_from"]]
+    assert [r["requirement"] for r in roots] == [requirement]
+    assert mistake in {m for r in roots for d in r["diagnosis"] for m in d["mutants"]}
 
 
 QUICK = """

@@ -58,6 +58,7 @@ class RMSNorm:
     def __call__(self, x):
         return x / np.sqrt(np.mean(np.square(x), axis=-1, keepdims=True) + self.eps) * self.g
 """
+OF_A_SAMPLE = NORMS.replace("np.var(x, axis=-1, keepdims=True)", "np.var(x, axis=-1, keepdims=True, ddof=1)")
 NETWORK = """
 import numpy as np
 
@@ -86,13 +87,12 @@ WRONG = {
     "axis": (ATTENTION.replace("softmax(scores)", "softmax(scores.swapaxes(-1, -2)).swapaxes(-1, -2)"),
              "ATT-softmax-over-queries"),
     "width": (MULTI_HEAD.replace("np.sqrt(self.d_k)", "np.sqrt(self.d_model)"), "ATT-scaled-by-model-width"),
-    "sample": (NORMS.replace("np.var(x, axis=-1, keepdims=True)", "np.var(x, axis=-1, keepdims=True, ddof=1)"),
-               "LN-unbiased"),
+    "centre": (OF_A_SAMPLE.replace("(x - mean)", "x"), "LN-not-centred"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [ATTENTION, MULTI_HEAD, NORMS, NETWORK, POSITIONS],
-                         ids=["attention", "multi-head", "norms", "network", "positions"])  # fmt: skip
+@pytest.mark.parametrize("text", [ATTENTION, MULTI_HEAD, NORMS, OF_A_SAMPLE, NETWORK, POSITIONS],
+                         ids=["attention", "multi-head", "norms", "norms-of-a-sample", "network", "positions"])  # fmt: skip
 def test_what_is_right_conforms(tmp_path, text):
     path = tmp_path / "homework.py"
     path.write_text(text, encoding="utf-8")

@@ -3,6 +3,15 @@
 HEAD = "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 
 NORMS = {
+    "after The Annotated Transformer": ("""
+class LayerNorm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.gamma, self.beta = nn.Parameter(torch.ones(d)), nn.Parameter(torch.zeros(d))
+    def forward(self, x):
+        y = x.double()
+        return (self.gamma * (y - y.mean(-1, keepdim=True)) / (y.std(-1, keepdim=True) + 1e-6) + self.beta).to(x.dtype)
+""", {"eps": "1e-06", "layer-norm-variance": "unbiased", "layer-norm-eps": "outside"}),
     "eps in the code": ("""
 class LayerNorm(nn.Module):
     def __init__(self, emb_dim):
@@ -212,14 +221,14 @@ class RMSNorm(nn.Module):
         y = x.double() - x.double().mean(-1, keepdim=True)
         return (y / torch.sqrt((y * y).mean(-1, keepdim=True) + self.eps) * self.g).to(x.dtype)
 """,
-    "LN-annotated-transformer": """
+    "LN-not-centred": """
 class LayerNorm(nn.Module):
     def __init__(self, d):
         super().__init__()
         self.gamma, self.beta = nn.Parameter(torch.ones(d)), nn.Parameter(torch.zeros(d))
     def forward(self, x):
         y = x.double()
-        return (self.gamma * (y - y.mean(-1, keepdim=True)) / (y.std(-1, keepdim=True) + 1e-6) + self.beta).to(x.dtype)
+        return (self.gamma * y / (y.std(-1, keepdim=True) + 1e-6) + self.beta).to(x.dtype)
 """,
     "FF-always-relu": """
 class FFN(nn.Module):

@@ -34,6 +34,7 @@ from attnconf.conformance.chapters.shared.layers import (
     masked_if_taken,
     orders,
     padding,
+    papers_norm,
     run,
     with_gradients,
 )
@@ -433,4 +434,4 @@ def a_stack_is_that_of_the_formula(subject: Subject, case: Case) -> Evidence:
 @requirement("DEC-TORCH-1", stimuli.WIDE)
 def outputs_and_gradients_are_those_of_torch(subject: Subject, case: Case) -> Evidence:
     for block in masked_blocks(subject, case):
-        yield from compare_all(subject, case, block, "torch")
+        yield from compare_all(subject, case, block, "torch" if papers_norm(block.config) else "formula")

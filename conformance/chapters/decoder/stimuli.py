@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnconf.conformance.chapters.shared.layers import shape
+from attnconf.conformance.chapters.shared.layers import shape, style_of
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import worst
 from attnconf.conformance.engine.request import Call
@@ -15,6 +15,7 @@ from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import layer_weights
 from attnconf.reference import decoder as reference
 from attnconf.reference.encoder import Style, Weights, count_layers, normed, position_wise, under
+from attnconf.reference.layer_norm import PAPER, correction
 from attnconf.reference.masks import causal, key_padding
 
 # -- the cases
@@ -128,8 +129,7 @@ def scaled(case: Case) -> Tensor:
 
 
 def style(block: Call) -> Style:
-    c = block.config
-    return Style(c.num_heads, c.norm_first, c.norm, c.eps, c.activation)
+    return style_of(block.config)
 
 
 def masks(block: Call) -> tuple[Tensor, Tensor | None]:
@@ -258,7 +258,14 @@ def attend_plainly(x: Tensor, memory: Tensor, weights: Weights, style: Style, is
     return project((torch.softmax(scores, dim=-1) @ v).transpose(1, 2).flatten(2), "out")
 
 
+def divided_by(centred: Tensor, style: Style) -> Tensor:
+    """Return what the deviations are divided by, in their own dtype."""
+    square, how = centred.square().mean(dim=-1, keepdim=True), PAPER if style.norm == "rms" else style.divisor
+    square = square * correction(centred, (-1,), how)
+    return torch.sqrt(square + style.eps) if how.eps == "inside" else torch.sqrt(square) + style.eps
+
+
 def norm_plainly(x: Tensor, weights: Weights, style: Style) -> Tensor:
     centred = x if style.norm == "rms" else x - x.mean(dim=-1, keepdim=True)
-    y = centred / torch.sqrt(centred.square().mean(dim=-1, keepdim=True) + style.eps) * weights["weight"]
+    y = centred / divided_by(centred, style) * weights["weight"]
     return (y + weights["bias"] if "bias" in weights else y).to(x.dtype)  # a gain of 1 + w is not rounded

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.chapters.shared import layers
-from attnconf.conformance.chapters.shared.layers import Weights, endings, orders, padding, run, with_gradients
+from attnconf.conformance.chapters.shared.layers import Weights, endings, orders, padding, run, style_of, with_gradients
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, worst
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Measure, Unsupported, close
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import layer_weights
-from attnconf.reference.encoder import Style, encoder, encoder_layer, under
+from attnconf.reference.encoder import encoder, encoder_layer, under
 from attnconf.reference.encoder import normed as norm_of_that_name
 from attnconf.reference.masks import causal
 
@@ -49,7 +49,7 @@ LEARN = (
 Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
-           "rms-norm-weight", "glu-activated", "eps")  # fmt: skip
+           "rms-norm-weight", "glu-activated", "eps", "layer-norm-variance", "layer-norm-eps")  # fmt: skip
 
 
 # -- what is asked
@@ -185,10 +185,6 @@ def attended_alone(block: Call, x: Tensor) -> Tensor:
 
 
 # -- the whole formula
-
-
-def style_of(config: Any) -> Style:
-    return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation)
 
 
 def seen_by(block: Call) -> Tensor:

@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnconf.conformance.chapters.shared.layers import papers_norm
+
 Weights = Mapping[str, Tensor]
 _ACTIVATIONS = ("relu", "gelu")
 _PARTS = {
@@ -19,7 +21,7 @@ _PARTS = {
 
 def expressible(config: Any) -> bool:
     """Return whether torch has layers of this configuration."""
-    return config.norm == "layer" and config.activation in _ACTIVATIONS and not config.gated
+    return papers_norm(config) and config.norm == "layer" and config.activation in _ACTIVATIONS and not config.gated
 
 
 def layer_state(weights: Weights, under: str = "", name: str = "") -> dict[str, Tensor]:

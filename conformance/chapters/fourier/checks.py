@@ -16,6 +16,7 @@ from attnconf.conformance.engine.evidence import Failure, Measure, Unsupported, 
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translations.coordinates import ORDERS
 from attnconf.reference.coordinate_mlp import draw_weights, grid, layers, learn, psnr, rose
 
 Evidence = Iterator[Measure]
@@ -53,12 +54,9 @@ def canonical(subject: Subject, out: Tensor, d: int) -> Tensor:
     """Return the features as (…, 2, d, K), sines and then cosines, whatever order is declared."""
     features = out[..., kept(subject, d) :]
     K = features.shape[-1] // (2 * d)
-    order = subject.choice("fourier-order")
-    if order == "coordinate":
-        return features.unflatten(-1, (d, 2, K)).movedim(-2, -3)
-    if order == "frequency":
-        return features.unflatten(-1, (K, 2, d)).movedim(-3, -1)
-    return features.unflatten(-1, (2, d, K))
+    axes, sizes = ORDERS[subject.choice("fourier-order")], (d, 2, K)
+    apart = features.unflatten(-1, [sizes[axis] for axis in axes])
+    return apart.movedim([axes.index(axis) - 3 for axis in (1, 0, 2)], [-3, -2, -1])
 
 
 def call_on(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Call:

@@ -14,6 +14,7 @@ from attnconf.conformance.chapters.shared.norms import (
     Evidence,
     ask,
     bare,
+    divisor_of,
     eps_of,
     gain_of,
     shift_of,
@@ -25,6 +26,7 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translations.layers import divisor
 from attnconf.reference.layer_norm import layer_norm
 
 OFFSET = 1e4
@@ -65,11 +67,12 @@ def the_mean_becomes_zero(subject: Subject, case: Case) -> Evidence:
 
 
 @requirement("LN-VAR-1", stimuli.USUAL)
-def the_biased_variance_becomes_one(subject: Subject, case: Case) -> Evidence:
+def the_variance_becomes_one(subject: Subject, case: Case) -> Evidence:
     """On rows of mean 0, so that how a mean is subtracted is no matter here."""
+    declared = divisor_of(subject).variance
     out = bare(subject, LARGE * standard(subject, tokens(case))).out
-    variance = out.var(dim=-1, unbiased=False)
-    yield close(variance, torch.ones_like(variance), "biased variance of out over the features")
+    variance = out.var(dim=-1, unbiased=declared == "unbiased")
+    yield close(variance, torch.ones_like(variance), f"{declared} variance of out over the features")
 
 
 @requirement("LN-LINE-1", stimuli.USUAL)
@@ -99,8 +102,8 @@ def a_wide_row_is_normalized_as_one(subject: Subject, case: Case) -> Evidence:
 
 
 @requirement("LN-EPS-1", stimuli.USUAL)
-def eps_is_added_to_the_variance(subject: Subject, case: Case) -> Evidence:
-    return norms.has_eps_inside_the_root(subject, case)
+def eps_is_added_where_it_is_declared(subject: Subject, case: Case) -> Evidence:
+    return norms.has_eps_in_its_place(subject, case)
 
 
 @requirement("LN-EPS-2", stimuli.USUAL)
@@ -144,7 +147,9 @@ def each_feature_has_a_shift(subject: Subject, case: Case) -> Evidence:
 
 def ask_without(subject: Subject, case: Case, **weights: Tensor) -> Tensor:
     """Return out with these weights and no others."""
-    config = LayerNormConfig((case.features,), eps_of(subject), affine=bool(weights), bias=False)
+    config = LayerNormConfig(
+        (case.features,), eps_of(subject), affine=bool(weights), bias=False, **divisor(subject.choice)
+    )
     return subject.ask(config, {"x": tokens(case)}, (case.B, case.L, case.features), weights).out
 
 
@@ -256,10 +261,9 @@ def the_gradient_of_a_token_agrees_with_differences(subject: Subject, case: Case
 # -- all together
 
 
-def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
-    return layer_norm(x, tuple(gain.shape), gain, shift, eps)
-
-
 @requirement("LN-ORACLE-1", stimuli.USUAL, stimuli.NARROW, stimuli.WIDE)
 def output_and_gradients_are_the_references(subject: Subject, case: Case) -> Evidence:
+    def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
+        return layer_norm(x, tuple(gain.shape), gain, shift, eps, divisor_of(subject))
+
     return norm_numbers.equals(subject, case, reference, ("x", "weight", "bias"))

@@ -6,11 +6,12 @@ from attnconf.conformance.chapters.shared.cost import Cost, Timed, Workload, eac
 from attnconf.conformance.chapters.shared.norms import eps_of, shifted
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translations.layers import divisor
 
 
 def workload(subject: Subject, case: Case) -> Workload:
     names = ("weight", "bias") if shifted(subject) else ("weight",)
-    config = LayerNormConfig((case.E,), eps_of(subject), bias=shifted(subject))
+    config = LayerNormConfig((case.E,), eps_of(subject), bias=shifted(subject), **divisor(subject.choice))
     return each_token(subject, case, config, {name: case.draw(name, case.E) for name in names})
 
 

@@ -4,7 +4,7 @@ from attnconf.conformance.engine.case import Shape
 
 # -- the cases
 
-SHAPE = Shape("B groups L features", "x({B}, {L}, {features})")
+SHAPE = Shape("B groups L features", "x({B}, {L}, {features})", normed="features")
 _AXES = Shape("B rows L features columns", "x({B}, {L}, {rows}, {columns}, {features})")
 
 

@@ -26,7 +26,7 @@ APPEARANCES = {
         unnamed=1,
         sizes={
             "embed": ("config.embed_dim",),
-            "out": ("config.out_dim",),
+            "out": ("config.out_dim", "config.head_dim"),
             "heads": ("config.num_heads",),
             "head_dim": ("config.head_dim", "config.num_heads", "config.embed_dim"),
             "key_dim": ("config.key_dim",),

@@ -67,6 +67,8 @@ def draw_layer(case: Case) -> Call:
         weights[f"{name}.weight"] = case.draw(f"{name}.weight", rows, columns) * (size / math.sqrt(columns))
         if case.bias and name[0] in case.biases:
             weights[f"{name}.bias"] = case.draw(f"{name}.bias", rows) * BIAS
+    if not case.projected:
+        weights["out.weight"] = torch.eye(width, dtype=case.dtype, device=case.device)
     inputs = {
         "query": case.draw("query", case.B, case.L, embed),
         "key": case.draw("key", case.B, case.S, key),
@@ -90,6 +92,11 @@ def layer_for(subject: Subject, case: Case) -> Call:
 def as_declared(subject: Subject, layer: Call) -> Call:
     """Return the layer, causal where the subject is so always."""
     return layer.with_config(causal=True) if subject.declares.get("causality") == "always" else layer
+
+
+def own_weights(subject: Subject, layer: Call) -> dict[str, Tensor]:
+    """Return the weights that the subject has: all, or without those of an output projection."""
+    return {n: w for n, w in layer.weights.items() if n[0] != "o" or subject.offers("output-projection")}
 
 
 def run(subject: Subject, layer: Call, *, need_weights: bool = False, **options: Any) -> Reply:

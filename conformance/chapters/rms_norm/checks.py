@@ -73,7 +73,7 @@ def a_wide_row_is_normalized_as_one(subject: Subject, case: Case) -> Evidence:
 
 @requirement("RMS-EPS-1", stimuli.USUAL)
 def eps_is_added_to_the_mean_square(subject: Subject, case: Case) -> Evidence:
-    return norms.has_eps_inside_the_root(subject, case)
+    return norms.has_eps_in_its_place(subject, case)
 
 
 @requirement("RMS-EPS-2", stimuli.USUAL)

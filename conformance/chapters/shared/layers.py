@@ -23,6 +23,9 @@ from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Unsupported
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translations.layers import divisor
+from attnconf.reference.encoder import Style
+from attnconf.reference.layer_norm import PAPER, Divisor
 
 BIAS = 0.5  # standard deviation of a bias and of a gain, where that of a feature is about 1
 Weights = dict[str, Tensor]
@@ -99,8 +102,20 @@ def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
         "activation": subject.choice("activation"),
         "gated": subject.choice("gated") == "yes",
         "bias": subject.choice("layer-bias") == "yes",
+        **divisor(subject.choice),
         **({} if subject.choice("eps") == "free" else {"eps": float(subject.choice("eps"))}),
     }
+
+
+def style_of(config: Any) -> Style:
+    """Return the reference's style of a layer, stack or model; without dropout."""
+    divided = Divisor(config.norm_variance, config.norm_eps)
+    return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation, divisor=divided)
+
+
+def papers_norm(config: Any) -> bool:
+    """Return whether layer norms divide by what the paper says, as torch's do."""
+    return style_of(config).divisor == PAPER
 
 
 def causality(subject: Subject) -> bool:

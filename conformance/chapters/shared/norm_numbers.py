@@ -14,6 +14,7 @@ from attnconf.conformance.chapters.shared.norms import (
     Evidence,
     ask,
     bare,
+    divisor_of,
     eps_of,
     formula,
     gain_of,
@@ -144,7 +145,7 @@ def equals_at(eps: float, subject: Subject, case: Case, reference: Oracle, names
     x, gain, shift = tokens(case), gain_of(case), shift_of(subject, case)
     cotangent = case.draw("cotangent", *x.shape)
     names = tuple(name for name in names if name != "bias" or shifted(subject))
-    key = f"eps {eps}, shifted {shifted(subject)}"
+    key = f"eps {eps}, shifted {shifted(subject)}, {divisor_of(subject)}"
     want, wanted = case.once(key, lambda: solved(reference, x, gain, shift, eps, cotangent))
     reply = ask(subject, x, gain, shift, eps, cotangent=cotangent, wrt=names)
     yield close(reply.out, want, f"out with eps {eps:g}, against the reference,")

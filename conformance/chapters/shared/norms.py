@@ -18,6 +18,8 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, close, holds
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translations.layers import divisor
+from attnconf.reference.layer_norm import Divisor, correction
 
 Evidence = Iterator[Measure]
 EPS = 1e-5
@@ -42,6 +44,11 @@ def stored(subject: Subject, gain: Tensor) -> Tensor:
     return gain - 1 if one_plus else gain
 
 
+def divisor_of(subject: Subject) -> Divisor:
+    """Return what the subject declares to divide by. A root mean square is that of a layer norm of the paper's."""
+    return Divisor(subject.choice("layer-norm-variance"), subject.choice("layer-norm-eps"))
+
+
 def eps_of(subject: Subject, eps: float | None = None) -> float:
     """Return the ε of a configuration: what is wanted, or what the subject declares to have in its code."""
     declared = subject.choice("eps")
@@ -61,7 +68,7 @@ def call_on(subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = No
     weights, own = {"weight": stored(subject, gain)}, eps_of(subject, eps)
     config: LayerNormConfig | RmsNormConfig = RmsNormConfig(gain.shape[-1], own)
     if layered(subject):
-        config = LayerNormConfig(tuple(gain.shape), own, bias=shifted(subject))
+        config = LayerNormConfig(tuple(gain.shape), own, bias=shifted(subject), **divisor(subject.choice))
     if shifted(subject):
         weights["bias"] = torch.zeros_like(gain) if shift is None else shift
     return Call(subject.component, config, weights, {"x": x}, tuple(x.shape))
@@ -75,7 +82,7 @@ def ask(
     ``eps``: 1e-5 by default. A subject whose ε is in its code is given rows for which that is what ε is for x.
     """
     call = call_on(subject, x, gain, shift, eps)
-    factor = scale_for(call, eps)
+    factor = scale_for(subject, call, eps)
     if factor == 1.0:
         return subject.call(call.asked(**options))
     reply = subject.call(call.asked(inputs={"x": factor * x}, **options))
@@ -85,15 +92,20 @@ def ask(
     return replace(reply, grads=grads)
 
 
-def scale_for(call: Call, eps: float | None) -> float:
+def scale_for(subject: Subject, call: Call, eps: float | None) -> float:
     """Return what the rows of a call are multiplied by, so that its ε is for them what ``eps`` is for x."""
-    return 1.0 if eps is None else math.sqrt(call.config.eps / eps)
+    return 1.0 if eps is None else as_large_as(subject, call.config.eps / eps)
+
+
+def as_large_as(subject: Subject, eps: float) -> float:
+    """Return the size of the rows beside which ε is neither much nor little: that of its root, or its own."""
+    return math.sqrt(eps) if divisor_of(subject).eps == "inside" else eps
 
 
 def large_eps(subject: Subject, x: Tensor, gain: Tensor, shift: Tensor) -> Call:
     """Return the call on x where ε is 1, or on rows as small as the subject's ε: a path without ε shows."""
     call = call_on(subject, x, gain, shift, 1.0)
-    return call.with_inputs(x=scale_for(call, 1.0) * x)
+    return call.with_inputs(x=scale_for(subject, call, 1.0) * x)
 
 
 def plain_call(subject: Subject, x: Tensor) -> Call:
@@ -138,8 +150,9 @@ def shift_of(subject: Subject, case: Case, *shape: int) -> Tensor:
 def parts(subject: Subject, x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     """Return what is divided and by what, in float64 from the values of x."""
     x = x.double()
-    x = x - x.mean(dim=-1, keepdim=True) if layered(subject) else x
-    return x, (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+    x, how = x - x.mean(dim=-1, keepdim=True) if layered(subject) else x, divisor_of(subject)
+    square = x.square().mean(dim=-1, keepdim=True) * correction(x, (-1,), how)
+    return x, (square + eps).sqrt() if how.eps == "inside" else square.sqrt() + eps
 
 
 def formula(subject: Subject, x: Tensor, eps: float | None = None) -> Tensor:
@@ -149,8 +162,9 @@ def formula(subject: Subject, x: Tensor, eps: float | None = None) -> Tensor:
 
 
 def standard(subject: Subject, x: Tensor) -> Tensor:
-    """Return x̂ as it is where ε is nothing."""
-    return formula(subject, x, 0.0)
+    """Return rows of mean square 1 that point where x̂ does, whatever is declared of its size."""
+    centred = parts(subject, x, 0.0)[0]
+    return centred / centred.square().mean(dim=-1, keepdim=True).sqrt()
 
 
 # -- the call
@@ -227,13 +241,17 @@ def stays_in_line(subject: Subject, case: Case) -> Evidence:
 
 
 def inferred(subject: Subject, case: Case, size: float, eps: float) -> Tensor:
-    """Return ε as it shows: rows u of mean square 1, times ``size``, come out as g·u with g = size/√(size² + ε)."""
-    u = standard(subject, tokens(case))
+    """Return ε as it shows: rows u of mean square 1, times ``size``, come out as g·u with g = size/√(size² + ε).
+
+    Where it is declared to stand outside the root, g = size/(size + ε); an unbiased variance is larger than size².
+    """
+    u, how = standard(subject, tokens(case)), divisor_of(subject)
     g = (bare(subject, (size * u).to(case.dtype), eps).out * u).mean(dim=-1)
-    return size**2 * (1 / g.square() - 1)
+    more = correction(u, (-1,), how)
+    return size**2 * (1 / g.square() - more) if how.eps == "inside" else size * (1 / g - math.sqrt(more))
 
 
-def has_eps_inside_the_root(subject: Subject, case: Case) -> Evidence:
+def has_eps_in_its_place(subject: Subject, case: Case) -> Evidence:
     want = inferred(subject, case, 1.0, 1.0)
     for size in (0.25, 0.5, 2.0):
         what = f"ε as rows of size {size:g} show it, against rows of size 1,"
@@ -242,7 +260,7 @@ def has_eps_inside_the_root(subject: Subject, case: Case) -> Evidence:
 
 def obeys_eps(subject: Subject, case: Case) -> Evidence:
     for eps in (1.0, 1e-5, 1e-12):
-        got = inferred(subject, case, eps**0.5, eps) / eps
+        got = inferred(subject, case, as_large_as(subject, eps), eps) / eps
         what = f"ε as it shows, in units of config.eps = {eps:g},"
         yield close(got, torch.ones_like(got), what, bound=LOOSE, source=LOOSE_SOURCE)
 

@@ -13,7 +13,15 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, TransformerConfig
-from attnconf.conformance.chapters.shared.layers import encoder_decoder, endings, orders, run, shape
+from attnconf.conformance.chapters.shared.layers import (
+    encoder_decoder,
+    endings,
+    orders,
+    papers_norm,
+    run,
+    shape,
+    style_of,
+)
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Unsupported
 from attnconf.conformance.engine.request import Call
@@ -21,7 +29,6 @@ from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import layer_weights
 from attnconf.conformance.engine.translations.models import model_weights
 from attnconf.conformance.engine.translations.order import side_by_side
-from attnconf.reference.encoder import Style
 from attnconf.reference.sinusoidal import encode
 from attnconf.reference.transformer import encoder_decoder as compute
 
@@ -203,10 +210,9 @@ def wanted(
     c = block.config
     order = torch.arange(c.embed_dim) if order is None else order
     weights = model_weights(layer_weights(block.weights, c, subject.choice), order.tolist())
-    style = Style(c.num_heads, c.norm_first, c.norm, c.eps, c.activation)
     tokens = vectors or (vectors_of(subject, block) if reads_ids(subject) else block.inputs)
     masks = [block.inputs.get(name) for name in ("source_mask", "target_mask")]
-    out = compute(tokens["source"][..., order], tokens["target"][..., order], weights, style, *masks)
+    out = compute(tokens["source"][..., order], tokens["target"][..., order], weights, style_of(c), *masks)
     if not reads_ids(subject):
         return out[..., torch.argsort(order)]
     return out @ weights.get("head.weight", weights["target.weight"]).T
@@ -232,7 +238,7 @@ def has_torch(subject: Subject, block: Call) -> bool:
     """Return whether nn.Transformer computes this: with last norms, and in none but its own conventions."""
     c = block.config
     own = c.final_norm and c.norm == "layer" and not c.gated and c.activation in ("relu", "gelu")
-    return not reads_ids(subject) and own and subject.choice("attention-scale") == "sqrt"
+    return not reads_ids(subject) and own and papers_norm(c) and subject.choice("attention-scale") == "sqrt"
 
 
 def run_in_torch(block: Call) -> Tensor:

@@ -12,6 +12,12 @@ from attnconf.conformance.engine.translations import Choice
 
 FACTORS = {"1": 1.0, "pi": math.pi, "2pi": 2 * math.pi}  # of fourier-factor
 
+# Where the axes (coordinate, sine or cosine, frequency) of the reference stand in each order.
+ORDERS = {
+    "coordinate": (0, 1, 2), "frequency": (2, 1, 0), "function": (1, 0, 2), "coordinate-frequency": (0, 2, 1),
+    "function-frequency": (1, 2, 0),
+}  # fmt: skip
+
 
 def fourier(build: Build, choice: Choice) -> Build:
     """Translate Fourier features: their factor, their order, coordinates kept beside them."""
@@ -22,11 +28,7 @@ def fourier(build: Build, choice: Choice) -> Build:
 
         def translated(x: Tensor) -> Any:
             features = forward(x).unflatten(-1, (config.in_dim, 2, -1))
-            if order == "frequency":  # from (coordinate, sine or cosine, frequency)
-                features = features.movedim(-1, -3).transpose(-1, -2)
-            elif order == "function":
-                features = features.transpose(-3, -2)
-            features = features.flatten(-3)
+            features = features.movedim([axis - 3 for axis in ORDERS[order]], [-3, -2, -1]).flatten(-3)
             return torch.cat([x, features], dim=-1) if kept else features
 
         return translated
@@ -51,11 +53,10 @@ def coordinate_mlp(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         d, K = config.in_dim, len(config.frequencies)
         config = replace(config, frequencies=tuple(factor * f for f in config.frequencies))
-        columns = torch.arange(2 * d * K)  # from where the declared order has them to (coordinate, function, frequency)
-        if order == "frequency":
-            columns = columns.unflatten(0, (K, 2, d)).permute(2, 1, 0).flatten()
-        elif order == "function":
-            columns = columns.unflatten(0, (2, d, K)).transpose(0, 1).flatten()
+        # from where the declared order has them to (coordinate, function, frequency)
+        axes, sizes = ORDERS[order], (d, 2, K)
+        there = torch.arange(2 * d * K).unflatten(0, [sizes[axis] for axis in axes])
+        columns = there.permute(*(axes.index(axis) for axis in range(3))).flatten()
         first, bias = weights["0.weight"], weights["0.bias"]
         beside, features = first[:, : d * kept], first[:, d * kept :][:, columns]
         if not kept:

@@ -14,6 +14,16 @@ from attnconf.conformance.engine.translations import Choice
 OTHER_LAYER = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
 
 
+def divisor(choice: Choice) -> dict[str, Any]:
+    """Return the entries of a configuration that say what the deviations of layer norms are divided by."""
+    return {"norm_variance": choice("layer-norm-variance"), "norm_eps": choice("layer-norm-eps")}
+
+
+def layer_norm(build: Build, choice: Choice) -> Build:
+    """Translate a layer norm: its variance, and where its ε stands."""
+    return lambda config, weights: build(replace(config, **divisor(choice)), weights)
+
+
 def rms_norm(build: Build, choice: Choice) -> Build:
     """Translate an RMS norm: its weight, and when it casts."""
     one_plus, first = choice("rms-norm-weight") == "one-plus", choice("rms-norm-cast") == "before"
@@ -58,10 +68,10 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
 
 
 def layer(build: Build, choice: Choice) -> Build:
-    """Translate layers and stacks: the place of their norms, and their weights."""
+    """Translate layers and stacks: the place of their norms, what these divide by, and their weights."""
     orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
 
     def component(config: Any, weights: Any) -> Forward:
-        return build(replace(config, **orders), layer_weights(weights, config, choice))
+        return build(replace(config, **orders, **divisor(choice)), layer_weights(weights, config, choice))
 
     return component

@@ -174,14 +174,18 @@ bare_norms = Mutant(
     story="the norms have no gain and no shift",
     breaks={"ENC-POST-1"},
     hint="elementwise_affine=True",
-    replace={encoder.normed: lambda x, weights, name, style: layer_norm(x, x.shape[-1:], None, None, style.eps)},
+    replace={
+        encoder.normed: lambda x, weights, name, style: layer_norm(
+            x, x.shape[-1:], None, None, style.eps, style.divisor
+        )
+    },
     source="kornia: no test has a gain other than 1",
 )
 
 
 def normed_over_tokens(x, weights, name, style):
     own = encoder.under(weights, name)
-    across = layer_norm(x.transpose(1, 2), (x.shape[1],), None, None, style.eps).transpose(1, 2)
+    across = layer_norm(x.transpose(1, 2), (x.shape[1],), None, None, style.eps, style.divisor).transpose(1, 2)
     return across * own["weight"] + own.get("bias", 0.0)
 
 

@@ -232,7 +232,7 @@ last_norm_borrowed = Mutant(
 
 def norm_in_any_case(x, weights, style, mask=None):
     x = without_last_norm(x, weights, style, mask)
-    bare = layer_norm(x, x.shape[-1:], eps=style.eps)
+    bare = layer_norm(x, x.shape[-1:], eps=style.eps, how=style.divisor)
     return ending(x, weights, style) if "norm.weight" in weights else bare
 
 

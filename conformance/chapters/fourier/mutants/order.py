@@ -39,7 +39,7 @@ order_transposed = Mutant(
     "FOUR-order-reshaped",
     story="the axes of coordinates and frequencies are mixed up by a reshape where a transpose is meant",
     breaks={"FOUR-ORDER-1"},
-    hint="flatten (d, 2K) in this order",
+    hint='flatten (d, 2K) in this order, or declare {"fourier-order": "function-frequency"}',
     replace={fourier.join: lambda sines, cosines: torch.cat([sines, cosines], -1).mT.flatten(-2)},
 )
 
@@ -47,7 +47,7 @@ order_alternating = Mutant(
     "FOUR-order-alternating",
     story="sines and cosines alternate, frequency by frequency",
     breaks={"FOUR-ZERO-1"},
-    hint="for each coordinate first all sines, then all cosines",
+    hint='for each coordinate first all sines, then all cosines, or declare {"fourier-order": "coordinate-frequency"}',
     replace={fourier.join: lambda sines, cosines: torch.stack([sines, cosines], dim=-1).flatten(-3)},
 )
 

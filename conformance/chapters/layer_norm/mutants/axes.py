@@ -2,7 +2,7 @@
 
 import torch
 
-from attnconf.conformance.chapters.layer_norm.mutants.shared import annotated, bessel, over
+from attnconf.conformance.chapters.layer_norm.mutants.shared import otherwise, over
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import layer_norm
 
@@ -47,11 +47,11 @@ over_everything = Mutant(
 )
 
 
-def mean_of_tokens(x, axes, eps):
+def mean_of_tokens(x, axes, eps, how):
     if x.ndim < 3:
-        return layer_norm.normalize(x, axes, eps)
+        return layer_norm.normalize(x, axes, eps, how)
     centre = x.mean(dim=tuple(range(1, x.ndim)), keepdim=True)
-    return (x - centre) / layer_norm.spread(x, axes, eps)
+    return (x - centre) / layer_norm.spread(x, axes, eps, how)
 
 
 mean_of_the_sample = Mutant(
@@ -67,7 +67,7 @@ not_centred = Mutant(
     story="divided by the standard deviation, and no mean subtracted",
     breaks={"LN-MEAN-1"},
     hint="subtract the mean first",
-    replace={layer_norm.normalize: lambda x, axes, eps: x / layer_norm.spread(x, axes, eps)},
+    replace={layer_norm.normalize: lambda x, axes, eps, how: x / layer_norm.spread(x, axes, eps, how)},
 )
 
 root_mean_square = Mutant(
@@ -75,7 +75,7 @@ root_mean_square = Mutant(
     story="RMSNorm in the place of LayerNorm: neither output nor variance know a mean",
     breaks={"LN-MEAN-1"},
     hint="subtract the mean, in the variance too",
-    replace={layer_norm.normalize: lambda x, axes, eps: x / torch.sqrt(layer_norm.mean(x.square(), axes) + eps)},
+    replace={layer_norm.normalize: lambda x, axes, eps, how: x / torch.sqrt(layer_norm.mean(x.square(), axes) + eps)},
 )
 
 smallest_subtracted = Mutant(
@@ -84,8 +84,8 @@ smallest_subtracted = Mutant(
     breaks={"LN-MEAN-1"},
     hint="subtract the mean",
     replace={
-        layer_norm.normalize: lambda x, axes, eps: (
-            (x - x.amin(dim=axes, keepdim=True)) / layer_norm.spread(x, axes, eps)
+        layer_norm.normalize: lambda x, axes, eps, how: (
+            (x - x.amin(dim=axes, keepdim=True)) / layer_norm.spread(x, axes, eps, how)
         ),
     },
 )
@@ -94,8 +94,8 @@ unbiased = Mutant(
     "LN-unbiased",
     story="the sum of squares is divided by D - 1: x.var() or x.std() as they come",
     breaks={"LN-VAR-1"},
-    hint="x.var(-1, unbiased=False)",
-    replace={layer_norm.variance: bessel},
+    hint="x.var(-1, unbiased=False); if it is meant, declare layer-norm-variance",
+    replace={layer_norm.spread: otherwise(variance="unbiased")},
     source="allennlp#953, annotated-transformer#119",
 )
 
@@ -103,8 +103,8 @@ annotated_transformer = Mutant(
     "LN-annotated-transformer",
     story="x.std() + eps: divided by D - 1, and ε outside the root",
     breaks={"LN-VAR-1"},
-    hint="torch.sqrt(x.var(-1, unbiased=False) + eps)",
-    replace={layer_norm.spread: annotated},
+    hint="torch.sqrt(x.var(-1, unbiased=False) + eps); if it is meant, declare layer-norm-variance and layer-norm-eps",
+    replace={layer_norm.spread: otherwise(variance="unbiased", eps="outside")},
     source="annotated-transformer#119, BERT-pytorch#30",
 )
 
@@ -113,7 +113,7 @@ no_root = Mutant(
     story="divided by the variance instead of its root",
     breaks={"LN-VAR-1"},
     hint="divide by torch.sqrt(variance + eps)",
-    replace={layer_norm.spread: lambda x, axes, eps: layer_norm.variance(x, axes) + eps},
+    replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.variance(x, axes) + eps},
 )
 
 squared_again = Mutant(
@@ -121,7 +121,7 @@ squared_again = Mutant(
     story="divided by (variance + eps) ** 2, where ** 0.5 was meant",
     breaks={"LN-VAR-1"},
     hint="the power is 0.5, or torch.sqrt",
-    replace={layer_norm.spread: lambda x, axes, eps: (layer_norm.variance(x, axes) + eps) ** 2},
+    replace={layer_norm.spread: lambda x, axes, eps, how: (layer_norm.variance(x, axes) + eps) ** 2},
     source="TPlinker-joint-extraction#37",
 )
 
@@ -150,10 +150,10 @@ square_not_centred = Mutant(
 )
 
 
-def by_groups(x, axes, eps):
+def by_groups(x, axes, eps, how):
     if x.shape[-1] < 4:
-        return layer_norm.normalize(x, axes, eps)
-    return torch.cat([layer_norm.normalize(part, axes, eps) for part in x.chunk(2, dim=-1)], dim=-1)
+        return layer_norm.normalize(x, axes, eps, how)
+    return torch.cat([layer_norm.normalize(part, axes, eps, how) for part in x.chunk(2, dim=-1)], dim=-1)
 
 
 grouped = Mutant(
@@ -169,7 +169,7 @@ squashed = Mutant(
     story="what is normalized is squashed to ±1",
     breaks={"LN-VAR-1", "LN-MEAN-1", "LN-LINE-1"},
     hint="no tanh: a norm has no ceiling",
-    replace={layer_norm.normalize: lambda x, axes, eps: torch.tanh(layer_norm.normalize(x, axes, eps))},
+    replace={layer_norm.normalize: lambda x, axes, eps, how: torch.tanh(layer_norm.normalize(x, axes, eps, how))},
 )
 
 magnitudes = Mutant(
@@ -178,8 +178,8 @@ magnitudes = Mutant(
     breaks={"LN-LINE-1"},
     hint="the signs belong to the output",
     replace={
-        layer_norm.normalize: lambda x, axes, eps: layer_norm.normalize(
-            (x - layer_norm.mean(x, axes)).abs() if x.shape[-1] > 2 else x, axes, eps
+        layer_norm.normalize: lambda x, axes, eps, how: layer_norm.normalize(
+            (x - layer_norm.mean(x, axes)).abs() if x.shape[-1] > 2 else x, axes, eps, how
         ),
     },
 )
@@ -189,7 +189,7 @@ sign_turned = Mutant(
     story="mean - x instead of x - mean: every sign is turned",
     breaks={"LN-LINE-1"},
     hint="x - mean",
-    replace={layer_norm.normalize: lambda x, axes, eps: -layer_norm.normalize(x, axes, eps)},
+    replace={layer_norm.normalize: lambda x, axes, eps, how: -layer_norm.normalize(x, axes, eps, how)},
 )
 
 clamped_to_half = Mutant(
@@ -206,12 +206,12 @@ spread_capped = Mutant(
     story="the standard deviation is clamped at 10⁴",
     breaks={"LN-SCALE-1"},
     hint="no clamp: a large row is divided by much",
-    replace={layer_norm.spread: lambda x, axes, eps: layer_norm.spread(x, axes, eps).clamp(max=1e4)},
+    replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, eps, how).clamp(max=1e4)},
 )
 
 
-def in_blocks(x, axes, eps):
-    return torch.cat([layer_norm.normalize(part, axes, eps) for part in x.split(512, dim=-1)], dim=-1)
+def in_blocks(x, axes, eps, how):
+    return torch.cat([layer_norm.normalize(part, axes, eps, how) for part in x.split(512, dim=-1)], dim=-1)
 
 
 blocks_of_512 = Mutant(
@@ -228,8 +228,8 @@ first_1024 = Mutant(
     breaks={"LN-WIDE-1"},
     hint="loop over the row, and mask the end of the last block",
     replace={
-        layer_norm.normalize: lambda x, axes, eps: (
-            (x - layer_norm.mean(x[..., :1024], axes)) / layer_norm.spread(x[..., :1024], axes, eps)
+        layer_norm.normalize: lambda x, axes, eps, how: (
+            (x - layer_norm.mean(x[..., :1024], axes)) / layer_norm.spread(x[..., :1024], axes, eps, how)
         ),
     },
 )

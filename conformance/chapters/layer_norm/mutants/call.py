@@ -60,7 +60,7 @@ def kept_spread(config, weights):
         axes = layer_norm.last_axes(x, config.shape)
         wide = layer_norm.widened(x)
         if not known or known[0].shape != x.shape[: x.ndim - len(config.shape)] + (1,) * len(config.shape):
-            known[:] = [layer_norm.spread(wide, axes, config.eps)]
+            known[:] = [layer_norm.spread(wide, axes, config.eps, adapter.divisor_of(config))]
         normalized = (wide - layer_norm.mean(wide, axes)) / known[0]
         return layer_norm.scale_and_shift(normalized, weights.get("weight"), weights.get("bias")).to(x.dtype)
 
@@ -76,9 +76,9 @@ cached_statistics = Mutant(
 )
 
 
-def without_eps_unless_tracked(x, axes, eps):
+def without_eps_unless_tracked(x, axes, eps, how):
     tracked = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-    return torch.sqrt(layer_norm.variance(x, axes) + (eps if tracked else 0.0))
+    return layer_norm.spread(x, axes, eps if tracked else 0.0, how)
 
 
 fast_path_without_eps = Mutant(
@@ -128,12 +128,12 @@ batched_only = Mutant(
 )
 
 
-def fitted(x, shape, weight=None, bias=None, eps=1e-5):
+def fitted(x, shape, weight=None, bias=None, eps=1e-5, how=layer_norm.PAPER):
     width = x.shape[-1]
     if len(shape) > 1 or weight is None or width == shape[0]:
-        return layer_norm.layer_norm(x, shape, weight, bias, eps)
+        return layer_norm.layer_norm(x, shape, weight, bias, eps, how)
     pick = torch.arange(width) % shape[0]
-    return layer_norm.layer_norm(x, (width,), weight[pick], None if bias is None else bias[pick], eps)
+    return layer_norm.layer_norm(x, (width,), weight[pick], None if bias is None else bias[pick], eps, how)
 
 
 weights_cut_to_fit = Mutant(

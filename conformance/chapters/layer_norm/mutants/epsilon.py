@@ -2,11 +2,12 @@
 
 import torch
 
+from attnconf.conformance.chapters.layer_norm.mutants.shared import otherwise
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import layer_norm
 
 
-def of_what_is_not_zero(x, axes, eps):
+def of_what_is_not_zero(x, axes, eps, how):
     used = (x != 0).to(x.dtype)
     count = used.sum(dim=axes, keepdim=True).clamp(min=1)
     centred = (x - x.sum(dim=axes, keepdim=True) / count) * used
@@ -25,8 +26,8 @@ eps_outside = Mutant(
     "LN-eps-outside",
     story="ε is added to the standard deviation, outside the root",
     breaks={"LN-EPS-1"},
-    hint="torch.sqrt(variance + eps)",
-    replace={layer_norm.spread: lambda x, axes, eps: torch.sqrt(layer_norm.variance(x, axes)) + eps},
+    hint="torch.sqrt(variance + eps); if it is meant, declare layer-norm-eps",
+    replace={layer_norm.spread: otherwise(eps="outside")},
     source="hkproj/pytorch-transformer#31, hyunwoongko/transformer#7, burn#2185",
 )
 
@@ -35,7 +36,7 @@ eps_as_floor = Mutant(
     story="ε is a floor under the variance instead of being added",
     breaks={"LN-EPS-1"},
     hint="variance + eps, not variance.clamp(min=eps)",
-    replace={layer_norm.spread: lambda x, axes, eps: torch.sqrt(layer_norm.variance(x, axes).clamp(min=eps))},
+    replace={layer_norm.spread: lambda x, axes, eps, how: torch.sqrt(layer_norm.variance(x, axes).clamp(min=eps))},
 )
 
 eps_fixed = Mutant(
@@ -43,7 +44,7 @@ eps_fixed = Mutant(
     story="ε is 10⁻⁵, whatever the configuration says",
     breaks={"LN-EPS-2"},
     hint="hand config.eps on",
-    replace={layer_norm.spread: lambda x, axes, eps: layer_norm.spread(x, axes, 1e-5)},
+    replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, 1e-5, how)},
     source="keras-hub#728",
 )
 
@@ -52,7 +53,7 @@ eps_of_others = Mutant(
     story="ε is never less than 10⁻⁶",
     breaks={"LN-EPS-2"},
     hint="hand config.eps on, as it is",
-    replace={layer_norm.spread: lambda x, axes, eps: layer_norm.spread(x, axes, max(eps, 1e-6))},
+    replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, max(eps, 1e-6), how)},
 )
 
 eps_squared = Mutant(
@@ -60,7 +61,7 @@ eps_squared = Mutant(
     story="ε is squared before it is added",
     breaks={"LN-EPS-2"},
     hint="ε is added to the variance as it is",
-    replace={layer_norm.spread: lambda x, axes, eps: layer_norm.spread(x, axes, eps**2)},
+    replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, eps**2, how)},
 )
 
 eps_missing = Mutant(
@@ -68,13 +69,13 @@ eps_missing = Mutant(
     story="there is no ε: rows of equal features are 0/0",
     breaks={"LN-EPS-2"},
     hint="torch.sqrt(variance + eps)",
-    replace={layer_norm.spread: lambda x, axes, eps: torch.sqrt(layer_norm.variance(x, axes))},
+    replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, 0.0, how)},
     source="TIM-VX#589",
 )
 
 
-def unless_constant(x, axes, eps):
-    return torch.where(layer_norm.variance(x, axes) == 0, x, layer_norm.normalize(x, axes, eps))
+def unless_constant(x, axes, eps, how):
+    return torch.where(layer_norm.variance(x, axes) == 0, x, layer_norm.normalize(x, axes, eps, how))
 
 
 constant_rows_kept = Mutant(
@@ -85,12 +86,16 @@ constant_rows_kept = Mutant(
     replace={layer_norm.normalize: unless_constant},
 )
 
+
+def with_root_first(x, axes, eps, how):
+    deviation = torch.sqrt(layer_norm.variance(x, axes) * layer_norm.correction(x, axes, how))
+    return torch.sqrt(deviation.square() + eps) if how.eps == "inside" else deviation + eps
+
+
 root_first = Mutant(
     "LN-root-first",
-    story="the standard deviation is squared again before ε is added: √σ² has no slope at 0",
+    story="the root is taken before ε is added: √σ² has no slope at 0",
     breaks={"LN-CONST-2"},
-    hint="take one root, after ε is added",
-    replace={
-        layer_norm.spread: lambda x, axes, eps: torch.sqrt(torch.sqrt(layer_norm.variance(x, axes)).square() + eps)
-    },
+    hint="take one root, after ε is added; x.std() has a slope at 0",
+    replace={layer_norm.spread: with_root_first},
 )

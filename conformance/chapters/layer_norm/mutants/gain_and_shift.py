@@ -2,7 +2,7 @@
 
 import torch
 
-from attnconf.conformance.chapters.layer_norm.mutants.shared import annotated, with_gain, with_shift
+from attnconf.conformance.chapters.layer_norm.mutants.shared import otherwise, with_gain, with_shift
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import layer_norm
 
@@ -53,9 +53,9 @@ gain_positive = Mutant(
 )
 
 
-def gain_before(x, shape, weight=None, bias=None, eps=1e-5):
+def gain_before(x, shape, weight=None, bias=None, eps=1e-5, how=layer_norm.PAPER):
     layer_norm.refuse_misfits(x, shape)
-    return layer_norm.layer_norm(x if weight is None else x * weight, shape, None, bias, eps)
+    return layer_norm.layer_norm(x if weight is None else x * weight, shape, None, bias, eps, how)
 
 
 gain_first = Mutant(
@@ -103,7 +103,7 @@ one_number_each_and_std = Mutant(
     replace={
         layer_norm.scale_and_shift: with_one_number_each,
         layer_norm.refuse_misfits: lambda x, shape: None,
-        layer_norm.spread: annotated,
+        layer_norm.spread: otherwise(variance="unbiased", eps="outside"),
     },
 )
 
@@ -129,8 +129,8 @@ shift_first = Mutant(
 )
 
 
-def not_without_weights(x, shape, weight=None, bias=None, eps=1e-5):
-    return x if weight is None else layer_norm.layer_norm(x, shape, weight, bias, eps)
+def not_without_weights(x, shape, weight=None, bias=None, eps=1e-5, how=layer_norm.PAPER):
+    return x if weight is None else layer_norm.layer_norm(x, shape, weight, bias, eps, how)
 
 
 plain_is_nothing = Mutant(

@@ -69,7 +69,7 @@ spread_detached = Mutant(
     story="the standard deviation counts as a constant: the gradient of x does not go through it",
     breaks={"LN-GRAD-4"},
     hint="no detach(), no torch.no_grad() around the statistics",
-    replace={layer_norm.spread: lambda x, axes, eps: layer_norm.spread(x, axes, eps).detach()},
+    replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, eps, how).detach()},
 )
 
 
@@ -89,9 +89,9 @@ backward_without_gain = Mutant(
 
 
 def slope_of(factor):
-    def normalize(x, axes, eps):
-        out = layer_norm.normalize(x, axes, eps)
-        return out.detach() + factor(x, axes, eps) * (out - out.detach())
+    def normalize(x, axes, eps, how):
+        out = layer_norm.normalize(x, axes, eps, how)
+        return out.detach() + factor(x, axes, eps, how) * (out - out.detach())
 
     return normalize
 
@@ -101,5 +101,5 @@ backward_without_spread = Mutant(
     story="a backward pass written by hand does not divide by the standard deviation",
     breaks={"LN-GRAD-5"},
     hint="every term of the gradient is divided by √(σ² + ε)",
-    replace={layer_norm.normalize: slope_of(lambda x, axes, eps: layer_norm.spread(x, axes, eps).detach())},
+    replace={layer_norm.normalize: slope_of(lambda x, axes, eps, how: layer_norm.spread(x, axes, eps, how).detach())},
 )

@@ -44,7 +44,7 @@ float32_in_bfloat16 = Mutant(
 )
 
 
-def guessed_root(x, axes, eps):
+def guessed_root(x, axes, eps, how):
     """The root from the inverse that is guessed from the bits of a float32 number, as in Quake."""
     square = layer_norm.variance(x, axes) + eps
     if x.dtype != torch.float32:
@@ -98,12 +98,12 @@ sums_stagnate = Mutant(
 )
 
 
-def rounding_the_mean(x, shape, weight=None, bias=None, eps=1e-5):
+def rounding_the_mean(x, shape, weight=None, bias=None, eps=1e-5, how=layer_norm.PAPER):
     if x.dtype not in HALF:
-        return layer_norm.layer_norm(x, shape, weight, bias, eps)
-    return layer_norm.layer_norm(x, shape, weight, bias, eps) - (
+        return layer_norm.layer_norm(x, shape, weight, bias, eps, how)
+    return layer_norm.layer_norm(x, shape, weight, bias, eps, how) - (
         (x.mean(dim=-1, keepdim=True).float() - x.float().mean(dim=-1, keepdim=True))
-        / layer_norm.spread(x.float(), (-1,), eps)
+        / layer_norm.spread(x.float(), (-1,), eps, how)
         * (1 if weight is None else weight)
     ).to(x.dtype)
 

@@ -1,6 +1,6 @@
 """Ways to get LayerNorm wrong: what the mutants of several sections use."""
 
-import torch
+from dataclasses import replace
 
 from attnconf.reference import layer_norm
 
@@ -10,12 +10,16 @@ def over(axes_of):
     return lambda x, shape: axes_of(x, shape)
 
 
-def bessel(x, axes):
-    return x.var(dim=axes, keepdim=True, unbiased=True) if x.shape[-1] > 1 else layer_norm.variance(x, axes)
+def otherwise(**other):
+    """Return spread with another divisor; the variance of a single feature stays biased, as there is no other."""
 
+    def spread(x, axes, eps, how):
+        several = all(x.shape[axis] > 1 for axis in axes)
+        return layer_norm.spread(
+            x, axes, eps, replace(how, **{k: v for k, v in other.items() if several or k == "eps"})
+        )
 
-def annotated(x, axes, eps):
-    return torch.sqrt(bessel(x, axes)) + eps
+    return spread
 
 
 def with_gain(change):

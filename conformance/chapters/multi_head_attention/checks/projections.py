@@ -4,7 +4,7 @@ import torch
 
 from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.checks.shared import Evidence, out_rows
-from attnconf.conformance.chapters.multi_head_attention.stimuli import draw_layer, layer_for, run
+from attnconf.conformance.chapters.multi_head_attention.stimuli import draw_layer, layer_for, own_weights, run
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure, close, holds
@@ -52,7 +52,7 @@ def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case
 def every_weight_has_an_effect(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     want = run(subject, layer).out
-    for name, weight in layer.weights.items():
+    for name, weight in own_weights(subject, layer).items():
         if name == "k.bias":
             continue  # MHA-KBIAS-1
         for h in range(case.H):

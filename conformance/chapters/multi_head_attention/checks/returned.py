@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.checks.shared import Evidence
-from attnconf.conformance.chapters.multi_head_attention.stimuli import layer_for, run
+from attnconf.conformance.chapters.multi_head_attention.stimuli import layer_for, own_weights, run
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close
@@ -34,9 +34,9 @@ def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) ->
 @requirement("MHA-GRAD-1", stimuli.LAYER)
 def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
-    cotangent = case.draw("cotangent", case.B, case.L, case.embed)
-    grads = run(subject, layer, cotangent=cotangent, wrt=tuple(layer.weights)).grads
-    steps = {n: case.draw(f"direction of {n}", *w.shape) / math.sqrt(w[0].numel()) for n, w in layer.weights.items()}
+    cotangent, own = case.draw("cotangent", case.B, case.L, case.embed), own_weights(subject, layer)
+    grads = run(subject, layer, cotangent=cotangent, wrt=tuple(own)).grads
+    steps = {n: case.draw(f"direction of {n}", *w.shape) / math.sqrt(w[0].numel()) for n, w in own.items()}
     sizes = {name: float(g.norm() * steps[name].norm()) / math.sqrt(g.numel()) for name, g in grads.items()}
     for name, step in steps.items():
 

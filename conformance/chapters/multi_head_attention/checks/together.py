@@ -13,6 +13,7 @@ from attnconf.conformance.chapters.multi_head_attention.stimuli import (
     draw_layer,
     draw_self,
     layer_for,
+    own_weights,
     run,
     run_in_torch,
 )
@@ -30,9 +31,11 @@ Formula = Callable[[Call], tuple[Tensor, Tensor]]  # to (output, weights)
 
 def compare_all(subject: Subject, case: Case, layer: Call, formula: Formula) -> Evidence:
     """Yield the measures of output and gradients against those of ``formula``."""
-    name = f"{formula.__name__} {layer.config} {sorted(layer.inputs)}"
+    name = f"{formula.__name__} {layer.config} {sorted(layer.inputs)} {case.projected}"
     cotangent = case.draw("cotangent", *layer.inputs["query"].shape[:2], layer.config.out_dim)
     want, grads = case.once(name, lambda: with_gradients(formula, layer, cotangent))
+    others = set(layer.weights) - set(own_weights(subject, layer))
+    grads = {name: grad for name, grad in grads.items() if name not in others}
     reply = run(subject, layer, cotangent=cotangent, wrt=tuple(grads))
     yield close(reply.out, want)
     unit = max(float(g.abs().max()) for g in grads.values())  # that of k.bias is 0

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.shared.layers import endings, run
+from attnconf.conformance.chapters.shared.layers import endings, run, style_of
 from attnconf.conformance.chapters.transformer import stimuli
 from attnconf.conformance.chapters.transformer.checks.shared import (
     Evidence,
@@ -30,6 +30,7 @@ from attnconf.conformance.engine.evidence import SEMANTIC, SINGLE, SINGLE_SOURCE
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.reference.layer_norm import correction
 
 
 def handed_on(subject: Subject, case: Case, blank: bool) -> Evidence:
@@ -155,8 +156,9 @@ def a_logit_is_a_product_with_the_row_of_its_id(subject: Subject, case: Case) ->
         return
     reading = torch.eye(*weight.shape).to(weight)
     token = run(subject, block.with_weights({**plain_norms(subject, block), name: reading})).out
-    size = token.square().sum(dim=2) / weight.shape[1]
-    yield close(size, torch.ones_like(size), "the mean square of a normalized token, read off its logits,")
+    more = correction(weight, (-1,), style_of(block.config).divisor)
+    size = more * token.square().sum(dim=2) / weight.shape[1]
+    yield close(size, torch.ones_like(size), "the variance of a normalized token, read off its logits,")
 
 
 def untied(block: Call) -> Call:

@@ -36,7 +36,13 @@ dropout_always = Mutant(
     hint="call eval(), and pass training=self.training to functions",
     replace={
         adapter.style_of: lambda config: encoders.Style(
-            config.num_heads, config.norm_first, config.norm, config.eps, config.activation, config.dropout
+            config.num_heads,
+            config.norm_first,
+            config.norm,
+            config.eps,
+            config.activation,
+            config.dropout,
+            adapter.divisor_of(config),
         ),
     },
     source="nanoGPT PR #240",

@@ -4,7 +4,7 @@ import re
 import shutil
 from typing import Any
 
-from attnconf.reports import throughput
+from attnconf.reports import throughput, unrecognised
 from attnconf.reports.failures import WIDTH, blocks, explored, failures, wrapped
 from attnconf.reports.summary import blind_spots, is_one, summary
 from attnconf.reports.tables import counts, sections, table
@@ -33,6 +33,7 @@ def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: 
     else:
         parts = [
             failures(record, columns, verbose),
+            [line for lines in unrecognised.blocks(record, columns, verbose) for line in ["", *lines]],
             explored(record),
             sections(record) if one else [],
             table(record, columns) if verbose or not one else [],

@@ -64,6 +64,13 @@ def explain(
     return [_plainly(found.get(id(failed))) for failed in (*roots, *consequences)]
 
 
+def reproduces(mistake: str, failed: Judged, declares: Mapping[str, str] | None = None) -> bool:
+    """Return whether a known mistake gives the replies of a failed check, in the conventions that are declared."""
+    component = failed.log[0][0].component
+    judgements = Judgements(component, [failed], [], [], Replies(component, declares))
+    return bool(one_mistake.supposed(judgements, mistake, failed))
+
+
 def _one(judgements: Judgements, suspects: Suspects, root: Judged, supposed: str) -> list[Mutant]:
     """Return the mutants that one mistake may be: those named before are tried first, the supposed one last."""
     return (

@@ -58,8 +58,8 @@ def failures(record: Record, width: int = WIDTH, verbose: bool = False) -> list[
 def blocks(record: Record, width: int = WIDTH, verbose: bool = False, optional: bool = False) -> list[list[str]]:
     """Return a block for every fault of the suite, and one for every cause of failures that count for a verdict.
 
-    ``optional``: return the blocks of recommendations (SHOULD) instead. What depends on a reading of the parameters that
-    is not established is in neither.
+    ``optional``: return the blocks of recommendations (SHOULD) instead. What depends on how the parameters are read,
+    where that is not established, is in neither.
     """
     faults = [
         [f"{r['requirement']} on {r['implementation']}: {r['message']}"]

@@ -117,7 +117,8 @@ def draw(run: Run, relations: Relations) -> dict[str, Pictures]:
             continue
         causes.add(cause)
         judged = run.outcomes[planned.id]
-        if run.counts(planned):
+        binding = planned.implementation.binding
+        if run.counts(planned) and (not binding or binding.established):  # else what is shown is a reading
             subject = planned.subject
             cases = planned.checked.cases(subject, run.settings.seed, run.settings.device)
             pictures[planned.id] = illustrate(subject, planned.checked, judged, cases, budget)

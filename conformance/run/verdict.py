@@ -98,4 +98,5 @@ def _not_established(
         said = f"read as the header says, {lacking} {'do' if ',' in lacking else 'does'} not hold"
     else:
         return "incomplete", f"equivalence not established: {binding.doubt or f'the binding is {GUESS}'}"
-    return "unrecognised", f"computes something else than {component}: {said}; not a mistake that is known"
+    why = binding.doubt if binding.mistake else "not a mistake that is known"
+    return "unrecognised", f"computes something else than {component}: {said}; {why}"

@@ -63,8 +63,9 @@ def naming(record: Record, verdict: Record) -> str:
 
 
 def _line(record: Record, verdict: Record, start: str) -> str:
-    bound = next((i.get("bound", []) for i in record["implementations"] if i["name"] == verdict["implementation"]), [])
-    return next((str(line[len(start) :]).strip() for line in bound if line.startswith(start)), "")
+    named = (i for i in record["implementations"] if i["name"] == verdict["implementation"])
+    bound: list[str] = next(named, {}).get("bound", [])
+    return next((line[len(start) :].strip() for line in bound if line.startswith(start)), "")
 
 
 def _laid_out(name: str, texts: list[str], width: int) -> list[str]:

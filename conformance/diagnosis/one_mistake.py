@@ -23,9 +23,7 @@ def supposed(judgements: Judgements, name: str, failed: Judged) -> list[Mutant]:
     """Return the variants of one mutant that reproduce a failure."""
     name = name.partition("~")[0]
     there = name in all_mutants() and reaches(judgements.component, all_mutants()[name])
-    variants = with_variants(name) if there else ()
-    compared = (judgements.compared(rounding) for rounding in (ROUNDING, FLOAT32))
-    return next((found for c in compared if (found := _fitting(judgements, variants, failed, c))), [])
+    return _fitting(judgements, with_variants(name), failed, judgements.compared(ROUNDING)) if there else []
 
 
 def singles(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[Mutant]:

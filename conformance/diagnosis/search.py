@@ -10,15 +10,18 @@ Two mistakes at once are looked for if no single one explains a failure, or a co
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from attnconf.conformance.chapters.contents import with_variants
 from attnconf.conformance.diagnosis import one_mistake
 from attnconf.conformance.diagnosis.judgements import Judgements
 from attnconf.conformance.diagnosis.mistakes import AT_MOST, Diagnosis, diagnosis_of, without_variants
 from attnconf.conformance.diagnosis.no_mutant import hard_coded, undeclared
-from attnconf.conformance.diagnosis.replay import Replies
+from attnconf.conformance.diagnosis.replay import Comparison, Replies
 from attnconf.conformance.diagnosis.suspects import Suspects, suspected
 from attnconf.conformance.diagnosis.two_mistakes import TwoMistakes
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant
+
+CERTIFIED = 2e-5  # a fraction of the largest number in a reply: what certifies a binding is as near
 
 
 def explain(
@@ -65,10 +68,11 @@ def explain(
 
 
 def reproduces(mistake: str, failed: Judged, declares: Mapping[str, str] | None = None) -> bool:
-    """Return whether a known mistake gives the replies of a failed check, in the conventions that are declared."""
-    component = failed.log[0][0].component
-    judgements = Judgements(component, [failed], [], [], Replies(component, declares))
-    return bool(one_mistake.supposed(judgements, mistake, failed))
+    """Return whether a known mistake gives all wrong replies of a failed check, in the declared conventions."""
+    replies = Replies(failed.log[0][0].component, declares)
+    compare = Comparison(replies.spoken, CERTIFIED, replies)
+    wrong = compare.telling(failed.log)
+    return any(compare.fits(m.id, wrong) for m in with_variants(mistake.partition("~")[0]))
 
 
 def _one(judgements: Judgements, suspects: Suspects, root: Judged, supposed: str) -> list[Mutant]:

@@ -16,14 +16,19 @@ def doubts(run: Run, relations: Relations, diagnoses: Mapping[str, Diagnosis]) -
     """Return by the implementation's name why a binding that a known mistake certified is not established after all.
 
     The parameters were given roles such that the file equals the reference with that mistake. Where it fails in another
-    way, and no mistake gives its numbers, they may be something else.
+    way, and no mistake gives its numbers, they may be something else. There is no doubt where the mistake gives all
+    replies of another check that fails.
     """
     unlike: dict[str, list[str]] = {}
     for planned in run.plan.planned:
         if relations.unexplained(planned) and planned.id not in diagnoses and _contradicts(run, planned):
             unlike.setdefault(planned.implementation.name, []).append(planned.entry.requirement)
-    mistakes = {i.name: i.binding.mistake for i in run.plan.judgeable if i.binding}
-    return {name: f"{mistakes[name]} does not explain {', '.join(ids)}" for name, ids in unlike.items()}
+    for planned in run.plan.planned:
+        binding, diagnosis = planned.implementation.binding, diagnoses.get(planned.id)
+        if binding and diagnosis and binding.mistake.partition("~")[0] in {m.id for m in diagnosis.mutants}:
+            unlike.pop(planned.implementation.name, None)
+    words = "the mistake with which it is bound does not explain"
+    return {name: f"{words} {', '.join(ids)}" for name, ids in unlike.items()}
 
 
 def _contradicts(run: Run, planned: Planned) -> bool:

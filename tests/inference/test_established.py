@@ -73,9 +73,10 @@ def test_a_mistake_is_named_whatever_the_parameters_are_called(tmp_path):
 def test_what_the_certifying_mistake_does_not_explain_puts_the_binding_in_doubt(tmp_path):
     done, record = judged(tmp_path, letters(width=MODEL_WIDTH, besides=ELSEWHERE))
     assert verdict_of(record)[0] == "unrecognised"
-    words = "equal to a known mistake on fresh weights, but ATT-scaled-by-model-width does not explain "
-    assert any(words in line for line in record["implementations"][0]["bound"])
-    assert "; ATT-scaled-by-model-width does not explain " in verdict_of(record)[1]
+    words = "the mistake with which it is bound does not explain ATT-KEYS-1"
+    bound = record["implementations"][0]["bound"]
+    assert f"binding      equal to a known mistake on fresh weights, but {words}" in bound
+    assert verdict_of(record)[1].endswith(f"ATT-KEYS-1 does not hold; {words}")
     assert named(record) == set()
     assert not any(r["counts"] for r in record["results"] if r["outcome"] == "fail")
     assert done.returncode == 1

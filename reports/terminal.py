@@ -112,7 +112,8 @@ def qualified(verdict: Record) -> str:
     """Return a verdict with its choices and qualities: CONFORMANT (norm-order: pre) · robust 9 of 11."""
     choices = ", ".join(f"{name}: {choice}" for name, choice in verdict["choices"].items())
     met = "".join(f" · {q} {n['met']} of {n['judged']}" for q, n in verdict["qualities"].items())
-    return verdict["verdict"].upper() + (f" ({choices})" if choices else "") + met
+    word: str = verdict["verdict"].upper()
+    return word + (f" ({choices})" if choices else "") + met
 
 
 def verdicts(record: Record) -> list[str]:

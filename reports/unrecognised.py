@@ -63,8 +63,8 @@ def naming(record: Record, verdict: Record) -> str:
 
 
 def _line(record: Record, verdict: Record, start: str) -> str:
-    named = (i for i in record["implementations"] if i["name"] == verdict["implementation"])
-    bound: list[str] = next(named, {}).get("bound", [])
+    named = [i for i in record["implementations"] if i["name"] == verdict["implementation"]]
+    bound: list[str] = named[0].get("bound", []) if named else []
     return next((line[len(start) :].strip() for line in bound if line.startswith(start)), "")
 
 

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 
 ROWS = (
     "likely|and|besides|fix|try|where|rule|case|worst at|found|error|smallest|example|leaks|"
-    "known|also|breaks|spec|rerun"
+    "known|also|breaks|spec|rerun|because|reading|differs|say"
 )  # of a block
 # Each pattern is tried on every line; a group has the name of its style.
 PATTERNS = (
     r"^(?P<failed>\S+ violated by .+)$",
+    r"^(?P<failed>\S+ \(\w+\) is not recognised)$",
     r"^(?P<optional>\S+ not followed by .+)$",
     r"^(?P<optional>could be better:)",
     rf"^  (?P<label>{ROWS}) {{2,}}",
@@ -21,7 +22,7 @@ PATTERNS = (
     r"\bwant (?P<want>[^,;]+)",
     r"(?P<first><- (?:first difference|differs))",
     r"(?P<forbidden>(?<=[ .o!X])X(?=[ ]|$))(?=[ .o!X]*$)",
-    r": (?P<bad>NONCONFORMANT|NOT-GRADABLE)\b",
+    r": (?P<bad>NONCONFORMANT|UNRECOGNISED|NOT-GRADABLE)\b",
     r": (?P<good>CONFORMANT)\b",
     r": (?P<open>INCOMPLETE)\b|^(?P<unfinished>INCOMPLETE)\b",
     r"(?P<good>\b[1-9]\d* passed)",

@@ -58,14 +58,15 @@ def failures(record: Record, width: int = WIDTH, verbose: bool = False) -> list[
 def blocks(record: Record, width: int = WIDTH, verbose: bool = False, optional: bool = False) -> list[list[str]]:
     """Return a block for every fault of the suite, and one for every cause of failures that count for a verdict.
 
-    ``optional``: return the blocks of recommendations (SHOULD) instead.
+    ``optional``: return the blocks of recommendations (SHOULD) instead. What depends on how the parameters are read,
+    where that is not established, is in neither.
     """
     faults = [
         [f"{r['requirement']} on {r['implementation']}: {r['message']}"]
         for r in record["results"]
         if r["outcome"] == "error"
     ]
-    shown = [same for same in causes(record) if same[0]["counts"] != optional]
+    shown = [same for same in causes(record) if same[0]["settled"] and same[0]["counts"] != optional]
     return [*([] if optional else faults), *(_of_cause(record, same, width, verbose) for same in shown)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from attnconf.reports import failures, summary, tables, terminal
+from attnconf.reports import failures, summary, tables, terminal, unrecognised
 
 Record = dict[str, Any]
 Rewrite = Callable[[str], str]
@@ -24,6 +24,7 @@ STYLE = """
 .attnconf .verdict {color: #fff; padding: 0.05em 0.5em; border-radius: 0.3em; white-space: nowrap}
 .attnconf .conformant, .attnconf .pass {background: #1b7f3b}
 .attnconf .nonconformant, .attnconf .FAIL {background: #b3261e}
+.attnconf .unrecognised {background: #9a3b00}
 .attnconf .incomplete {background: #8a6100}
 .attnconf .not-gradable {background: #5f6368}
 .attnconf .small {opacity: 0.75; font-size: 0.9em}
@@ -42,6 +43,7 @@ def html(record: Record, rewrite: Rewrite = str) -> str:
         "".join(_line(line) for i in record["implementations"] if not i["components"] for line in i.get("bound", ())),
         "".join(_line(line) for line in summary.summary(record) if line),
         *(_failure([rewrite(line) for line in lines], n == 0) for n, lines in enumerate(shown)),
+        *(_failure(lines, n == 0) for n, lines in enumerate(unrecognised.blocks(record))),
         _sections(record),
         "".join(_line(line) for line in summary.blind_spots(record) if line),
         _requirements(record),

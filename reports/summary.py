@@ -6,6 +6,7 @@ Made from the record alone.
 from collections.abc import Iterator
 from typing import Any
 
+from attnconf.reports import unrecognised
 from attnconf.reports.failures import causes, place
 
 Record = dict[str, Any]
@@ -55,6 +56,8 @@ def _of_one(record: Record, shown_before: bool) -> list[str]:
 
 def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
     """Return MOST_ROOTS mistakes in plain words, each followed by its fix and its place."""
+    if words := _unrecognised(record):
+        return words
     if not roots:
         known = list(
             dict.fromkeys(r["requirement"] for r in record["results"] if r["deviation"] and not r["follows_from"])
@@ -82,6 +85,12 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
     )
 
 
+def _unrecognised(record: Record) -> list[str]:
+    """Return the lines on what computes something else, and is no known mistake."""
+    found = [v for v in record["verdicts"] if v["verdict"] == "unrecognised"]
+    return [line for v in found for line in (f"wrong: {v['reason']}", f"try:   say {unrecognised.naming(record, v)}")]
+
+
 def _told(r: Result) -> list[list[Row]]:
     """Return the rows "wrong", "fix" or "try", and "where": of each known mistake, else of the failed check."""
     advice = r.get("advice") or {}
@@ -100,6 +109,8 @@ def in_words(result: Result) -> str:
 def _next(record: Record, roots: list[Result]) -> str:
     if not roots:
         verdicts = {v["verdict"] for v in record["verdicts"]}
+        if "unrecognised" in verdicts:
+            return "next:  compare with the page of what it is meant to be; spec/README.md#verdicts says what is judged"
         if "not-gradable" in verdicts:
             return "next:  mend what keeps it from being judged, and run again"
         if verdicts == {"conformant"} or "nonconformant" in verdicts:  # only known deviations
@@ -116,7 +127,7 @@ def _next(record: Record, roots: list[Result]) -> str:
 
 def _optional(record: Record, wrong: list[Result], roots: list[Result]) -> list[str]:
     """Return the lines on recommendations that are not followed: only ids if a MUST fails, else in full."""
-    lax = [r for r in roots if r["quality"] and not r["counts"]]
+    lax = [r for r in roots if r["quality"] and r["settled"] and not r["counts"]]
     ids = list(dict.fromkeys(r["requirement"] for r in lax))
     if not lax:
         return []

@@ -80,7 +80,9 @@ def _folded(counts: dict[tuple[str, str], Counter[str]]) -> Iterator[tuple[str, 
 
 
 def _outcome(record: Record, r: Result) -> str:
-    """Return an outcome; "not met" for the failure of a recommendation."""
+    """Return an outcome; "not met" for the failure of a recommendation, "differs" for that of a mere reading."""
+    if r["outcome"] == "fail" and not r["settled"]:
+        return "differs"
     return "not met" if r["outcome"] == "fail" and not r["counts"] else str(r["outcome"])
 
 
@@ -91,8 +93,12 @@ def _counted_as(record: Record, r: Result) -> str:
 
 # -- verdicts
 
-WORDS = {"follows": "follow", "not met": "could be better"}  # said of numbers, where it is not the outcome itself
-IN_ORDER = ("pass", "fail", "follow", "could be better", "error", "not-applicable", "not-run", "unsupported")
+WORDS = {
+    "follows": "follow",
+    "not met": "could be better",
+    "differs": "differ",
+}  # said of numbers, where it is not the outcome itself
+IN_ORDER = ("pass", "fail", "follow", "could be better", "differ", "error", "not-applicable", "not-run", "unsupported")
 
 
 def counts(record: Record, verdict: Result) -> dict[str, int]:

@@ -4,7 +4,7 @@ import re
 import shutil
 from typing import Any
 
-from attnconf.reports import throughput
+from attnconf.reports import throughput, unrecognised
 from attnconf.reports.failures import WIDTH, blocks, explored, failures, wrapped
 from attnconf.reports.summary import blind_spots, is_one, summary
 from attnconf.reports.tables import counts, sections, table
@@ -33,6 +33,7 @@ def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: 
     else:
         parts = [
             failures(record, columns, verbose),
+            [line for lines in unrecognised.blocks(record, columns, verbose) for line in ["", *lines]],
             explored(record),
             sections(record) if one else [],
             table(record, columns) if verbose or not one else [],
@@ -111,7 +112,8 @@ def qualified(verdict: Record) -> str:
     """Return a verdict with its choices and qualities: CONFORMANT (norm-order: pre) · robust 9 of 11."""
     choices = ", ".join(f"{name}: {choice}" for name, choice in verdict["choices"].items())
     met = "".join(f" · {q} {n['met']} of {n['judged']}" for q, n in verdict["qualities"].items())
-    return verdict["verdict"].upper() + (f" ({choices})" if choices else "") + met
+    word: str = verdict["verdict"].upper()
+    return word + (f" ({choices})" if choices else "") + met
 
 
 def verdicts(record: Record) -> list[str]:

@@ -97,7 +97,7 @@ def check_of(requirement: str, component: str) -> Checked:
     trials = calls().get(component, {}).get(requirement)
     if trials is None:
         raise registry.SpecError(f"{requirement} has no calls of {component}: its chapter lists none in calls.py")
-    return replace(checked, families=trials.families, any_weights=trials.any_weights)
+    return replace(checked, families=trials.families)
 
 
 @cache

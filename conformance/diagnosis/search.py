@@ -10,15 +10,18 @@ Two mistakes at once are looked for if no single one explains a failure, or a co
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from attnconf.conformance.chapters.contents import with_variants
 from attnconf.conformance.diagnosis import one_mistake
 from attnconf.conformance.diagnosis.judgements import Judgements
 from attnconf.conformance.diagnosis.mistakes import AT_MOST, Diagnosis, diagnosis_of, without_variants
 from attnconf.conformance.diagnosis.no_mutant import hard_coded, undeclared
-from attnconf.conformance.diagnosis.replay import Replies
+from attnconf.conformance.diagnosis.replay import Comparison, Replies
 from attnconf.conformance.diagnosis.suspects import Suspects, suspected
 from attnconf.conformance.diagnosis.two_mistakes import TwoMistakes
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant
+
+CERTIFIED = 2e-5  # a fraction of the largest number in a reply: what certifies a binding is as near
 
 
 def explain(
@@ -62,6 +65,14 @@ def explain(
             found[id(root)] = diagnosis_of(root, *pairs)
     found = two.sharper(found)
     return [_plainly(found.get(id(failed))) for failed in (*roots, *consequences)]
+
+
+def reproduces(mistake: str, failed: Judged, declares: Mapping[str, str] | None = None) -> bool:
+    """Return whether a known mistake gives all wrong replies of a failed check, in the declared conventions."""
+    replies = Replies(failed.log[0][0].component, declares)
+    compare = Comparison(replies.spoken, CERTIFIED, replies)
+    wrong = compare.telling(failed.log)
+    return any(compare.fits(m.id, wrong) for m in with_variants(mistake.partition("~")[0]))
 
 
 def _one(judgements: Judgements, suspects: Suspects, root: Judged, supposed: str) -> list[Mutant]:

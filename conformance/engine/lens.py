@@ -35,10 +35,12 @@ class Lens:
     place   function (q, k, v, optional inputs, options, declares) -> Call of the component that computes attention on
             q, k and v; the Call's ``read`` finds the output of attention in the component's output
     hides   what the component offers as it is, and not through this lens ("projections", say)
+    mixes   whether a token carries a query beside its key and its value, which only known projections tell apart
     """
 
     place: Callable[..., Call]
     hides: frozenset[str] = frozenset()
+    mixes: bool = False
 
 
 def place_direct(
@@ -208,7 +210,7 @@ LENSES = {
     ("multi_head_attention", "direct-self"): Lens(place_self, _OF_ONE_INPUT),
     ("multi_head_attention", "direct-memory"): Lens(place_self, _OF_ONE_INPUT),
     ("multi_head_attention", "heads"): Lens(place_heads, _OF_LAYERS),
-    ("multi_head_attention", "self"): Lens(place_self, _OF_LAYERS | {"cross"}),
+    ("multi_head_attention", "self"): Lens(place_self, _OF_LAYERS | {"cross"}, mixes=True),
     ("multi_head_attention", "memory"): Lens(place_memory, _OF_LAYERS),
 }
 

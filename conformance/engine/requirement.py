@@ -20,6 +20,7 @@ class Checked:
     check: Check
     families: tuple[tuple[Case, ...], ...]
     any_weights: bool = False  # the check passes on every right implementation, whatever its weights are
+    moves_keys: bool = False  # it does so where keys and values can be moved without the queries
 
     def cases(self, subject: Subject, seed: int, device: str) -> list[Case]:
         """Return the scored cases for a subject, in sizes that its lens can express."""
@@ -55,17 +56,21 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
     return sizes
 
 
-def requirement(name: str, *families: tuple[Case, ...], any_weights: bool = False) -> Callable[[Check], Check]:
+def requirement(
+    name: str, *families: tuple[Case, ...], any_weights: bool = False, moves_keys: bool = False
+) -> Callable[[Check], Check]:
     """Mark a check with its requirement's id and the families of its cases.
 
-    ``any_weights``: the check compares an implementation with itself. It can be asked of a module that keeps its own
-    weights because nobody knows which parameter is which.
+    ``any_weights``: the check compares an implementation with itself, and holds whatever its parameters mean. It can
+    be asked where nobody knows which parameter is which, and of a module that keeps its own weights. What asks how an
+    argument of attention takes masks is none: that is found by comparing with the textbook. ``moves_keys``: not through
+    a lens where one token carries query, key and value, which only known weights tell apart.
     """
 
     def mark(check: Check) -> Check:
         marked: Any = check
         try:
-            marked.checked = Checked(registry.get(name), check, families, any_weights)
+            marked.checked = Checked(registry.get(name), check, families, any_weights, moves_keys)
         except registry.SpecError as error:
             raise registry.SpecError(f"{check.__module__}.{check.__name__}: {error}") from None
         return check

@@ -15,6 +15,7 @@ from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.adapters.generated.modules import registered
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_finish import finish
 from attnconf.conformance.inference.attention_probe import Probe
@@ -43,7 +44,7 @@ from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 TABLE = APPEARANCES["multi_head_attention"].sizes
 UNMADE = nn.parameter.UninitializedParameter
 TOO_MANY = 5  # times as many weights as attention has, which is more than a whole projection for each head: a model
-ENOUGH = 16  # hypotheses of one construction, called alike, that run but are not certified
+ENOUGH = 32  # hypotheses of one construction, called alike, that run but are not certified
 AT_MOST = 200  # hypotheses in all
 
 
@@ -83,13 +84,18 @@ def bind(place: Place) -> Bound | Refusal:
     if not ran:
         return refused(attempts.failures, "it can be neither built nor called as attention")
     for text, _, given, certificate in ran:
-        if mistake := certificate.mistake(given, declared(text)):
+        if mistake := next((m for m in certificate.mistakes(given, declared(text)) if _is_one(m, text)), None):
             return finish(place, text, sizes_of(text), mistake.id)
     if "functional(" in ran[0][0].made.text and place.in_arrays:
         return Refusal("which of its arrays is which weight was not found: NumPy has no derivatives to tell it by")
     if wide_heads(place, ran[0][0]):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
+
+
+def _is_one(mistake: Mutant, text: AttentionText) -> bool:
+    """Return whether a mistake is one, and not that we took queries for keys where their names do not say which."""
+    return not (text.exchangeable and mistake.id.partition("~")[0] == "MHA-q-and-k-weights-swapped")
 
 
 def _left_out(one: AttentionText, other: AttentionText) -> bool:
@@ -238,7 +244,7 @@ def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
         orders = (False, True) if "heads" in text.made.given and not weighing.mistake else (False,)
         for heads_last in orders:
             found = text.but(state=weighing.state, lacking=weighing.lacking, supposed=weighing.mistake)
-            found = found.but(heads_last=heads_last)
+            found = found.but(heads_last=heads_last, exchangeable=weighing.exchangeable)
             yield found
-            if text.causal_always:  # heads that are merged wrongly mix tokens up as well
-                yield found.but(causal_always=False)
+            if text.ordered and not text.causal_always:  # tokens are mixed up; it may be causal in a wrong way
+                yield found.but(causal_always=True)

@@ -79,28 +79,43 @@ class Probe:
         if self.text.needs_mask and bool(out.isnan().any()):
             raise Failed("not-a-numbers came back where a mask hides nothing")
         residual = bool(torch.allclose(out, q, atol=1e-9)) and bool(q.abs().max() > 0)
-        always = self._ordered(where)
-        self.text = self.text.but(out=where, residual=residual, causal_always=always)
+        self.text = self.text.but(out=where, residual=residual)
+        self.text = self.text.but(causal_always=self._looks_back(), ordered=self._ordered())
         return self.text
 
-    def _ordered(self, where: str) -> bool:
-        """Return whether the order of the tokens matters: something is causal. Else attention knows no order.
+    def _ordered(self) -> bool:
+        """Return whether the order of the tokens matters: it may be causal. Else attention knows no order."""
+        x, order = self._tokens(), torch.tensor([3, 0, 4, 1, 2])
+        found = self._outputs(x, x[:, order])
+        return bool(found) and not torch.allclose(found[0][:, order], found[1], atol=1e-8, equal_nan=True)
 
-        What comes out differently each time tells nothing.
+    def _looks_back(self) -> bool:
+        """Return whether no token sees a later one, and the last one sees those before: it is causal."""
+        x, other = self._tokens(), drawn("later tokens", 5, self.config.embed_dim)
+        found = self._outputs(x, torch.cat([x[:, :2], x[:, 2:] + other[2:]], 1), torch.cat([x[:, :1] + 1, x[:, 1:]], 1))
+        if not found:
+            return False
+        one, later, first = found
+        unmoved = torch.allclose(one[:, :2], later[:, :2], atol=1e-8, equal_nan=True)
+        return unmoved and not torch.allclose(one[:, -1], first[:, -1], atol=1e-8, equal_nan=True)
+
+    def _tokens(self) -> Tensor:
+        return drawn("tokens", 1 if self.text.single else 2, 5, self.config.embed_dim)
+
+    def _outputs(self, *given: Tensor) -> list[Tensor]:
+        """Return what comes out of several sequences, samples first.
+
+        There are none where a call fails, or what comes out is another each time, which tells nothing.
         """
-        x = drawn("tokens", 1 if self.text.single else 2, 5, self.config.embed_dim)
-        order = torch.tensor([3, 0, 4, 1, 2])
         try:
-            one, again, other = (eval(where, {"result": self.run(y, y, y)}) for y in (x, x, x[:, order]))
+            found = [eval(self.text.out, {"result": self.run(x, x, x)}) for x in (given[0], *given)]
         except Failed:
-            return False
-        if not torch.allclose(one, again, atol=1e-8, equal_nan=True):
-            return False
+            return []
+        if not torch.allclose(found[0], found[1], atol=1e-8, equal_nan=True):
+            return []
         if self.text.sequence_first:
-            one, other = one.transpose(0, 1), other.transpose(0, 1)
-        if self.text.single:
-            one, other = one[None], other[None]
-        return not torch.allclose(one[:, order], other, atol=1e-8, equal_nan=True)
+            found = [out.transpose(0, 1) for out in found]
+        return [out[None] for out in found[1:]] if self.text.single else found[1:]
 
     def weighings(self) -> Iterator[Weighing]:
         """Yield what the parameters may be."""

@@ -55,6 +55,8 @@ class AttentionText:
     opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
     needs_mask: bool = False  # None is not taken
     causal_always: bool = False
+    exchangeable: bool = False  # nothing but the result says which weights are the queries' and which the keys'
+    ordered: bool = False  # the order of the tokens matters, whatever the reason
     longest: int = 0  # tokens, where there is a limit
     single: bool = False  # it takes one sequence (L, E), and no batch
     flags: dict[str, str] = field(default_factory=dict)  # what arguments get that say whether attention is causal

@@ -89,6 +89,8 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
         known = [*known, "eps"]
     if type(p.default) is int and 1 < p.default <= 8 and "ratio" in table and "hidden" in known:  # times the width
         known = ["ratio"]
+    if "dropout" in known and _is_whole(p):
+        known = [m for m in known if m != "dropout"]
     if own_dataclass(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty
@@ -123,6 +125,11 @@ def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Pa
     if found and len(p.name) > 2:  # a name that says something is the contract
         weak = []
     return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
+
+
+def _is_whole(p: inspect.Parameter) -> bool:
+    """Return whether a parameter is a whole number that is no probability: p may be the size of a patch."""
+    return p.annotation in (int, "int") or (type(p.default) is int and p.default > 1)
 
 
 def _may_be_as_large(meaning: str, default: int) -> bool:

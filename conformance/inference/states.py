@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, zip_longest
 
 import torch
 from torch import Tensor
@@ -30,6 +30,7 @@ class Weighing:
     state: tuple[str, ...]
     lacking: tuple[str, ...]
     mistake: str = ""  # the known mistake with which they are that
+    exchangeable: bool = False  # nothing but the result says which are the queries' and which the keys'
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,10 @@ class Group:
     @property
     def owner(self) -> str:
         """The name without what tells a weight from a bias: they belong together."""
-        words = [
-            w
-            for w in re.split(r"[._]", self.key.lower())
-            if w not in ("w", "a", "b", "weight", "bias", "weights", "kernel")
-        ]
+        said = re.split(r"[._]", self.key.lower())
+        words = [w for w in said if w not in ("w", "a", "b", "weight", "bias", "weights", "kernel")]
+        if not words and len(said) > 1:  # a module whose name is such a letter
+            words = said[:-1]
         return ".".join(re.sub(r"^[wb](?=[qkvo]$)", "", w) for w in words)
 
 
@@ -92,13 +92,14 @@ def weighings(
     choices = [[(g, layout) for layout in fits[g.key][:4]] for g in fixed if fits[g.key]]
     weights = [g for g in unread if g.kind == "weight" and g.key]
     seen = set()
-    for assignment in _assignments(fixed, weights, unread, sizes, fits):
-        for chosen in _picks([*choices, *assignment]):
-            state = tuple(_entry(group, layout, one_head and not found.has_out) for group, layout in chosen)
-            if state in seen:
-                continue
-            seen.add(state)
-            yield Weighing(state, _lacking(chosen, one_head and not found.has_out))
+    orders = [list(_picks([*choices, *a])) for a in _assignments(fixed, weights, unread, sizes, fits)]
+    for chosen in (one for together in zip_longest(*orders) for one in together if one is not None):  # roles first
+        state = tuple(_entry(group, layout, one_head and not found.has_out) for group, layout in chosen)
+        if state in seen:
+            continue
+        seen.add(state)
+        lacking = _lacking(chosen, one_head and not found.has_out)
+        yield Weighing(state, lacking, exchangeable=not all(_says(*one) for one in chosen))
     for few in shared(parameters, sizes):
         yield Weighing(few.state, few.lacking, few.mistake)
     if not choices and not weights:
@@ -228,6 +229,12 @@ def _as_values(group: Group, role: str, fixed: Sequence[Group], fits: Fits) -> l
 def _well_named(order: Sequence[Group], roles: Sequence[str]) -> int:
     words = [re.split(r"[._\d]+", group.key.lower()) for group in order]
     return sum(any(re.fullmatch(NAMED[role], w) for w in names) for names, role in zip(words, roles, strict=True))
+
+
+def _says(group: Group, layout: Layout) -> bool:
+    """Return whether a parameter's name says that it is what it is taken for, where that is queries or keys alone."""
+    return layout.roles not in (("q",), ("k",)) or bool(_well_named([group], layout.roles)) or \
+        layout.roles == tuple(roles_of(group.key))  # fmt: skip
 
 
 def _entry(group: Group, layout: Layout, absorbed: bool) -> str:

@@ -36,7 +36,8 @@ SIZES: Mapping[str, str] = {
     r"max_?num_?positions|src_?len|max_?seq|longest|capacity|limit|steps|max_?tokens|max_?words|rows|n_?max|n_?pos|"
     r"num_?patches|n_?patches|"
     r"max_?rows|t_?max|max_?ctx|max_?steps|max_?target_?length|max_?position|num_?embeddings|positions",
-    "dropout": r".*drop.*|p|p_?drop|(att\w*|resid\w*)_?p(rob)?|p_?att\w*|rate",
+    "dropout": r"(?!.*(drop_?(path|last|tokens?|layers?|heads?|cls|labels?|blocks?|connect|keys?)"
+    r"|layer_?drop(?!_?out))).*drop.*|p|(att\w*|resid\w*)_?p(rob)?|p_?att\w*|rate",
     "bias": r"bias|qkv_?bias|use_?bias|attn_?bias|with_?bias|add_?bias|has_?bias|proj_?bias|linear_?bias|"
     r"attention_?bias|"
     r"mlp_?bias|ff_?bias|output_?bias|out_?bias",

@@ -9,8 +9,9 @@ from attnconf.conformance.diagnosis.mistakes import Diagnosis
 from attnconf.conformance.diagnosis.search import explain
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.pictures.illustrate import Budget, Pictures, illustrate
+from attnconf.conformance.run.doubts import doubts
 from attnconf.conformance.run.judging import judge_one
-from attnconf.conformance.run.plan import Planned, Run
+from attnconf.conformance.run.plan import Planned, Run, doubted
 from attnconf.conformance.run.relate import Relations, relate
 from attnconf.spec import profiles
 
@@ -18,7 +19,11 @@ from attnconf.spec import profiles
 def explain_failures(run: Run) -> None:
     """Add diagnoses and pictures to a run; it may be judged in part."""
     relations = relate(run)
-    run.diagnoses |= _of_selection(run, relations) if run.plan.selected else diagnose(run, relations)
+    diagnoses = _of_selection(run, relations) if run.plan.selected else diagnose(run, relations)
+    for name, doubt in doubts(run, relations, diagnoses).items():
+        run.plan = doubted(run.plan, name, doubt)
+    mine = {p.id: p.implementation.binding for p in run.plan.planned}
+    run.diagnoses |= {one: d for one, d in diagnoses.items() if not (b := mine[one]) or b.established}
     run.explained = True
     run.pictures |= draw(run, relations)
 
@@ -112,7 +117,8 @@ def draw(run: Run, relations: Relations) -> dict[str, Pictures]:
             continue
         causes.add(cause)
         judged = run.outcomes[planned.id]
-        if run.plan.counts(planned):
+        binding = planned.implementation.binding
+        if run.counts(planned) and (not binding or binding.established):  # else what is shown is a reading
             subject = planned.subject
             cases = planned.checked.cases(subject, run.settings.seed, run.settings.device)
             pictures[planned.id] = illustrate(subject, planned.checked, judged, cases, budget)

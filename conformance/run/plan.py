@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from attnconf.conformance.chapters.contents import check_of
 from attnconf.conformance.engine.coverage import Recording
 from attnconf.conformance.engine.judge import Judged
+from attnconf.conformance.engine.lens import LENSES
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.subject import Subject
@@ -18,6 +19,8 @@ if TYPE_CHECKING:  # imported where throughput is asked for, and where there is 
     from attnconf.conformance.diagnosis.mistakes import Diagnosis
     from attnconf.conformance.pictures.illustrate import Pictures
     from attnconf.conformance.timing.run import Entrant, Races
+
+OF_ANY_BINDING = ("value", "dtype", "nonfinite", "property")  # reasons of failures that a misread size does not explain
 
 
 @dataclass
@@ -50,9 +53,11 @@ class Planned:
 
     @property
     def settled(self) -> bool:
-        """Whether an outcome says something of the code whatever its parameters mean, or their meaning is known."""
+        """Whether an outcome says something of the code: the parameters' meaning is known, or does not matter."""
         binding = self.implementation.binding
-        return binding is None or binding.established or self.checked.any_weights
+        lens = LENSES.get((self.entry.component, self.entry.lens))
+        mixed = self.checked.moves_keys and lens is not None and lens.mixes
+        return binding is None or binding.established or (self.checked.any_weights and not mixed)
 
     @property
     def subject(self) -> Subject:
@@ -99,6 +104,20 @@ class Run:
     @property
     def settings(self) -> Settings:
         return self.plan.settings
+
+    def settled(self, planned: Planned) -> bool:
+        """Return whether an outcome says something of the code, and not of a binding that is not established.
+
+        Where a call of such a binding raises, or gives another shape, sizes may have been misread.
+        """
+        judged, binding = self.outcomes.get(planned.id), planned.implementation.binding
+        guessed = binding is not None and not binding.established
+        misread = judged is not None and judged.outcome == "fail" and judged.reason not in OF_ANY_BINDING
+        return planned.settled and not (guessed and misread)
+
+    def counts(self, planned: Planned) -> bool:
+        """Return whether a failure of a check counts for the verdict."""
+        return self.plan.counts(planned) and self.settled(planned)
 
     @property
     def entrants(self) -> "list[Entrant]":
@@ -162,6 +181,20 @@ def select(plan: Plan, keep: Callable[[Planned, str], bool]) -> Plan:
     chosen = [replace(p, kept=frozenset(name for name in names[p.id] if keep(p, name))) for p in plan.planned]
     left_out = any(len(p.kept or ()) < len(names[p.id]) for p in chosen)
     return replace(plan, planned=tuple(p for p in chosen if p.kept), whole=plan.planned, selected=left_out)
+
+
+def doubted(plan: Plan, name: str, doubt: str) -> Plan:
+    """Return the plan with the binding of one implementation put in doubt."""
+    old = next(i for i in plan.judgeable if i.name == name)
+    assert old.binding is not None, f"{name} has an adapter"
+    notes = tuple(f"{n}, but {doubt}" if n.startswith("binding ") else n for n in old.notes)
+    new = replace(old, notes=notes, binding=replace(old.binding, established=False, doubt=doubt))
+
+    def renewed(planned: tuple[Planned, ...]) -> tuple[Planned, ...]:
+        return tuple(replace(p, implementation=new) if p.implementation is old else p for p in planned)
+
+    implementations = tuple(new if i is old else i for i in plan.implementations)
+    return replace(plan, implementations=implementations, planned=renewed(plan.planned), whole=renewed(plan.whole))
 
 
 def only(plan: Plan, wanted: Callable[[Planned], bool]) -> Plan:

@@ -93,7 +93,7 @@ def standing(run: Run, implementation: Implementation, component: str) -> "Stand
 
     relations = relate(run)
     mine = [p for p in run.plan.planned if p.implementation is implementation and p.entry.component == component]
-    failed = [p for p in mine if run.plan.counts(p) and relations.follows_from.get(p.id) == []]
+    failed = [p for p in mine if run.counts(p) and relations.follows_from.get(p.id) == []]
     known = [p.entry.requirement for p in failed if p.id in relations.deviations]
     left_out = any(
         p.implementation is implementation and p.entry.component == component and p.id not in run.outcomes

@@ -89,12 +89,14 @@ def _not_established(
     """Return the verdict on what nobody knows the parameters of: it is judged by what holds whatever they mean."""
     unsettled = [r for r in results if r["outcome"] == "fail" and not r["settled"] and r["strength"] == "MUST"]
     if verdict[0] == "nonconformant":
-        broken = next(r for r in results if r["outcome"] == "fail" and r["counts"])
         if binding.named:
             return verdict
-        said = f"does not hold: {broken['check'].replace('_', ' ')} ({broken['requirement']})"
+        broken = next(r for r in results if r["outcome"] == "fail" and r["counts"])
+        said = f"that {broken['check'].replace('_', ' ')} does not hold ({broken['requirement']})"
     elif unsettled:
-        said = f"read as the header says, it violates {_roots(unsettled)}; not a mistake that is known"
+        lacking = _roots(unsettled)
+        said = f"read as the header says, {lacking} {'do' if ',' in lacking else 'does'} not hold"
     else:
         return "incomplete", f"equivalence not established: {binding.doubt or f'the binding is {GUESS}'}"
-    return "unrecognised", f"computes something else than {component}: {said}"
+    why = binding.doubt if binding.mistake else "not a mistake that is known"
+    return "unrecognised", f"computes something else than {component}: {said}; {why}"

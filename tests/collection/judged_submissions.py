@@ -27,6 +27,7 @@ from written_adapters import compared
 
 FOLDER = Path(__file__).parents[1] / "submissions"
 REPORT = Path(__file__).parents[2] / "reports" / "submissions.md"
+CERTAIN = tuple(f"binding      equal to {what} on fresh weights" for what in ("the textbook", "a known mistake"))
 OPEN = "open.toml"  # files of which a goal is not reached yet, and why
 AGAIN = Path(__file__).with_name("judged_again.txt")  # files that are judged from their written adapters, too
 
@@ -55,14 +56,19 @@ class Judged:
     written: str = ""  # how the adapter that `bind` writes differs from what was run
     features: frozenset[str] = frozenset()  # of that adapter's text, each with its binder
     deviations: tuple[str, ...] = ()  # likewise, at SHOULDs
+    guessed: tuple[str, ...] = ()  # what makes it nonconformant, of a binding that is not established, and is no law
 
     @property
     def conformant(self) -> bool:
         return bool(self.verdicts) and all(verdict == "conformant" for _, verdict in self.verdicts)
 
     @property
-    def rejected(self) -> bool:
-        return any(verdict in ("nonconformant", "unrecognised") for _, verdict in self.verdicts)
+    def nonconformant(self) -> bool:
+        return any(verdict == "nonconformant" for _, verdict in self.verdicts)
+
+    @property
+    def unrecognised(self) -> bool:
+        return any(verdict == "unrecognised" for _, verdict in self.verdicts)
 
 
 @cache
@@ -160,7 +166,25 @@ def judge(path: str, again: bool = False) -> Judged:
         for strength in ("MUST", "SHOULD")
     )
     reason = "; ".join(v["reason"] for v in record["verdicts"] if v["reason"])
-    return Judged(verdicts, reason, named, took, written, features, deviations)
+    return Judged(verdicts, reason, named, took, written, features, deviations, tuple(guessed(record)))
+
+
+def guessed(record: dict[str, Any]) -> list[str]:
+    """Return what makes a component nonconformant though its binding is not established, and holds not under any.
+
+    Whether a check is a law is taken from the check, not from what the record says of it.
+    """
+    from attnconf.conformance.chapters.contents import check_of
+
+    known = {i["name"]: any(line in CERTAIN for line in i["bound"]) for i in record["implementations"]}
+    accused = {(v["implementation"], v["component"]) for v in record["verdicts"] if v["verdict"] == "nonconformant"}
+    return [
+        r["requirement"]
+        for r in record["results"]
+        if r["outcome"] == "fail" and r["counts"] and not known[r["implementation"]]
+        if (r["implementation"], r["component"]) in accused
+        if not check_of(r["requirement"], r["component"]).any_weights
+    ]
 
 
 def _once(function: Any) -> Any:
@@ -184,8 +208,8 @@ def standing(submission: Submission, judged: Judged) -> str:
         return "rough, named" if set(judged.deviations) & set(submission.mistakes) else "NOT NAMED"
     if submission.right:
         return "conformant"
-    if not judged.rejected:
-        return "NOT CAUGHT"
+    if not judged.nonconformant:
+        return "unrecognised" if judged.unrecognised else "NOT CAUGHT"
     if not judged.named:
         return "caught, not named" if submission.mistakes else "caught"
     return "named" if set(judged.named) & set(submission.mistakes) else "NAMED WRONGLY"
@@ -232,7 +256,8 @@ def table(came_out: Outcomes) -> str:
         "",
         f"* {len(right)} right files: {right.count('conformant')} conformant.",
         f"* {len(rough)} rough files, right but where a SHOULD asks: {rough.count('rough, named')} named.",
-        f"* {len(wrong)} wrong files: {len(wrong) - count['NOT CAUGHT']} nonconformant or unrecognised; "
+        f"* {len(wrong)} wrong files: {len(wrong) - count['NOT CAUGHT'] - count['unrecognised']} nonconformant, "
+        f"{count['unrecognised']} unrecognised; "
         f"the mistake of {named} is named, "
         f"{count['caught, not named'] + count['caught']} are caught without a name, "
         f"{count['NAMED WRONGLY']} are named wrongly.",

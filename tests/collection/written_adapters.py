@@ -46,6 +46,7 @@ def _body(bound: Any) -> str:
     return re.sub(r"\btheirs\.", "arrays.", text) if bound.place.in_arrays else text
 
 
+DOUBTED = "the mistake with which it is bound does not explain"  # run/doubts.py
 HEAD = {"theirs", "arrays", "binding", "declares", "profile", "established", "variants"}
 
 
@@ -77,7 +78,9 @@ def _unlike(ran: Any, loaded: Any) -> str:
 
 
 def _sure(implementation: Any) -> bool:
-    return implementation.binding is None or implementation.binding.established
+    """Return whether a binding was certified; that its run put it in doubt is not known where it is written."""
+    binding = implementation.binding
+    return binding is None or binding.established or DOUBTED in binding.doubt
 
 
 def _lacking(ran: FunctionType, written: FunctionType) -> str:

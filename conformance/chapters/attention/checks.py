@@ -40,7 +40,7 @@ def a_small_step_makes_a_small_smooth_change(subject: Subject, case: Case) -> Ev
 # -- what a row of the output may depend on
 
 
-@requirement("ATT-BATCH-1", stimuli.DISTINCT, stimuli.BATCHES)
+@requirement("ATT-BATCH-1", stimuli.DISTINCT, stimuli.BATCHES, any_weights=True)
 def a_sample_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
     together = subject.attend(case.q, case.k, case.v).out
     for b in range(case.B):
@@ -59,7 +59,7 @@ def a_head_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
         yield close(got[:, h], want[:, h], f"out of head {h} when only the other heads change")
 
 
-@requirement("ATT-QUERY-1", stimuli.DISTINCT)
+@requirement("ATT-QUERY-1", stimuli.DISTINCT, any_weights=True)
 def a_query_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
     together = subject.attend(case.q, case.k, case.v).out
     for i in range(case.L):
@@ -71,7 +71,7 @@ def a_query_does_not_see_the_others(subject: Subject, case: Case) -> Evidence:
     )
 
 
-@requirement("ATT-KEYS-1", stimuli.DISTINCT)
+@requirement("ATT-KEYS-1", stimuli.DISTINCT, any_weights=True, moves_keys=True)
 def the_order_of_the_keys_does_not_matter(subject: Subject, case: Case) -> Evidence:
     order = case.permutation("keys", case.S)
     want = subject.attend(case.q, case.k, case.v).out
@@ -232,7 +232,7 @@ def the_returned_weights_make_the_output(subject: Subject, case: Case) -> Eviden
     yield close(reply.weights.double() @ case.v, reply.out, "the returned weights times V, against out")
 
 
-@requirement("ATT-WEIGHTS-2", stimuli.DISTINCT)
+@requirement("ATT-WEIGHTS-2", stimuli.DISTINCT, any_weights=True)
 def asking_for_weights_does_not_change_the_output(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     for mode in ("plain", "no_grad"):
@@ -275,7 +275,7 @@ def dropped(subject: Subject, case: Case) -> tuple[Tensor, Tensor]:
     return evaluated.unflatten(-1, (2, S)), train.unflatten(-1, (2, S))
 
 
-@requirement("ATT-DROP-1", stimuli.ONE)
+@requirement("ATT-DROP-1", stimuli.ONE, any_weights=True)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k, case.v).out
     yield close(subject.attend(case.q, case.k, case.v, dropout=P, seed=1).out, want, "out in evaluation with dropout")

@@ -38,12 +38,12 @@ def right_shapes(law: str, subject: Subject, case: Case) -> Evidence:
         yield holds(got == want, trial.told(f"out has shape {got}, want {want}"), "shape")
 
 
-@requirement("CALL-SHAPE-1")
+@requirement("CALL-SHAPE-1", any_weights=True)
 def the_output_has_the_shape_that_the_page_gives(subject: Subject, case: Case) -> Evidence:
     yield from right_shapes("CALL-SHAPE-1", subject, case)
 
 
-@requirement("CALL-DTYPE-1")
+@requirement("CALL-DTYPE-1", any_weights=True)
 def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
     for trial in trials("CALL-DTYPE-1", subject, case):
         out = answer(subject, trial)
@@ -51,12 +51,12 @@ def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case)
         yield holds(got == trial.dtype, trial.told(f"out is {got} where all that goes in is {trial.dtype}"), "dtype")
 
 
-@requirement("CALL-EMPTY-1")
+@requirement("CALL-EMPTY-1", any_weights=True)
 def nothing_gives_an_empty_output(subject: Subject, case: Case) -> Evidence:
     yield from right_shapes("CALL-EMPTY-1", subject, case)
 
 
-@requirement("CALL-IMMUT-1")
+@requirement("CALL-IMMUT-1", any_weights=True)
 def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Evidence:
     for trial in trials("CALL-IMMUT-1", subject, case):
         for mode in ("plain", "no_grad"):
@@ -64,7 +64,7 @@ def inputs_and_weights_are_left_as_they_were(subject: Subject, case: Case) -> Ev
             yield holds(not changed, trial.told(f"modified in place: {', '.join(changed)}"))
 
 
-@requirement("CALL-REPEAT-1")
+@requirement("CALL-REPEAT-1", any_weights=True)
 def a_call_does_not_depend_on_earlier_ones(subject: Subject, case: Case) -> Evidence:
     wanted: tuple[Call, Tensor] | None = None
     for trial in trials("CALL-REPEAT-1", subject, case):
@@ -84,7 +84,7 @@ def same(subject: Subject, trial: Trial, got: Tensor, want: Tensor) -> Measure:
     return close(got, want, what, bound=0.0, source="exact") if trial.exact else close(got, want, what)
 
 
-@requirement("CALL-LAYOUT-1")
+@requirement("CALL-LAYOUT-1", any_weights=True)
 def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Evidence:
     for trial in trials("CALL-LAYOUT-1", subject, case):
         want = subject.call(trial.asked()).out
@@ -95,7 +95,7 @@ def the_layout_in_memory_does_not_matter(subject: Subject, case: Case) -> Eviden
             )
 
 
-@requirement("CALL-MODE-1")
+@requirement("CALL-MODE-1", any_weights=True)
 def the_mode_does_not_matter(subject: Subject, case: Case) -> Evidence:
     for trial in trials("CALL-MODE-1", subject, case):
         want = subject.call(trial.asked()).out

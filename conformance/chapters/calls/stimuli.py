@@ -57,7 +57,6 @@ class Trials:
 
     draw: Draw
     families: tuple[tuple[Case, ...], ...]
-    any_weights: bool = False  # whether they can be made where an implementation keeps weights of its own
 
 
 LAYOUTS = ("transposed", "offset")

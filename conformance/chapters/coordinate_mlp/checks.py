@@ -90,7 +90,7 @@ def low_points(subject: Subject, case: Case) -> Tensor:
 # -- what goes in
 
 
-@requirement("CMLP-POINTS-1", stimuli.USUAL)
+@requirement("CMLP-POINTS-1", stimuli.USUAL, any_weights=True)
 def a_point_has_its_own_colour(subject: Subject, case: Case) -> Evidence:
     x, weights = low_points(subject, case), draw_layers(case, sizes(subject, case))
     whole = run(subject, case, x, weights).out

@@ -96,7 +96,7 @@ def run_both(subject: Subject, block: Call, other: Call) -> tuple[Tensor, Tensor
 # -- the call
 
 
-@requirement("DEC-BATCH-1", stimuli.BATCHES)
+@requirement("DEC-BATCH-1", stimuli.BATCHES, any_weights=True)
 def a_sample_does_not_depend_on_the_others(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         out = run(subject, block).out
@@ -171,7 +171,7 @@ def changed_one_by_one(block: Call, case: Case, name: str) -> Call:
     return block.with_inputs(**many)
 
 
-@requirement("DEC-CAUSAL-1", stimuli.ONE)
+@requirement("DEC-CAUSAL-1", stimuli.ONE, any_weights=True)
 def later_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
     earlier = torch.arange(case.L)[:, None, None] > torch.arange(case.L)[:, None]
     for block in blocks(subject, case, layers=2):
@@ -196,7 +196,7 @@ def every_target_sees_itself_and_all_before_it(subject: Subject, case: Case) -> 
         yield holds(first > SEMANTIC * unit, "the first target does not see itself: self.v.weight has no effect on it")
 
 
-@requirement("DEC-PREFIX-1", stimuli.SHORT)
+@requirement("DEC-PREFIX-1", stimuli.SHORT, any_weights=True)
 def all_targets_at_once_give_what_they_give_one_by_one(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         out = run(subject, block).out
@@ -216,7 +216,7 @@ def poisoned(x: Tensor, kept: Tensor) -> Tensor:
     return torch.where(kept[..., None], x, 1e4 * torch.sign(x))
 
 
-@requirement("DEC-PAD-1", stimuli.BATCHES)
+@requirement("DEC-PAD-1", stimuli.BATCHES, any_weights=True)
 def padded_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
     real = holes(case)
     for block in blocks(subject, case, layers=2):
@@ -225,7 +225,7 @@ def padded_targets_have_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(got[real], want[real], "out of real targets with other padding, [target, feature],")
 
 
-@requirement("DEC-PAD-2", stimuli.BATCHES)
+@requirement("DEC-PAD-2", stimuli.BATCHES, any_weights=True)
 def padding_leaves_what_remains_causal(subject: Subject, case: Case) -> Evidence:
     """Each sample without its padded target is a sequence of its own."""
     real = holes(case)
@@ -265,7 +265,7 @@ def keys_and_values_are_those_of_the_memory(subject: Subject, case: Case) -> Evi
         yield close(run(subject, other).out, run(subject, block).out, what)
 
 
-@requirement("DEC-PERM-1", stimuli.ONE)
+@requirement("DEC-PERM-1", stimuli.ONE, any_weights=True)
 def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("memory", case.S), padding(case, case.S, (case.S, case.S - 1))
     for block in blocks(subject, case):
@@ -277,7 +277,7 @@ def the_order_of_the_memory_has_no_influence(subject: Subject, case: Case) -> Ev
         yield close(got, want, "out when memory and mask are permuted alike")
 
 
-@requirement("DEC-HIDE-1", stimuli.BATCHES)
+@requirement("DEC-HIDE-1", stimuli.BATCHES, any_weights=True)
 def padded_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (case.S, case.S - 1, 2))
     for block in blocks(subject, case, layers=2):
@@ -290,7 +290,7 @@ def padded_memory_has_no_influence(subject: Subject, case: Case) -> Evidence:
         yield close(want[-1:], run(subject, shorter).out, what)
 
 
-@requirement("DEC-EMPTY-1", stimuli.BATCHES)
+@requirement("DEC-EMPTY-1", stimuli.BATCHES, any_weights=True)
 def a_sample_without_memory_leaves_the_others_alone(subject: Subject, case: Case) -> Evidence:
     real = padding(case, case.S, (0, case.S, 2))
     for block in blocks(subject, case):
@@ -355,7 +355,7 @@ def padded_memory_gets_no_gradient(subject: Subject, case: Case) -> Evidence:
 # -- dropout
 
 
-@requirement("DEC-DROP-1", stimuli.ONE)
+@requirement("DEC-DROP-1", stimuli.ONE, any_weights=True)
 def outside_training_dropout_changes_nothing(subject: Subject, case: Case) -> Evidence:
     for block in blocks(subject, case):
         want = run(subject, block).out

@@ -29,12 +29,12 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 
 CALLS = {
     "feed_forward": {
-        "CALL-SHAPE-1": Trials(network, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
-        "CALL-DTYPE-1": Trials(in_dtypes(network), (stimuli.ONE,), any_weights=True),
-        "CALL-EMPTY-1": Trials(without_samples(network), (stimuli.ONE,), any_weights=True),
-        "CALL-LAYOUT-1": Trials(laid_out(network), (stimuli.ONE,), any_weights=True),
-        "CALL-MODE-1": Trials(in_modes(network), (stimuli.ONE,), any_weights=True),
-        "CALL-IMMUT-1": Trials(network, (stimuli.ONE,), any_weights=True),
-        "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
+        "CALL-SHAPE-1": Trials(network, (stimuli.USUAL, stimuli.EDGES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(network), (stimuli.ONE,)),
+        "CALL-EMPTY-1": Trials(without_samples(network), (stimuli.ONE,)),
+        "CALL-LAYOUT-1": Trials(laid_out(network), (stimuli.ONE,)),
+        "CALL-MODE-1": Trials(in_modes(network), (stimuli.ONE,)),
+        "CALL-IMMUT-1": Trials(network, (stimuli.ONE,)),
+        "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
     },
 }

@@ -108,7 +108,7 @@ def true_angles(subject: Subject, x: Tensor, frequencies: Sequence[float]) -> Te
 # -- what stands where
 
 
-@requirement("FOUR-POINTS-1", stimuli.USUAL)
+@requirement("FOUR-POINTS-1", stimuli.USUAL, any_weights=True)
 def a_point_is_encoded_by_itself(subject: Subject, case: Case) -> Evidence:
     x = points(case)
     whole = ask(subject, x, bank(case)).out
@@ -332,7 +332,7 @@ def random_angle(case: Case, x: Tensor) -> Tensor:
     return 2 * math.pi * x.double() @ projection.double().T
 
 
-@requirement("FOUR-RPOINTS-1", stimuli.RANDOM)
+@requirement("FOUR-RPOINTS-1", stimuli.RANDOM, any_weights=True)
 def a_point_has_random_features_of_its_own(subject: Subject, case: Case) -> Evidence:
     x = case.draw("grid", case.rows, case.points, case.coordinates)
     whole = ask_random(subject, case, x).out

@@ -29,12 +29,12 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 
 CALLS = {
     "learned": {
-        "CALL-SHAPE-1": Trials(learned, (stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES), any_weights=True),
-        "CALL-DTYPE-1": Trials(in_dtypes(learned), (stimuli.ONE,), any_weights=True),
-        "CALL-EMPTY-1": Trials(without_samples(learned), (stimuli.ONE,), any_weights=True),
-        "CALL-LAYOUT-1": Trials(laid_out(learned), (stimuli.ONE,), any_weights=True),
-        "CALL-MODE-1": Trials(in_modes(learned), (stimuli.ONE,), any_weights=True),
-        "CALL-IMMUT-1": Trials(learned, (stimuli.ONE,), any_weights=True),
-        "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
+        "CALL-SHAPE-1": Trials(learned, (stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)),
+        "CALL-DTYPE-1": Trials(in_dtypes(learned), (stimuli.ONE,)),
+        "CALL-EMPTY-1": Trials(without_samples(learned), (stimuli.ONE,)),
+        "CALL-LAYOUT-1": Trials(laid_out(learned), (stimuli.ONE,)),
+        "CALL-MODE-1": Trials(in_modes(learned), (stimuli.ONE,)),
+        "CALL-IMMUT-1": Trials(learned, (stimuli.ONE,)),
+        "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
     },
 }

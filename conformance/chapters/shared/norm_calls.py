@@ -19,13 +19,13 @@ from attnconf.conformance.engine.subject import Subject
 def laws(one: tuple[Case, ...], edges: tuple[Case, ...], narrow: tuple[Case, ...]) -> Laws:
     """Return the calls of a norm by law: on one usual case, for shapes on edges and few features, too."""
     return {
-        "CALL-SHAPE-1": Trials(norm, (one, edges, narrow), any_weights=True),
-        "CALL-DTYPE-1": Trials(in_dtypes(weighed), (one,), any_weights=True),
-        "CALL-EMPTY-1": Trials(without_samples(norm), (one,), any_weights=True),
-        "CALL-LAYOUT-1": Trials(laid_out, (one,), any_weights=True),
-        "CALL-MODE-1": Trials(in_modes, (one,), any_weights=True),
-        "CALL-IMMUT-1": Trials(weighed, (one,), any_weights=True),
-        "CALL-REPEAT-1": Trials(after_others, (one,), any_weights=True),
+        "CALL-SHAPE-1": Trials(norm, (one, edges, narrow)),
+        "CALL-DTYPE-1": Trials(in_dtypes(weighed), (one,)),
+        "CALL-EMPTY-1": Trials(without_samples(norm), (one,)),
+        "CALL-LAYOUT-1": Trials(laid_out, (one,)),
+        "CALL-MODE-1": Trials(in_modes, (one,)),
+        "CALL-IMMUT-1": Trials(weighed, (one,)),
+        "CALL-REPEAT-1": Trials(after_others, (one,)),
     }
 
 

@@ -59,7 +59,7 @@ def attention_tells_equal_tokens_apart_by_their_positions(subject: Subject, case
     yield close(rows(subject, case), encoded, "encoding in a second call")
 
 
-@requirement("SIN-BATCH-1", stimuli.USUAL, stimuli.BATCHES)
+@requirement("SIN-BATCH-1", stimuli.USUAL, stimuli.BATCHES, any_weights=True)
 def every_sample_gets_the_same_positions(subject: Subject, case: Case) -> Evidence:
     out = ask(subject, case, zeros(case)).out
     yield close(out, out[:1].expand_as(out), "out of a sample of zeros, against that of the first,")

@@ -25,14 +25,14 @@ def none(subject: Subject, case: Case) -> Iterator[Trial]:
 
 
 LAWS = {
-    "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES), any_weights=True),
-    "CALL-DTYPE-1": Trials(in_dtypes(tokens), (stimuli.ONE,), any_weights=True),
-    "CALL-LAYOUT-1": Trials(laid_out(tokens), (stimuli.ONE,), any_weights=True),
-    "CALL-MODE-1": Trials(in_modes(tokens), (stimuli.ONE,), any_weights=True),
-    "CALL-IMMUT-1": Trials(tokens, (stimuli.ONE,), any_weights=True),
-    "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,), any_weights=True),
+    "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES)),
+    "CALL-DTYPE-1": Trials(in_dtypes(tokens), (stimuli.ONE,)),
+    "CALL-LAYOUT-1": Trials(laid_out(tokens), (stimuli.ONE,)),
+    "CALL-MODE-1": Trials(in_modes(tokens), (stimuli.ONE,)),
+    "CALL-IMMUT-1": Trials(tokens, (stimuli.ONE,)),
+    "CALL-REPEAT-1": Trials(after_others, (stimuli.ONE,)),
 }
 CALLS = {
-    "token_embedding": {**LAWS, "CALL-EMPTY-1": Trials(none, (stimuli.ONE,), any_weights=True)},
-    "token_attention": {**LAWS, "CALL-EMPTY-1": Trials(without_samples(tokens), (stimuli.ONE,), any_weights=True)},
+    "token_embedding": {**LAWS, "CALL-EMPTY-1": Trials(none, (stimuli.ONE,))},
+    "token_attention": {**LAWS, "CALL-EMPTY-1": Trials(without_samples(tokens), (stimuli.ONE,))},
 }

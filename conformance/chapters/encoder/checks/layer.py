@@ -100,7 +100,7 @@ def without_attention_tokens_are_by_themselves(subject: Subject, case: Case) -> 
         yield close(got, want, f"{what}: out of token {kept} with others beside it and zeros in attn.out")
 
 
-@requirement("ENC-BATCH-1", stimuli.BATCHES)
+@requirement("ENC-BATCH-1", stimuli.BATCHES, any_weights=True)
 def a_sample_does_not_depend_on_the_batch(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         out = run(subject, block).out
@@ -121,7 +121,7 @@ def every_token_reaches_every_other(subject: Subject, case: Case) -> Evidence:
             yield holds(bool(reached.all()), f"{what}: a token's output does not depend on token {source}")
 
 
-@requirement("ENC-PERM-1", stimuli.ONE)
+@requirement("ENC-PERM-1", stimuli.ONE, any_weights=True)
 def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Evidence:
     order = case.permutation("tokens", case.L)
     for what, block in each(subject, case, whole):
@@ -129,7 +129,7 @@ def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Ev
         yield close(got, run(subject, block).out[:, order], f"{what}: out of permuted tokens, against permuted out,")
 
 
-@requirement("ENC-CAUSAL-1", stimuli.ONE)
+@requirement("ENC-CAUSAL-1", stimuli.ONE, any_weights=True)
 def a_causal_layer_does_not_look_ahead(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         block, x = loud(block).with_config(causal=True), block.inputs["x"]

@@ -13,7 +13,7 @@ from attnconf.conformance.engine.subject import Subject
 ALL_BUT_NONE = 1 - 1e-12  # a probability of dropout at which nothing is kept, and 1 - p can still be divided by
 
 
-@requirement("ENC-MODE-2", stimuli.EVEN)
+@requirement("ENC-MODE-2", stimuli.EVEN, any_weights=True)
 def every_mode_gives_the_same_with_padding(subject: Subject, case: Case) -> Evidence:
     keep = trailing(case)
     for what, block in each(subject, case, whole):
@@ -25,7 +25,7 @@ def every_mode_gives_the_same_with_padding(subject: Subject, case: Case) -> Evid
             yield close(got, want, text, bound=SINGLE, source=SINGLE_SOURCE)
 
 
-@requirement("ENC-DROP-1", stimuli.ONE)
+@requirement("ENC-DROP-1", stimuli.ONE, any_weights=True)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case, whole):
         want = run(subject, block).out

@@ -27,7 +27,7 @@ from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
 
-@requirement("ENC-PAD-1", stimuli.BATCHES)
+@requirement("ENC-PAD-1", stimuli.BATCHES, any_weights=True)
 def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         x = block.inputs["x"]
@@ -38,7 +38,7 @@ def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence
             yield close(got, want, f"{what}: out of real tokens with other padding")
 
 
-@requirement("ENC-ALONE-1", stimuli.BATCHES)
+@requirement("ENC-ALONE-1", stimuli.BATCHES, any_weights=True)
 def a_padded_sentence_gives_what_it_gives_alone(subject: Subject, case: Case) -> Evidence:
     keep = trailing(case)
     for what, block in each(subject, case):
@@ -49,7 +49,7 @@ def a_padded_sentence_gives_what_it_gives_alone(subject: Subject, case: Case) ->
             yield close(out[b, :length], want, f"{what}: out of {length} tokens, padded, against unpadded,")
 
 
-@requirement("ENC-LENGTH-1", stimuli.ONE)
+@requirement("ENC-LENGTH-1", stimuli.ONE, any_weights=True)
 def the_output_is_as_long_as_the_input_and_finite(subject: Subject, case: Case) -> Evidence:
     """Also where the last tokens are padding in all samples, or the first ones, where that leaves every query a key."""
     longer = case.draw("longer", case.B, case.L + 3, case.width)
@@ -61,7 +61,7 @@ def the_output_is_as_long_as_the_input_and_finite(subject: Subject, case: Case) 
             yield holds(bool(out.isfinite().all()), f"{what}, padded at the {side}: out is not finite", "nonfinite")
 
 
-@requirement("ENC-EMPTY-1", stimuli.ONE)
+@requirement("ENC-EMPTY-1", stimuli.ONE, any_weights=True)
 def a_sample_of_padding_does_not_change_the_others(subject: Subject, case: Case) -> Evidence:
     keep = trailing(case).roll(-1, dims=0)
     empty = keep.clone()

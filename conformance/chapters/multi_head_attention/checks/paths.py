@@ -14,7 +14,7 @@ from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
 
-@requirement("MHA-PERM-1", stimuli.SELF)
+@requirement("MHA-PERM-1", stimuli.SELF, any_weights=True)
 def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Evidence:
     layer, order = draw_self(case), case.permutation("tokens", case.L)
     x, positions = layer.inputs["query"], case.draw("positions", case.L, case.embed)
@@ -29,7 +29,7 @@ def permuting_the_tokens_permutes_the_output(subject: Subject, case: Case) -> Ev
     yield holds(moved > 0.01 * float(want.abs().max()), "adding positions to the tokens makes no difference")
 
 
-@requirement("MHA-SELF-1", stimuli.SELF)
+@requirement("MHA-SELF-1", stimuli.SELF, any_weights=True)
 def one_object_is_as_good_as_three_copies(subject: Subject, case: Case) -> Evidence:
     layer = draw_self(case)
     x = layer.inputs["query"]

@@ -44,7 +44,7 @@ def heads_turn_alike(subject: Subject, case: Case) -> Evidence:
     yield close(out, out[:, :1].expand_as(out), "out where all heads are the same")
 
 
-@requirement("ROPE-BATCH-1", stimuli.USUAL, stimuli.BATCHES)
+@requirement("ROPE-BATCH-1", stimuli.USUAL, stimuli.BATCHES, any_weights=True)
 def samples_turn_alike(subject: Subject, case: Case) -> Evidence:
     out = rotated(subject, case, drawn(case)[:1].expand(case.B, -1, -1, -1).contiguous())
     yield close(out, out[:1].expand_as(out), "out where all samples are the same")

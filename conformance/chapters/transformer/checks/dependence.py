@@ -13,7 +13,7 @@ from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
 
-@requirement("TRF-BATCH-1", stimuli.BATCHES)
+@requirement("TRF-BATCH-1", stimuli.BATCHES, any_weights=True)
 def samples_do_not_meet(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     want = run(subject, block).out
@@ -38,13 +38,13 @@ def later(case: Case) -> Tensor:
     return torch.ones(case.L, case.L, dtype=torch.bool, device=case.device).tril(-1)
 
 
-@requirement("TRF-CAUSAL-1", stimuli.USUAL)
+@requirement("TRF-CAUSAL-1", stimuli.USUAL, any_weights=True)
 def no_output_depends_on_a_later_target(subject: Subject, case: Case) -> Evidence:
     reached = targets_changed(subject, case)[later(case)]
     yield close(reached, torch.zeros_like(reached), "move of an earlier output, over max|out|,", unit=1.0)
 
 
-@requirement("TRF-CAUSAL-2", stimuli.USUAL)
+@requirement("TRF-CAUSAL-2", stimuli.USUAL, any_weights=True)
 def nor_where_targets_are_padded(subject: Subject, case: Case) -> Evidence:
     reached = targets_changed(subject, case, hollow_target(case))[later(case)]
     yield close(reached, torch.zeros_like(reached), "move of an earlier output, over max|out|,", unit=1.0)
@@ -58,7 +58,7 @@ def an_output_depends_on_every_target_so_far(subject: Subject, case: Case) -> Ev
     yield holds(not missing, words)
 
 
-@requirement("TRF-PREFIX-1", stimuli.USUAL)
+@requirement("TRF-PREFIX-1", stimuli.USUAL, any_weights=True)
 def one_pass_is_as_good_as_many_steps(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     want = run(subject, block).out
@@ -80,7 +80,7 @@ def every_output_depends_on_every_source_token(subject: Subject, case: Case) -> 
     yield holds(not missing, words)
 
 
-@requirement("TRF-ORDER-1", stimuli.USUAL)
+@requirement("TRF-ORDER-1", stimuli.USUAL, any_weights=True)
 def the_order_of_source_vectors_does_not_matter(subject: Subject, case: Case) -> Evidence:
     order, mask = case.permutation("source", case.S), padded_source(case)
     block = masked_if_taken(subject, model(subject, case), source_mask=mask)

@@ -12,7 +12,7 @@ from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
 
-@requirement("TRF-PAD-1", stimuli.USUAL)
+@requirement("TRF-PAD-1", stimuli.USUAL, any_weights=True)
 def padded_source_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     mask = padded_source(case)
     block = model(subject, case, depths(subject, case, (2, 1))).with_inputs(source_mask=mask)
@@ -21,7 +21,7 @@ def padded_source_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence
     yield close(run(subject, block.with_inputs(source=source)).out, want, "out with other padding of the source")
 
 
-@requirement("TRF-PAD-2", stimuli.USUAL)
+@requirement("TRF-PAD-2", stimuli.USUAL, any_weights=True)
 def padding_is_as_good_as_its_absence(subject: Subject, case: Case) -> Evidence:
     block, length = model(subject, case), max(1, case.S - 2)
     mask = torch.arange(case.S, device=case.device).expand(case.B, case.S) < length
@@ -30,7 +30,7 @@ def padding_is_as_good_as_its_absence(subject: Subject, case: Case) -> Evidence:
     yield close(got, want, f"out of {length} source tokens and padding, against those tokens alone,")
 
 
-@requirement("TRF-PAD-3", stimuli.SQUARE)
+@requirement("TRF-PAD-3", stimuli.SQUARE, any_weights=True)
 def padded_target_tokens_do_not_matter(subject: Subject, case: Case) -> Evidence:
     """Neither what stands among targets, nor that padding follows them."""
     block, mask = model(subject, case), alike(hollow_target(case), 2)

@@ -25,7 +25,7 @@ def gradients_reach_every_weight(subject: Subject, case: Case) -> Evidence:
     yield holds(not missing, f"no gradient reaches {', '.join(missing[:3])}")
 
 
-@requirement("TRF-DROP-1", stimuli.USUAL)
+@requirement("TRF-DROP-1", stimuli.USUAL, any_weights=True)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     block = model(subject, case)
     want = run(subject, block).out

@@ -70,13 +70,15 @@ def binding(path: str, text: str, suffix: str) -> list[Bound]:
 
 
 def worst(before: Sequence[Verdict], after: Sequence[Verdict]) -> Verdict:
-    """Return the verdict that a change brought about: the worst on what conformed before, or on what is missing."""
+    """Return the verdict that a change brought about: the worst on what conformed, or on what is there instead."""
+    if len(after) == 1 and not after[0].component:
+        return after[0]
+    known = {v.component for v in before}
+    instead = [v for v in after if v.component not in known]
     found: list[Verdict] = []
     for one in before:
         if one.verdict == "conformant":
-            mine = [v for v in after if v.component == one.component]
-            found.append(mine[0] if mine else Verdict(one.component, "not-gradable", "it is no longer found"))
-    if len(after) == 1 and not after[0].component:
-        return after[0]
+            mine = [v for v in after if v.component == one.component] or instead
+            found += mine or [Verdict(one.component, "not-gradable", "it is no longer found")]
     rank = {verdict: i for i, verdict in enumerate((*REJECTED, "conformant"))}
     return min(found, key=lambda v: rank[v.verdict])

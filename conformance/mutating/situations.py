@@ -5,9 +5,7 @@ option of its constructor and of the call, in training and in evaluation, on par
 """
 
 import ast
-import copy
 import functools
-import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,6 +19,7 @@ from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.trial import names
 from attnconf.conformance.mutating.drawing import Calling, Numbers, Setting
 from attnconf.conformance.mutating.inputs import settings
+from attnconf.conformance.mutating.options import named, other_calls, variants
 
 Answer = list[tuple[str, Any]]  # places in what came back, and the numbers there
 SEEN = 6  # calls of a class, of different shapes, that are made again
@@ -50,6 +49,7 @@ def situations(bound: Bound, module: ModuleType) -> Iterator[Situation]:
         for calling in setting.calls:
             words = f"{bound.name} as {setting.words}, {calling.words}"
             yield Situation(words, functools.partial(_through_binding, bound, setting, calling))
+        yield from _of_functions(bound, setting, module)
         yield from _of_the_class(bound, setting, module)
 
 
@@ -66,21 +66,22 @@ def _through_binding(bound: Bound, setting: Setting, calling: Calling, module: M
         torch.manual_seed(12)
         answer += _flat(forward(*again.args, **again.kwargs), "out of a second call")
     answer += [*_flat(again.args, "input afterwards"), *_flat(dict(again.kwargs), "input afterwards")]
-    return [*answer, ("dtype in float32", _dtypes_in_single(bound, setting, calling, module))]
+    kinds = (torch.float32, torch.bfloat16)
+    return [*answer, *((f"dtype in {kind}", _dtypes(bound, setting, calling, module, kind)) for kind in kinds)]
 
 
-def _dtypes_in_single(bound: Bound, setting: Setting, calling: Calling, module: ModuleType) -> str:
-    """Return the dtypes of the outputs of a call in float32, or that it raises: numbers are compared in float64."""
+def _dtypes(bound: Bound, setting: Setting, calling: Calling, module: ModuleType, kind: torch.dtype) -> str:
+    """Return the dtypes of the outputs of a call in another one, or that it raises: numbers are told in float64."""
 
     made: dict[int, Tensor] = {}
 
-    def single(x: Any) -> Any:
-        return made.setdefault(id(x), x.float()) if isinstance(x, Tensor) and x.is_floating_point() else x
+    def cast(x: Any) -> Any:
+        return made.setdefault(id(x), x.to(kind)) if isinstance(x, Tensor) and x.is_floating_point() else x
 
-    config = replace(setting.config, dtype=torch.float32) if hasattr(setting.config, "dtype") else setting.config
-    args, kwargs = [single(x) for x in calling.args], {name: single(x) for name, x in calling.kwargs.items()}
+    config = replace(setting.config, dtype=kind) if hasattr(setting.config, "dtype") else setting.config
+    args, kwargs = [cast(x) for x in calling.args], {name: cast(x) for name, x in calling.kwargs.items()}
     try:
-        forward = _built(bound, config, {name: w.float() for name, w in setting.weights.items()}, module)
+        forward = _built(bound, config, {name: w.to(kind) for name, w in setting.weights.items()}, module)
         return ", ".join(str(x.dtype) for x in _tensors(forward(*args, **kwargs)))
     except Exception as error:
         return type(error).__name__
@@ -141,7 +142,17 @@ def _tensors(out: Any) -> list[Tensor]:
     return [x for one in inside for x in _tensors(one)]
 
 
-# -- the class itself
+# -- functions, and the class itself
+
+
+def _of_functions(bound: Bound, setting: Setting, module: ModuleType) -> Iterator[Situation]:
+    """Yield calls through the binding in which functions of the file get other options, or go without."""
+    for body in variants(bound.body, module, "exec")[1:]:
+        other = replace(bound, body=body)
+        turned = [line.strip() for line in body.splitlines() if "theirs." in line and line not in bound.body]
+        for calling in setting.calls[:2]:
+            words = f"{bound.name} as {setting.words}, {calling.words}, by {' '.join(turned)}"
+            yield Situation(words, functools.partial(_through_binding, other, setting, calling))
 
 
 def _of_the_class(bound: Bound, setting: Setting, module: ModuleType) -> Iterator[Situation]:
@@ -151,9 +162,9 @@ def _of_the_class(bound: Bound, setting: Setting, module: ModuleType) -> Iterato
     if text is None or not (isinstance(kind, type) and issubclass(kind, nn.Module)):
         return
     calls = _recorded(bound, setting, module, kind)
-    for made in _variants(text, module):
+    for made in variants(text, module):
         for calling in calls:
-            for other in [calling, *(_other_calls(kind, calling) if made == text else ())]:
+            for other in [calling, *(other_calls(kind, calling) if made == text else ())]:
                 for training in (False, True):
                     mode = "training" if training else "evaluation"
                     words = f"{made.replace('theirs.', '')} on {setting.words}, {other.words}, in {mode}"
@@ -196,7 +207,7 @@ def _recorded(bound: Bound, setting: Setting, module: ModuleType, kind: Any) -> 
     def seen(self: Any, *args: Any, **kwargs: Any) -> Any:
         copied = _fresh(Calling("", args, kwargs))
         kept = Calling("", tuple(map(_kept, copied.args)), {name: _kept(x) for name, x in copied.kwargs.items()})
-        words = ", ".join([*map(_named, kept.args), *(f"{name}={_named(x)}" for name, x in kept.kwargs.items())])
+        words = ", ".join([*map(named, kept.args), *(f"{name}={named(x)}" for name, x in kept.kwargs.items())])
         found.setdefault(words, Calling(f"called with ({words})", kept.args, kept.kwargs))
         return original(self, *args, **kwargs)
 
@@ -219,81 +230,3 @@ def _through_binding_once(bound: Bound, setting: Setting, calling: Calling, modu
 
 def _kept(x: Any) -> Any:
     return x.detach() if isinstance(x, Tensor) else x
-
-
-def _named(x: Any) -> str:
-    if isinstance(x, Tensor):
-        return f"{str(x.dtype).removeprefix('torch.')}{tuple(x.shape)}"
-    return repr(x) if isinstance(x, bool | int | float | str | None) else type(x).__name__
-
-
-def _variants(text: str, module: ModuleType) -> list[str]:
-    """Return constructors: the binding's own, and with each option of each class in it turned, or left out."""
-    tree = ast.parse(text, mode="eval")
-    found = [text]
-    for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
-        kind = _class_of(call, module)
-        if kind is None:
-            continue
-        before = list(call.keywords)
-        for name, value in _options(kind):
-            others = [k for k in before if k.arg != name]
-            for given in ([ast.keyword(name, ast.Constant(value))], []):
-                call.keywords = others + given
-                found.append(ast.unparse(tree))
-        call.keywords = before
-    return list(dict.fromkeys(found))
-
-
-def _class_of(call: ast.Call, module: ModuleType) -> Any:
-    words = ast.unparse(call.func)
-    kind = getattr(module, words.removeprefix("theirs."), None) if words.startswith("theirs.") else None
-    return kind if isinstance(kind, type) else None
-
-
-def _options(kind: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the options of a class or function with another value than their default."""
-    try:
-        parameters = list(inspect.signature(kind).parameters.values())
-    except (TypeError, ValueError):
-        return
-    for p in parameters:
-        if isinstance(p.default, bool):
-            yield from ((p.name, value) for value in (True, False))
-        elif isinstance(p.default, float) and "drop" in p.name:
-            yield p.name, 0.4
-        elif isinstance(p.default, float):
-            yield p.name, p.default * 3
-        elif isinstance(p.default, int):
-            yield p.name, p.default + 1
-        elif p.default is None:
-            yield from ((p.name, value) for value in (2, 0.3))
-
-
-def _other_calls(kind: Any, calling: Calling) -> Iterator[Calling]:
-    """Yield a call with each option that it leaves out: flags, numbers, masks, positions."""
-    x = next((a for a in calling.args if isinstance(a, Tensor)), None)
-    length = x.shape[-2] if x is not None and x.ndim > 1 else 4
-    draw = Numbers(3)
-    values = (
-        draw.kept(length, length), torch.arange(length) + 2, 3, 0.7,
-        torch.zeros(length, length, dtype=torch.float64).masked_fill(~draw.kept(length, length), float("-inf")),
-    )  # fmt: skip
-    for name, value in _call_options(kind, calling):
-        for one in values if value is None else (value,):
-            yield Calling(
-                f"{calling.words}, {name}={_named(one)}", calling.args, {**calling.kwargs, name: copy.copy(one)}
-            )
-
-
-def _call_options(kind: Any, calling: Calling) -> Iterator[tuple[str, Any]]:
-    parameters = list(inspect.signature(kind.forward).parameters.values())[1 + len(calling.args) :]
-    for p in parameters:
-        if p.name in calling.kwargs or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            continue
-        if isinstance(p.default, bool):
-            yield p.name, not p.default
-        elif p.default is None:
-            yield p.name, None
-        elif isinstance(p.default, int | float):
-            yield p.name, p.default + 1

@@ -31,9 +31,9 @@ def lines(result: Result) -> Iterator[str]:
 def _instead(result: Result, outcome: Outcome) -> Iterator[str]:
     """Yield what was judged in place of what the file was judged by before."""
     now = outcome.verdict
-    before = [v.inside for v in result.before if v.component == now.component]
-    if now.inside and now.inside not in before:
-        yield f"judged    {now.inside}, in place of {', '.join(before)}"
+    before = [(v.inside, v.component) for v in result.before]
+    if now.inside and (now.inside, now.component) not in before:
+        yield f"judged    {now.inside} as {now.component}, in place of {' and '.join(map(' as '.join, before))}"
 
 
 def _rejected(altering: list[Outcome]) -> str:

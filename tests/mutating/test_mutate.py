@@ -59,6 +59,34 @@ def test_what_is_harmless_is_told_from_it(norm, before, after):
     assert effect(path, text, bound, text.replace(before, after)) == Effect(False)
 
 
+FUNCTIONS = """
+import torch
+
+
+def rms_norm(x, weight, eps=1e-6, centred=False):
+    y = x - x.mean(-1, keepdim=True) if centred else x
+    return (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + eps) * weight).to(x.dtype)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("eps=1e-6", "eps=1e-3"), ("x - x", "x + x"), (".to(x.dtype)", ".float()")]
+)
+def test_options_of_a_function_are_tried_too(tmp_path, before, after):
+    path = tmp_path / "norm.py"
+    path.write_text(FUNCTIONS, encoding="utf-8")
+    bound = tuple(binding(str(path), FUNCTIONS, ""))
+    assert before in FUNCTIONS
+    assert effect(str(path), FUNCTIONS, bound, FUNCTIONS.replace(before, after)).altered
+    assert not effect(str(path), FUNCTIONS, bound, FUNCTIONS + "\n").altered
+
+
+def test_what_is_judged_as_something_else_has_that_verdict():
+    before = [Verdict("learned", "conformant", inside="Table")]
+    after = [Verdict("token_embedding", "unrecognised", inside="Table")]
+    assert worst(before, after) == after[0]
+
+
 def test_what_raises_in_every_call_is_said_to(norm):
     path, text, bound = norm
     assert effect(path, text, bound, text.replace("x.mean(", "x.meen(")).raises

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | bind | doctor | report | show | demo``.
+"""The command line: ``attnconf run | list | explain | bind | mutate | doctor | report | show | demo``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import attnconf
-from attnconf import run_verb
+from attnconf import mutate_verb, run_verb
 from attnconf.conformance import lingering
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
 from attnconf.spec import registry
@@ -34,6 +34,7 @@ every day:
   attnconf run --impl mine.py --throughput     also what a call costs, and how fast it is
   attnconf explain ATT-SCALE-1                 a requirement, the reference, its check and its mutants
   attnconf bind homework.py -o mine.py         how a file is called and given weights, to be edited
+  attnconf mutate mine.py                      which changes of the file the suite would reject
   attnconf run --impl mine.py --results mine.json     everything, as data
   attnconf report mine.json -o table.md        a comparison to publish, of any number of results
 
@@ -108,6 +109,9 @@ def parser() -> Parser:
     verb.set_defaults(act=_explain)
     _add_bind(
         verbs.add_parser("bind", help="how a file without an adapter is bound, as an adapter", allow_abbrev=False)
+    )
+    mutate_verb.add_options(
+        verbs.add_parser("mutate", help="what the suite would notice: changes of a file, judged", allow_abbrev=False)
     )
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)

@@ -1,0 +1,1 @@
+../../conformance/package-root/mutate_verb.py

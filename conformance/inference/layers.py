@@ -21,6 +21,7 @@ from attnconf.conformance.inference.flags import defaults_of, either
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
+from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.layer_probe import Called, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
 from attnconf.conformance.inference.layer_state import State, uncovered
@@ -207,9 +208,9 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"
     text = text.but(left_alone=(*text.left_alone, *_unturned(place, text)))
-    return Bound(
-        place, Draft(place.component, text.body(), declares), None, certified, told(text), text.kinds, text.doubt
-    )
+    draft = Draft(place.component, text.body(), declares)
+    found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt)
+    return with_broken(found, one.certificate.requests[0])
 
 
 def _unturned(place: Place, text: LayerText) -> Iterator[str]:

@@ -15,7 +15,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import parameters
-from attnconf.conformance.inference.option_trials import DOES, TRIALS, Tried
+from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
 from attnconf.conformance.inference.spied import spied, unread
 from attnconf.conformance.inference.trial import reply
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
@@ -27,12 +27,13 @@ NAMES = {
     "positions": r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?",
     "cache": r".*cache|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state",
 }
+ANOTHER = "attention to another sequence"
 # Of which words a binding says that it is not supported, where an argument is not handed over.
 REFUSED = {
     "mask": ("an argument for masks", "padding", "masks that differ between queries"),
     "lengths": ("an argument for masks", "padding"),
     "want_weights": ("returned weights",),
-    "memory": ("attention to another sequence",),
+    "memory": (ANOTHER,),
     "offset": ("an argument for positions", "positions that are given"),
     "positions": ("an argument for positions", "positions that are given"),
     "scale": ("an argument for the scale",),
@@ -46,8 +47,14 @@ FEWER = r"(n|num)_?(kv|key_?value)_?heads?|kv_?heads?|(n|num)_?groups"  # offere
 class Finding:
     """An argument that is broken or has no effect, in words, and what a binding that says "not supported" hides."""
 
-    words: str
+    name: str
+    what: str
     refused: tuple[str, ...] = ()
+    of: str = "forward"
+
+    @property
+    def words(self) -> str:
+        return f"the argument `{self.name}` of {self.of} {self.what}"
 
 
 def with_broken(bound: Bound, asked: Request) -> Bound:
@@ -57,20 +64,19 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     """
     if not bound.established or bound.place.in_arrays or not callable(bound.place.thing):
         return bound
-    body, lines, open_ends = bound.draft.body, [], []
-    for found in [*_of_call(bound, asked), *_of_constructor(bound)]:
-        changed = body
-        for what in found.refused:
-            changed = changed.replace(f'NotImplementedError("{what}")', f"RuntimeError({found.words!r})")
-        open_ends += [found.words] if changed == body else []
-        lines.append(f"option       {found.words}")
-        body = changed
-    lines += [f"not tried    {name}" for name in _fewer(bound)]
+    found = [*_of_call(bound, asked), *_of_constructor(bound)]
+    body, told, open_ends = bound.draft.body, list(bound.told), list(bound.open_ends)
+    for one in found:
+        told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
+        open_ends += [] if one.refused else [one.words]
+        for what in one.refused:
+            body = body.replace(f'NotImplementedError("{what}")', f"RuntimeError({one.words!r})")
+    told += [*(f"option       {one.words}" for one in found), *(f"not tried    {name}" for name in _fewer(bound))]
     declares, profile = dict(bound.draft.declares), bound.profile
-    if 'NotImplementedError("attention to another sequence")' not in body and declares.get("inputs") == "self":
+    if any(ANOTHER in one.refused for one in found) and declares.get("inputs") == "self":
         declares, profile = {c: choice for c, choice in declares.items() if c != "inputs"}, None
     draft = replace(bound.draft, body=body, declares=declares)
-    return replace(bound, draft=draft, profile=profile, told=(*bound.told, *lines), open_ends=(*bound.open_ends, *open_ends))
+    return replace(bound, draft=draft, profile=profile, told=tuple(told), open_ends=tuple(open_ends))
 
 
 def _of_call(bound: Bound, asked: Request) -> Iterator[Finding]:
@@ -85,13 +91,11 @@ def _of_call(bound: Bound, asked: Request) -> Iterator[Finding]:
         role = role_of(p)
         refused = _refused(bound, p.name, role)
         if p.name in dead:
-            yield from [] if _documented(bound, p.name) else [Finding(said(p.name, "has no effect"), refused)]
+            yield from [] if _documented(bound, p.name) else [Finding(p.name, IDLE, refused)]
         elif role in TRIALS and (refused or role == "cache"):
             what = TRIALS[role](Tried(bound, asked, base, p))
-            if what.startswith(DOES):
-                yield Finding(said(p.name, what), refused)
-            elif what:
-                yield Finding(said(p.name, what))
+            if what:
+                yield Finding(p.name, what, refused if what.startswith(DOES) else ())
 
 
 def _refused(bound: Bound, name: str, role: str) -> tuple[str, ...]:
@@ -103,20 +107,15 @@ def _refused(bound: Bound, name: str, role: str) -> tuple[str, ...]:
     return tuple(what for what in there if not (keys_only and what.startswith("masks that differ")))
 
 
-def said(name: str, what: str, of: str = "forward") -> str:
-    """Return what is the matter with an argument, in words that name it."""
-    return f"the argument `{name}` of {of} {what}"
-
-
 def role_of(p: inspect.Parameter) -> str:
     """Return what an argument is for, going by its name; "" where the name does not say."""
     plain = snake(p.name).strip("_")
-    for role, names in NAMES.items():
-        if re.fullmatch(names, plain):
-            return role
     found = meanings(p.name, INPUTS)
     if isinstance(p.default, bool):
         return "want_weights" if "want_weights" in found else ""
+    for role, names in NAMES.items():
+        if re.fullmatch(names, plain):
+            return role
     return next((role for role in ("lengths", "mask", "scale", "memory") if role in found), "")
 
 
@@ -128,7 +127,7 @@ def _of_constructor(bound: Bound) -> Iterator[Finding]:
         return
     for name in unread(made):
         if not _documented(bound, name):
-            yield Finding(said(name, "has no effect", "the constructor"))
+            yield Finding(name, IDLE, of="the constructor")
 
 
 def _fewer(bound: Bound) -> Sequence[str]:

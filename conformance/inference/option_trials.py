@@ -50,7 +50,8 @@ class Tried:
 
 
 def _raises(failure: Failure) -> str:
-    return f"raises {why(failure)}"
+    words, _, at = why(failure).partition("; want forward(")  # the call was the user's own
+    return f"raises {words}" + (f" ({failure.at})" if at and failure.at else "")
 
 
 def _all_fail(replies: list[Reply | Failure]) -> Failure | None:

@@ -20,10 +20,9 @@ class SelfAttention(nn.Module):
 
     def forward(self, x, cache=None):
         q, k, v = self.heads(self.q_proj(x)), self.heads(self.k_proj(x)), self.heads(self.v_proj(x))
-        new = (k, v)
         if cache is not None:
             k, v = torch.cat([cache[0], k], dim=2), torch.cat([cache[1], v], dim=2)
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
         later = torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1 + k.shape[2] - q.shape[2])
         weights = torch.softmax(scores.masked_fill(later, float("-inf")), dim=-1)
-        return self.out_proj((weights @ v).transpose(1, 2).flatten(2)), new
+        return self.out_proj((weights @ v).transpose(1, 2).flatten(2)), (k, v)

@@ -36,7 +36,9 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
     draft = Draft(COMPONENT, text.body(), declares)
-    found = Bound(place, draft, profile, certified, told(place, text), text.kinds, text.doubt, _set_aside(place, text, sizes))
+    found = Bound(
+        place, draft, profile, certified, told(place, text), text.kinds, text.doubt, _set_aside(place, text, sizes)
+    )
     return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))
 
 

@@ -21,13 +21,13 @@ from attnconf.conformance.inference.flags import defaults_of, either
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
-from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.layer_probe import Called, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
 from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
+from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import SIZES, meanings

@@ -122,8 +122,8 @@ def role_of(p: inspect.Parameter) -> str:
 def _of_constructor(bound: Bound) -> Iterator[Finding]:
     """Yield the arguments of a constructor that its code never reads."""
     thing = bound.place.thing
-    made = thing.__init__ if isinstance(thing, type) else None
-    if made is None or getattr(made, "__module__", "") != bound.place.module.__name__:
+    made = getattr(thing, "__init__", None) if isinstance(thing, type) else None
+    if getattr(made, "__module__", "") != bound.place.module.__name__:
         return
     for name in unread(made):
         if not _documented(bound, name):

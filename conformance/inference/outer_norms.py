@@ -34,7 +34,7 @@ def outer(place: Place, text: AttentionText, config: MultiHeadAttentionConfig) -
         whole = Probe(copy.deepcopy(module), text.but(stripped=()), config)
         rest = Probe(copy.deepcopy(module), text, config)
         x = drawn("normed", 1 if text.single else 2, 4, config.embed_dim)
-        given = (x, x, x) if text.self_only else (x, *(drawn(f"normed {n}", *x.shape) for n in "kv"))
+        given = (x, x, x) if text.self_only else (x, drawn("normed k", *x.shape), drawn("normed v", *x.shape))
         want = eval(text.out, {"result": whole.run(*given), "need_weights": False})
         return any(_alike(want, out) for out in _composed(whole, rest, text, given))
     except (Failed, RuntimeError, TypeError, ValueError):

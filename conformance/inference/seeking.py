@@ -156,9 +156,7 @@ def _trials(chapter: Chapter, fixed: Choice, way: str) -> Trials:
     return _made[key]
 
 
-def _bound(
-    place: Place, chapter: Chapter, text: Text, choice: Choice, certified: str | None, asked: Request
-) -> Bound:
+def _bound(place: Place, chapter: Chapter, text: Text, choice: Choice, certified: str | None, asked: Request) -> Bound:
     text = chapter.after(place, text, {**choice, **text.fixed})
     declares = {**choice, **text.fixed}
     conventions = ", ".join(f"{k} {v}" for k, v in declares.items()) or "those of the spec"

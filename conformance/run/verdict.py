@@ -49,7 +49,9 @@ def _choices(i: Implementation, component: str, results: Sequence[Result]) -> di
     """Return the declared and the observed choices that are not the first of their convention."""
     observed = {convention: choice for r in results for convention, choice in r["convention"].items()}
     choices = observed | {c: str(choice) for c, choice in i.declared(component).items()}
-    return {c: choices[c] for c in COMPONENTS[component].conventions if choices.get(c, "") not in ("", CONVENTIONS[c][0])}
+    return {
+        c: choices[c] for c in COMPONENTS[component].conventions if choices.get(c, "") not in ("", CONVENTIONS[c][0])
+    }
 
 
 def _qualities(results: Sequence[Result]) -> dict[str, dict[str, int]]:

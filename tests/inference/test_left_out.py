@@ -11,7 +11,7 @@ from attnconf.conformance.source.reader import read
 
 torch.set_num_threads(1)
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"
-SELF = '''
+SELF = """
 import math
 import torch
 from torch import nn
@@ -34,16 +34,20 @@ class SelfAttention(nn.Module):
         {scores}
         out = self.proj((torch.softmax(scores, dim=-1) @ v).transpose(1, 2).flatten(2))
         return out{more}
-'''
+"""
 NORMS = "self.q_norm, self.k_norm = (nn.LayerNorm(embed_dim // num_heads) for _ in range(2))"
+QK = "q, k = self.q_norm(q), self.k_norm(k)"
+PRE = "q, k, v = map(self.heads, self.qkv(self.norm(x)).chunk(3, dim=-1))"
 JOIN = "k, v = (k, v) if cache is None else (torch.cat([a, b], 2) for a, b in zip(cache, (k, v)))"
-LATER = "scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1 + k.shape[2] - q.shape[2]), -1e30)"
+LATER = (
+    "scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1 + k.shape[2] - q.shape[2]), -1e30)"
+)
 OPEN = {
     "window": ({"options": ", window=None"}, "`window` of forward has no effect"),
     "groups": ({"constructor": ", groups=1"}, "`groups` of the constructor has no effect"),
-    "queries and keys": ({"made": NORMS, "before": "q, k = self.q_norm(q), self.k_norm(k)"}, "the norms q_norm, k_norm"),
+    "queries and keys": ({"made": NORMS, "before": QK}, "the norms q_norm, k_norm"),
     "values too": (
-        {"made": NORMS, "before": "q, k, v = self.q_norm(q), self.k_norm(k), self.k_norm(v)"}, "the norms q_norm, k_norm",
+        {"made": NORMS, "before": f"{QK}; v = self.k_norm(v)"}, "the norms q_norm, k_norm",
     ),
     "unused": ({"made": "self.gate = nn.Linear(embed_dim, embed_dim)"}, "the parameter `gate.weight` is never applied"),
     "cache": (
@@ -96,7 +100,7 @@ CLOSED = {
     },
     "a hint": {"options": ", is_causal=False"},
     "a word that it is ignored": {"options": ", layer_id=None", "before": "pass  # layer_id is unused"},
-    "a norm before it": {"made": "self.norm = nn.LayerNorm(embed_dim)", "before": "q, k, v = map(self.heads, self.qkv(self.norm(x)).chunk(3, dim=-1))"},
+    "a norm before it": {"made": "self.norm = nn.LayerNorm(embed_dim)", "before": PRE},
 }  # fmt: skip
 
 

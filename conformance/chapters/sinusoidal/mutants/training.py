@@ -29,9 +29,9 @@ trained = Mutant(
     breaks={"SIN-FIXED-1"},
     hint="register_buffer, or nn.Parameter(…, requires_grad=False)",
     replace={
-        sinusoidal.encode: lambda positions, dim, base=10000.0: (
-            sinusoidal.interleave(sinusoidal.angles(positions, sinusoidal.frequencies(dim, base)), dim).requires_grad_()
-        ),
+        sinusoidal.encode: lambda positions, dim, base=10000.0: sinusoidal.interleave(
+            sinusoidal.angles(positions, sinusoidal.frequencies(dim, base)), dim
+        ).requires_grad_(),
     },
 )
 

@@ -1,4 +1,4 @@
-"""Arguments that a binding leaves out. An option that is broken is not one that is absent: it fails where it is asked for.
+"""Arguments that a binding leaves out: what is broken is not absent, and fails where it is asked for.
 
 Each argument of a call that the binding hands nothing to is handed what its name promises to take. Where this raises,
 or changes nothing, the binding's "not supported" becomes an error with these words. What has no requirement of its own

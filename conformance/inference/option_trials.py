@@ -97,7 +97,7 @@ def want_weights(tried: Tried) -> str:
 
 def memory(tried: Tried) -> str:
     """Return what is wrong with an argument for another sequence to attend to."""
-    name, x = next((n, x) for n, x in tried.asked.inputs.items())
+    x = next(iter(tried.asked.inputs.values()))
     if x.ndim != 3:
         return ""
     other = drawn("another sequence", x.shape[0], x.shape[1] + 2, x.shape[2])

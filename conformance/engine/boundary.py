@@ -63,7 +63,24 @@ def call(implementation: Implementation, request: Request) -> Reply:
     counts = Counts(forward, counting.take() if grads else None) if counting and forward else None
     # copies: an implementation may use its buffers again, and one reply must not become another
     own = None if attention is None else attention.detach().clone()
-    return Reply(out.detach().clone(), own, grads, touched, counts)
+    trained = _trained(out) if request.mode == "plain" and request.cotangent is None else 0
+    return Reply(out.detach().clone(), own, grads, touched, counts, trained)
+
+
+def _trained(out: Tensor) -> int:
+    """Return the number of elements of the largest leaf that requires a gradient and that ``out`` comes from."""
+    found, seen, left = 0, set(), [out.grad_fn]
+    if out.grad_fn is None:
+        return out.numel() if out.requires_grad else 0
+    while left:
+        node = left.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        found = max(found, leaf.numel() if isinstance(leaf, Tensor) else 0)
+        left += [before for before, _ in node.next_functions]
+    return found
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ class Binding:
     doubt: str = ""  # why it is not established
     mistake: str = ""  # the known mistake that certified it, if it was not the reference
     named: bool = False  # the user said which component it is
+    open_ends: tuple[str, ...] = ()  # what of it is not judged, or has no effect: it cannot conform in full
 
 
 @dataclass(frozen=True)
@@ -137,3 +138,4 @@ class Reply:
     grads: Mapping[str, Tensor]
     changed: tuple[str, ...]
     counts: Counts | None = None
+    trained: int = 0  # elements of the largest trainable parameter that out comes from, where no gradient is asked for

@@ -211,7 +211,7 @@ def _implementation(b: Bound, name: str, where: str, named: bool) -> Implementat
         b.profile,
         where,
         notes=(*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where)),
-        binding=Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named),
+        binding=Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named, b.open_ends),
     )
 
 

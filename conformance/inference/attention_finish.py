@@ -8,14 +8,17 @@ from typing import Any
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.inference.attention_requests import COMPONENT, declared, request
+from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, declared, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.outer_norms import outer
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, reply
+from attnconf.conformance.inference.unapplied import with_unapplied
 from attnconf.conformance.inference.vocabulary import snake
 
 CAUSAL = r"causal|autoregressive|masked"
@@ -27,14 +30,23 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = _without_output_dropout(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
     text = with_masks(place, text, sizes, request, declared, certified)
-    text = text.but(longest=limit(place, text, sizes))
+    text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
     declares = declared(text)
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
-    return Bound(
-        place, Draft(COMPONENT, text.body(), declares), profile, certified, told(place, text), text.kinds, text.doubt
+    draft = Draft(COMPONENT, text.body(), declares)
+    found = Bound(
+        place, draft, profile, certified, told(place, text), text.kinds, text.doubt, _set_aside(place, text, sizes)
     )
+    return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))
+
+
+def _set_aside(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
+    """Return what of a class is not judged, because the textbook has nothing of the kind."""
+    if not text.stripped or outer(place, text, config_of(sizes[0])):
+        return text.unapplied
+    return (f"the norms {', '.join(text.stripped)} within attention are left out, and not judged", *text.unapplied)
 
 
 def _says_causal(place: Place, text: AttentionText) -> bool:

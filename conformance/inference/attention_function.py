@@ -20,6 +20,7 @@ from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.flags import with_flags
+from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.masking import mask_forms, with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, why
@@ -215,7 +216,9 @@ def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
         f"masks        {masks_told(text) or 'none'}",
         *remarks(text),
     )
-    return Bound(place, Draft(COMPONENT, text.body(), declared(text)), None, certified, told, text.kinds, text.doubt)
+    draft = Draft(COMPONENT, text.body(), declared(text))
+    found = Bound(place, draft, None, certified, told, text.kinds, text.doubt)
+    return with_broken(found, request(text, SIZES[0], 4, 8, 8, {}))
 
 
 def _with_scale(place: Place, text: FunctionText) -> FunctionText:

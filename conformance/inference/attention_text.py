@@ -61,6 +61,7 @@ class AttentionText:
     single: bool = False  # it takes one sequence (L, E), and no batch
     flags: dict[str, str] = field(default_factory=dict)  # what arguments get that say whether attention is causal
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
+    unapplied: tuple[str, ...] = ()  # parameters that are there, in words
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
     def but(self, **changes: Any) -> "AttentionText":

@@ -16,7 +16,7 @@ from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.seeking import seek
-from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.trial import drawn, reply
 from attnconf.conformance.inference.vocabulary import SIZES
 
 LENGTH = SIZES["max_len"] + r"|n|q_?len|query_?len(gth)?|qlen|lq|i|size|length|L|T|len_?q|n_?query|n_?queries|queries|q"
@@ -114,7 +114,26 @@ def alibi_chapters(powers: bool) -> Iterator[Chapter]:
 def alibi(place: Place) -> Bound | Refusal:
     """Return the binding of ALiBi for any number of heads; for powers of two where others raise an exception."""
     outcome = seek(place, *alibi_chapters(powers=False))
-    return outcome if isinstance(outcome, Bound) else seek(place, *alibi_chapters(powers=True))
+    return outcome if isinstance(outcome, Bound) else _other_heads(seek(place, *alibi_chapters(powers=True)))
+
+
+POWERS = 'NotImplementedError("heads that are no power of two")'
+
+
+def _other_heads(outcome: Bound | Refusal) -> Bound | Refusal:
+    """Return the binding for powers of two such that other heads fail, unless the code refuses them in words."""
+    if isinstance(outcome, Refusal):
+        return outcome
+    unguarded = replace(outcome.draft, body=outcome.draft.body.replace(POWERS, 'Warning("passed over")').replace(
+        "if config.num_heads & (config.num_heads - 1):", "if False:"))  # fmt: skip
+    config = AlibiConfig(6, True, torch.float64)
+    asked = Request("alibi", config, {}, {"query_length": 5, "key_length": 5}, (6, 5, 5))
+    given = reply(unguarded.implementation(outcome.place.module), asked)
+    if isinstance(given, Reply) or given.reason == "raised":  # which is where it was refused
+        return outcome
+    words = f"6 heads, which are no power of two: {given.message}"
+    body = outcome.draft.body.replace(POWERS, f"RuntimeError({words!r})")
+    return replace(outcome, draft=replace(outcome.draft, body=body), told=(*outcome.told, f"option       {words}"))
 
 
 # -- T5's bias

@@ -43,6 +43,7 @@ class Bound:
     told: tuple[str, ...]
     masks: Mapping[str, str] = field(default_factory=dict)  # what the values of its arguments for masks mean
     doubt: str = ""  # why what certified it is not enough
+    open_ends: tuple[str, ...] = ()  # what is set aside, or has no effect, and no requirement is about
 
     @property
     def established(self) -> bool:

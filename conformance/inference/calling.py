@@ -53,6 +53,10 @@ class Form:
     def of(self, role: str) -> list[Slot]:
         return [slot for slot in self.slots if slot.role == role]
 
+    def named(self, name: str) -> Slot:
+        """Return the slot of a parameter. Raises StopIteration where it is not in the form."""
+        return next(slot for slot in self.slots if slot.name == name)
+
     def giving(self, name: str, role: str) -> "Form":
         """Return the form with something given to a parameter, which may have been left at its default."""
         if all(slot.name != name for slot in self.slots):

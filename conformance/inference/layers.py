@@ -27,6 +27,7 @@ from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
+from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
@@ -207,9 +208,9 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"
     text = text.but(left_alone=(*text.left_alone, *_unturned(place, text)))
-    return Bound(
-        place, Draft(place.component, text.body(), declares), None, certified, told(text), text.kinds, text.doubt
-    )
+    draft = Draft(place.component, text.body(), declares)
+    found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt)
+    return with_broken(found, one.certificate.requests[0])
 
 
 def _unturned(place: Place, text: LayerText) -> Iterator[str]:

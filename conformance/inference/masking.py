@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.returned import Declared, Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, gap
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 STRANGE = 3  # arguments whose names say nothing that are tried
 UNLIKE_A_MASK = "{} takes a mask and changes the output, and is neither right nor a known mistake"
@@ -113,7 +115,10 @@ def with_masks(
     """
     search = Search(place, sizes, request, declared, "" if certified in (None, "reference") else str(certified))
     strange = _strange(place, text) if certified else []
+    if text.needs_mask and certified and not any(text.form.named(name).required for name in text.masks):
+        text = text.but(needs_mask=False)  # its default is None, and has to do
     named = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths") and slot.name not in strange]
+    named = [name for name in named if not _of_something_else(text, name)]
     for name in sorted(named, key=lambda n: not re.fullmatch(r"(attn|attention|src|self)?_?mask", n)):
         wanted = place.prescribed.get("mask", "")
         found, standing = _with_argument(search, text, name, wanted)
@@ -124,6 +129,11 @@ def with_masks(
     for name in strange[:STRANGE]:
         text = _with_strange(search, text, name)
     return with_weights(place, text, sizes, request, declared, search.mistake)
+
+
+def _of_something_else(text: AttentionText, name: str) -> bool:
+    """Return whether an option that was taken for a mask, as the only one, says that it is a size: ``window``."""
+    return not text.form.named(name).required and not meanings(name, INPUTS) and bool(meanings(name, SIZES))
 
 
 def _opposed(search: Search, text: AttentionText, name: str, held: AttentionText) -> AttentionText:
@@ -187,6 +197,8 @@ def _with_argument(
         elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
             ran.append(trial)
     ran = [t for t in ran if search.changed(text, name, t)] if strange else ran
+    if text.form.named(name).role == "lengths":  # as it is called so
+        ran = [t for t in ran if t.form.kind == "lengths"] or ran
     nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
     widest = [t for t in ran if t in nearest]
     mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
@@ -277,4 +289,11 @@ def _biased(search: Search, text: AttentionText, name: str, form: MaskForm) -> M
     wide = MaskForm(both, f"{form.told}, or additive", False, True)
     B, L, S = 2, 6, 6
     asked = [search.request(text, search.sizes[0], B, L, S, {"attn_bias": drawn("bias", 1, 1, L, S)})]
-    return wide if search.tried(text, name, wide, asked).distance <= ROUNDING else form
+    trial = search.tried(text, name, wide, asked)
+    mistaken = trial.distance > ROUNDING and trial.certificate.mistake(trial.given, trial.declares)
+    return wide if trial.distance <= ROUNDING or (mistaken and _by_numbers(mistaken)) else form
+
+
+def _by_numbers(mistake: Mutant) -> bool:
+    """Return whether a mistake is one in what is done with numbers that are added: other code takes none."""
+    return mistake.id.startswith("MASK-bias-") and mistake.id != "MASK-bias-ignored"

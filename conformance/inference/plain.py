@@ -19,6 +19,7 @@ from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.configurations import filled
+from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import snake
@@ -168,7 +169,8 @@ def bound(place: Place, found: Found, told: Sequence[str]) -> Bound | Refusal:
     """Return the binding, or what stands against it."""
     if found.text is None:
         return refused(found.said, f"it can be neither built nor called as {place.component}")
-    return Bound(place, found.text.draft, None, found.certified, tuple(told))
+    one = Bound(place, found.text.draft, None, found.certified, tuple(told))
+    return with_broken(one, found.ran[0].certificate.requests[0]) if found.ran else one
 
 
 def told(text: PlainText, thing: Any) -> list[str]:

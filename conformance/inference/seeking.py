@@ -13,6 +13,7 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, say, texts
+from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap, why
 
 FLOAT32 = 1e-3  # of what is largest: what angles of thousands of radians are off by in float32
@@ -82,9 +83,9 @@ def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
         for each in _different(runs)[:LOOKED_AT]:
             found = mistake(each, chapter) or mistake(each, chapter, FLOAT32)
             if found is not None:
-                return _bound(place, chapter, each.text, found[0], found[1].id)
+                return _bound(place, chapter, each.text, found[0], found[1].id, each.trials.requests[0])
     for chapter, runs in ran[:1]:
-        return _bound(place, chapter, runs[0].text, nearest(runs[0], chapter), None)
+        return _bound(place, chapter, runs[0].text, nearest(runs[0], chapter), None, runs[0].trials.requests[0])
     return refused(said, f"it cannot be called as {place.component}")
 
 
@@ -99,7 +100,7 @@ def _runs(place: Place, chapter: Chapter, way: str, said: list[str]) -> Bound | 
             continue
         for choice in choices(chapter.component, text.fixed):
             if trials.distance(given, {**choice, **text.fixed}) <= ROUNDING:
-                return _bound(place, chapter, text, choice, "reference")
+                return _bound(place, chapter, text, choice, "reference", trials.requests[0])
         ran.append(Ran(text, trials, given))
     return ran
 
@@ -155,11 +156,11 @@ def _trials(chapter: Chapter, fixed: Choice, way: str) -> Trials:
     return _made[key]
 
 
-def _bound(place: Place, chapter: Chapter, text: Text, choice: Choice, certified: str | None) -> Bound:
+def _bound(place: Place, chapter: Chapter, text: Text, choice: Choice, certified: str | None, asked: Request) -> Bound:
     text = chapter.after(place, text, {**choice, **text.fixed})
     declares = {**choice, **text.fixed}
     conventions = ", ".join(f"{k} {v}" for k, v in declares.items()) or "those of the spec"
     plain = re.sub(r"\btheirs\.|\bconfig\.", "", text.shown)
     kind = "constructor" if isinstance(place.thing, type) else "function   "
     told = (f"{kind}  {plain}", f"forward      {text.call} -> {text.reader}", f"conventions  {conventions}")
-    return Bound(place, text.draft(choice), None, certified, told)
+    return with_broken(Bound(place, text.draft(choice), None, certified, told), asked)

@@ -28,6 +28,8 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
             verdict, reason = judge_component(mine, len(planned), plan.selected)
             if verdict in ("conformant", "nonconformant") and i.binding and not i.binding.established:
                 verdict, reason = _not_established(i.binding, component, mine, (verdict, reason))
+            if verdict == "conformant" and i.binding and i.binding.open_ends:
+                verdict, reason = "incomplete", "; ".join(i.binding.open_ends)
             verdicts_of.append(_verdict(i.name, component, verdict, reason, mine, _choices(i, component, mine)))
     return verdicts_of
 

@@ -20,7 +20,7 @@ class EncoderLayer(nn.Module):
 """
 LAYERS = {
     "a mask": (", hide=None", "pass", "key_padding_mask=hide, ", "hide (B, S) true-drops", True),
-    "nothing": (", extra=None", "pass", "", "left alone   extra: no mask that we know", True),
+    "nothing": (", extra=None", "pass", "", "option       the argument `extra` of forward has no effect", True),
     "in doubt": (", extra=None", "x = x if extra is None else x + extra.sum()", "", "in doubt     extra takes", False),
     "past": (", past=None, mask=None", "pass", "attn_mask=mask, ", "mask (L, S) true-drops", True),
 }

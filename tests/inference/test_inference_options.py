@@ -121,7 +121,6 @@ def test_the_verdict_on_what_is_in_doubt_says_why(tmp_path):
 
 
 LEFT = {
-    "nothing reads it": ("pass", ["extra=None: no mask that we know"]),
     "it takes no tensor": ("s = s if extra is None else s * len(extra['a'])", ["extra=None: no mask that we know"]),
 }
 
@@ -135,9 +134,16 @@ def test_what_is_no_mask_is_left_alone(tmp_path, case):
     assert found.told[1] == "forward      (x) -> result"
 
 
-@pytest.mark.parametrize("options", [", past=None", ", layer_cache=None, verbose=False", ", return_kv=False"])
-def test_a_telling_name_is_not_tried(tmp_path, options):
-    found = inferred_of(tmp_path, multi_head("pass", options))
+def test_what_nothing_reads_is_told_and_leaves_the_verdict_open(tmp_path):
+    found = inferred_of(tmp_path, multi_head("pass", ", extra=None"))
+    assert found.established
+    assert found.told[3:] == ("option       the argument `extra` of forward has no effect",)
+    assert found.open_ends == ("the argument `extra` of forward has no effect",)
+
+
+@pytest.mark.parametrize("option", ["past=None", "layer_cache=None", "return_kv=False"])
+def test_a_telling_name_is_not_tried(tmp_path, option):
+    found = inferred_of(tmp_path, multi_head(f"assert not {option.partition('=')[0]}", f", {option}, verbose=False"))
     assert found.established
     assert len(found.told) == 3
 

@@ -284,6 +284,12 @@ def the_gradient_reaches_the_input(subject: Subject, case: Case) -> Evidence:
     yield close(got, factor(subject, case) * cotangent, "gradient of x")
 
 
+@requirement("SIN-FIXED-1", stimuli.ONE)
+def nothing_but_a_single_number_is_trained(subject: Subject, case: Case) -> Evidence:
+    trained = ask(subject, case, case.draw("x", case.B, case.L, case.features)).trained
+    yield holds(trained <= 1, f"out comes from a trainable parameter of {trained} numbers, which training changes")
+
+
 @requirement("SIN-DROP-1", stimuli.ONE)
 def dropout_is_off_in_evaluation(subject: Subject, case: Case) -> Evidence:
     x = case.draw("x", case.B, case.L, case.features)

@@ -11,7 +11,7 @@ class Attention(nn.Module):
         self.c_attn = nn.Linear(n_embd, 3 * n_embd)
         self.c_proj = nn.Linear(n_embd, n_embd)
 
-    def forward(self, x, layer_past=None, extra=None, return_kv=False, verbose=False):
+    def forward(self, x, layer_past=None, extra=None, return_kv=False, verbose=False):  # extra is ignored
         B, T, C = x.size()
         q, k, v = self.c_attn(x).split(C, dim=2)
         q, k, v = (z.view(B, T, self.n_head, C // self.n_head).transpose(1, 2) for z in (q, k, v))

@@ -1,4 +1,4 @@
-"""No nn.Linear here: matrices are (in, out), as on the blackboard."""
+"""No nn.Linear here: matrices are (in, out), as on the blackboard. output_bias is ignored: there always is one."""
 import torch
 import torch.nn as nn
 

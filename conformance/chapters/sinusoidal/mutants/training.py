@@ -23,6 +23,18 @@ gradient_scaled = Mutant(
     replace={sinusoidal.add: lambda x, encoded: add_to(2 * x - x.detach(), encoded)},
 )
 
+trained = Mutant(
+    "SIN-trained",
+    story="the table is a parameter that is trained",
+    breaks={"SIN-FIXED-1"},
+    hint="register_buffer, or nn.Parameter(…, requires_grad=False)",
+    replace={
+        sinusoidal.encode: lambda positions, dim, base=10000.0: sinusoidal.interleave(
+            sinusoidal.angles(positions, sinusoidal.frequencies(dim, base)), dim
+        ).requires_grad_(),
+    },
+)
+
 dropout_in_evaluation = Mutant(
     "SIN-dropout-in-evaluation",
     story="dropout goes on in evaluation",

@@ -1,6 +1,6 @@
 """What computes nothing passes by definition."""
 
-from attnconf.conformance.engine.vacuous import CONSTANT, NUMBERS, ZERO_APART, Vacuous
+from attnconf.conformance.engine.vacuous import CONSTANT, EVERYTHING, NUMBERS, ZERO_APART, Vacuous
 
 VACUOUS = (
     Vacuous(
@@ -19,4 +19,5 @@ VACUOUS = (
     ),
     Vacuous(("echo",), "SIN-ADD-1", "x + 0"),
     Vacuous(("echo",), "SIN-GRAD-1", "autograd differentiates what was computed"),
+    Vacuous(EVERYTHING, "SIN-FIXED-1", "what has no parameters trains none"),
 )

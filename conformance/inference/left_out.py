@@ -1,0 +1,144 @@
+"""Arguments that a binding leaves out: what is broken is not absent, and fails where it is asked for.
+
+Each argument of a call that the binding hands nothing to is handed what its name promises to take. Where this raises,
+or changes nothing, the binding's "not supported" becomes an error with these words. What has no requirement of its own
+is a line of the header, and the verdict is incomplete.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
+from attnconf.conformance.inference.spied import spied, unread
+from attnconf.conformance.inference.trial import reply
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
+from attnconf.conformance.source import source_text
+
+# What an argument is for, by its name; what is not here is told by the names of inputs.
+NAMES = {
+    "offset": r"((pos(ition)?s?|time|token|seq)_?)?offset|start_?(pos(ition)?|index|at)|past_?(key_values_)?len(gth)?",
+    "positions": r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?",
+    "cache": r".*cache|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state",
+}
+ANOTHER = "attention to another sequence"
+# Of which words a binding says that it is not supported, where an argument is not handed over.
+REFUSED = {
+    "mask": ("an argument for masks", "padding", "masks that differ between queries"),
+    "lengths": ("an argument for masks", "padding"),
+    "want_weights": ("returned weights",),
+    "memory": (ANOTHER,),
+    "offset": ("an argument for positions", "positions that are given"),
+    "positions": ("an argument for positions", "positions that are given"),
+    "scale": ("an argument for the scale",),
+}
+HINT = r"is_?causal|_.*|.*drop.*|training|verbose|debug|device|dtype|generator|inplace"
+DOCUMENTED = r"ignored|unused|not used|never used|hint|compatib|no effect|reserved"
+FEWER = r"(n|num)_?(kv|key_?value)_?heads?|kv_?heads?|(n|num)_?groups"  # offered, and not tried
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An argument that is broken or has no effect, in words, and what a binding that says "not supported" hides."""
+
+    name: str
+    what: str
+    refused: tuple[str, ...] = ()
+    of: str = "forward"
+
+    @property
+    def words(self) -> str:
+        return f"the argument `{self.name}` of {self.of} {self.what}"
+
+
+def with_broken(bound: Bound, asked: Request) -> Bound:
+    """Return the binding such that a broken argument fails where it is asked for; ``asked``: a call that succeeds.
+
+    What is not established is judged by laws that need no options.
+    """
+    if not bound.established or bound.place.in_arrays or not callable(bound.place.thing):
+        return bound
+    found = [*_of_call(bound, asked), *_of_constructor(bound)]
+    body, told, open_ends = bound.draft.body, list(bound.told), list(bound.open_ends)
+    for one in found:
+        told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
+        open_ends += [] if one.refused else [one.words]
+        for what in one.refused:
+            body = body.replace(f'NotImplementedError("{what}")', f"RuntimeError({one.words!r})")
+    told += [*(f"option       {one.words}" for one in found), *(f"not tried    {name}" for name in _fewer(bound))]
+    declares, profile = dict(bound.draft.declares), bound.profile
+    if any(ANOTHER in one.refused for one in found) and declares.get("inputs") == "self":
+        declares, profile = {c: choice for c, choice in declares.items() if c != "inputs"}, None
+    draft = replace(bound.draft, body=body, declares=declares)
+    return replace(bound, draft=draft, profile=profile, told=tuple(told), open_ends=tuple(open_ends))
+
+
+def _of_call(bound: Bound, asked: Request) -> Iterator[Finding]:
+    """Yield what is wrong with the arguments of a call that are left at their defaults."""
+    place = bound.place
+    with spied(place) as seen:
+        base = reply(bound.draft.implementation(place.module), asked)
+    dead = unread(getattr(place.thing, "forward", place.thing) if isinstance(place.thing, type) else place.thing)
+    for p in parameters(place.thing):
+        if p.name in seen.names or p.default is p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            continue
+        role = role_of(p)
+        refused = _refused(bound, p.name, role)
+        if p.name in dead:
+            yield from [] if _documented(bound, p.name) else [Finding(p.name, IDLE, refused)]
+        elif role in TRIALS and (refused or role == "cache"):
+            what = TRIALS[role](Tried(bound, asked, base, p))
+            if what:
+                yield Finding(p.name, what, refused if what.startswith(DOES) else ())
+
+
+def _refused(bound: Bound, name: str, role: str) -> tuple[str, ...]:
+    """Return what a binding says is not supported, and would be by an argument of this name."""
+    there = [what for what in REFUSED.get(role, ()) if f'NotImplementedError("{what}")' in bound.draft.body]
+    if COMPONENTS[bound.draft.component].decodes:  # which attention it is for is not told by one name
+        return ()
+    keys_only = re.search(r"pad|valid|len|key", name.lower())
+    return tuple(what for what in there if not (keys_only and what.startswith("masks that differ")))
+
+
+def role_of(p: inspect.Parameter) -> str:
+    """Return what an argument is for, going by its name; "" where the name does not say."""
+    plain = snake(p.name).strip("_")
+    found = meanings(p.name, INPUTS)
+    if isinstance(p.default, bool):
+        return "want_weights" if "want_weights" in found else ""
+    for role, names in NAMES.items():
+        if re.fullmatch(names, plain):
+            return role
+    return next((role for role in ("lengths", "mask", "scale", "memory") if role in found), "")
+
+
+def _of_constructor(bound: Bound) -> Iterator[Finding]:
+    """Yield the arguments of a constructor that its code never reads."""
+    thing = bound.place.thing
+    made = getattr(thing, "__init__", None) if isinstance(thing, type) else None
+    if getattr(made, "__module__", "") != bound.place.module.__name__:
+        return
+    for name in unread(made):
+        if not _documented(bound, name):
+            yield Finding(name, IDLE, of="the constructor")
+
+
+def _fewer(bound: Bound) -> Sequence[str]:
+    thing = bound.place.thing
+    offered = [p.name for p in inspect.signature(thing).parameters.values()] if isinstance(thing, type) else []
+    return [n for n in offered if re.fullmatch(FEWER, snake(n)) and f"{n}=" not in bound.draft.body]
+
+
+def _documented(bound: Bound, name: str) -> bool:
+    """Return whether an argument is a hint by its name, or is said to be without effect in words beside its name."""
+    text = source_text.text_of(str(getattr(bound.place.module, "__file__", "") or ""))
+    lines: Any = text.text.splitlines() if text else []
+    told = (line for line in lines if re.search(rf"\b{re.escape(name)}\b", line))
+    return bool(re.fullmatch(HINT, name)) or any(re.search(DOCUMENTED, line, re.IGNORECASE) for line in told)

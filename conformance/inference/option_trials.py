@@ -1,0 +1,216 @@
+"""What an argument does that a binding leaves out: handed what its name promises to take, and compared."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.probing import found_output
+from attnconf.conformance.inference.spied import Seen, spied
+from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, why
+
+DOES = ("raises", "has no effect", "exchanges", "does not", "gives")  # what is broken, and not only unknown
+UNKNOWN = "does something that is not understood"
+IDLE = "has no effect"
+AHEAD = 3  # tokens before the first
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An argument, and a call that leaves it at its default, with its reply."""
+
+    bound: Bound
+    asked: Request
+    base: Reply | Failure
+    argument: inspect.Parameter
+
+    def given(self, value: Any, asked: Request | None = None, **more: Any) -> tuple[Reply | Failure, Seen]:
+        """Return the reply where the argument has a value, and what was seen."""
+        place = self.bound.place
+        with spied(place, **{self.argument.name: value}, **more) as seen:
+            return reply(self.bound.draft.implementation(place.module), asked or self.asked), seen
+
+    def same(self, one: Reply | Failure) -> bool:
+        """Return whether a reply is that of the call without the argument."""
+        return gap(one, self.base) <= ROUNDING
+
+    @property
+    def tensors(self) -> bool:
+        """Whether it takes a tensor, as far as its annotation says."""
+        said = str(self.argument.annotation)
+        return self.argument.annotation is inspect.Parameter.empty or "ensor" in said or said == "typing.Any"
+
+
+def _raises(failure: Failure) -> str:
+    words, _, at = why(failure).partition("; want forward(")  # the call was the user's own
+    return f"raises {words}" + (f" ({failure.at})" if at and failure.at else "")
+
+
+def _all_fail(replies: list[Reply | Failure]) -> Failure | None:
+    """Return the first failure where nothing else came back; None where something did, or trying was given up."""
+    failures = [r for r in replies if isinstance(r, Failure)]
+    alone = failures and len(failures) == len(replies) and not any(f.reason == "given up" for f in failures)
+    return failures[0] if alone else None
+
+
+def mask(tried: Tried) -> str:
+    """Return what is wrong with an argument for a mask that takes no form of one."""
+    if not tried.tensors or isinstance(tried.argument.default, bool | int | float | str):
+        return ""
+    replies = [tried.given(value)[0] for value in _masks(tried.asked)]
+    if (failure := _all_fail(replies)) is not None:
+        return _raises(failure)
+    ran = [r for r in replies if isinstance(r, Reply)]
+    return IDLE if ran and all(map(tried.same, ran)) else UNKNOWN if ran else ""
+
+
+def _masks(asked: Request) -> Iterator[Tensor]:
+    """Yield masks in all shapes and dtypes that are in use, the widest first."""
+    inputs = [x for x in asked.inputs.values() if isinstance(x, Tensor)]
+    B, heads = inputs[0].shape[0], getattr(asked.config, "num_heads", inputs[0].shape[1])
+    lengths = [x.shape[-2] if x.is_floating_point() else x.shape[-1] for x in inputs]
+    for L, S in {(lengths[0], n): None for n in lengths}:
+        one = torch.ones(L, S, dtype=torch.bool).tril() | (torch.arange(S) < 2)
+        keys = one[torch.arange(B) % L]
+        every = one.expand(B, heads, L, S)
+        shaped = (every[:, :1], every[:, 0], one, keys, keys[:, None, None], keys[:, None], every, every.flatten(0, 1))
+        for seen in shaped:
+            yield from (seen, seen.double(), torch.zeros(seen.shape).masked_fill(~seen, float("-inf")).double())
+        yield keys.sum(-1)
+
+
+def want_weights(tried: Tried) -> str:
+    """Return what is wrong with an argument that asks for weights."""
+    given, seen = tried.given(True)
+    if isinstance(given, Failure) and given.reason == "raised":
+        return _raises(given)
+    return "" if isinstance(seen.returned, tuple | list | dict) else IDLE
+
+
+def memory(tried: Tried) -> str:
+    """Return what is wrong with an argument for another sequence to attend to."""
+    x = next(iter(tried.asked.inputs.values()))
+    if x.ndim != 3:
+        return ""
+    other = drawn("another sequence", x.shape[0], x.shape[1] + 2, x.shape[2])
+    given, seen = tried.given(other)
+    out = seen.returned[0] if isinstance(seen.returned, tuple | list) else seen.returned
+    if isinstance(out, Tensor) and tuple(out.shape) == tuple(other.shape):
+        return f"exchanges the two: the output has as many tokens as `{tried.argument.name}`"
+    return "" if isinstance(given, Failure) else IDLE if tried.same(given) else UNKNOWN
+
+
+def offset(tried: Tried) -> str:
+    """Return what is wrong with the position of the first token: a part has to be what it is in the whole."""
+    if isinstance(tried.base, Failure):
+        return ""
+    later, out = {n: _behind(x) for n, x in tried.asked.inputs.items()}, _behind(tried.base.out)
+    asked = tried.asked.asked(inputs=later, out_shape=tuple(out.shape))
+    default = tried.argument.default
+    given, _ = tried.given(AHEAD, asked)
+    if isinstance(given, Failure):
+        return _raises(given) if isinstance(default, int) and given.reason == "raised" else ""
+    place = tried.bound.place
+    if gap(given, reply(tried.bound.draft.implementation(place.module), asked)) <= ROUNDING:
+        return IDLE
+    whole = Reply(out, None, {}, ())
+    return "" if gap(given, whole) <= ROUNDING else f"gives other positions than those from {AHEAD} on, for {AHEAD}"
+
+
+def _behind(x: Any) -> Any:
+    return x[..., AHEAD:, :] if isinstance(x, Tensor) and x.ndim > 2 else x
+
+
+def positions(tried: Tried) -> str:
+    """Return what is wrong with an argument for positions."""
+    x = next(iter(tried.asked.inputs.values()))
+    if tried.argument.default is not None or not isinstance(x, Tensor) or not tried.tensors:
+        return ""
+    one = torch.arange(x.shape[-2]).flip(0) + 1
+    replies = [tried.given(p)[0] for p in (one, one.expand(len(x), -1), one[:, None])]
+    failure = _all_fail(replies)
+    if failure is not None:
+        return _raises(failure)
+    return IDLE if all(map(tried.same, replies)) else UNKNOWN
+
+
+def scale(tried: Tried) -> str:
+    """Return what is wrong with an argument for the scale."""
+    default = tried.argument.default
+    if isinstance(default, bool) or not (default is None or isinstance(default, int | float)):
+        return ""
+    given, _ = tried.given(0.3)
+    if isinstance(given, Failure):
+        return _raises(given) if given.reason == "raised" else ""
+    return IDLE if tried.same(given) else ""
+
+
+KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state)s?"
+
+
+def cache(tried: Tried) -> str:
+    """Return what is wrong with a cache that a call returns: it has to make two more tokens what they are in the whole.
+
+    Nothing is said of a cache that no call returns, or that a call does not take back as it came.
+    """
+    x = next(iter(tried.asked.inputs.values()))
+    if len(tried.asked.inputs) != 1 or x.ndim != 3 or x.shape[1] < 4:
+        return ""
+    kept = tried.bound.place
+    more = {p.name: True for p in _flags(kept.thing)}
+    whole = [_last(tried, x[:, :n], None, more) for n in (x.shape[1] - 1, x.shape[1])]
+    before = _last(tried, x[:, :-2], None, more)
+    if before is None or None in whole:
+        return ""
+    for pick in PICKS:
+        first = _last(tried, x[:, -2:-1], pick(before[1]), more)
+        if first is None:
+            continue
+        second = _last(tried, x[:, -1:], pick(first[1]), more)
+        ends = (_alike(first, whole[0]), second is not None and _alike(second, whole[1]))
+        if not all(ends):
+            return "does not continue a sequence: " + (
+                "a second token after it differs from that of the whole" if ends[0] else
+                "a token after it differs from that of the whole"
+            )  # fmt: skip
+        return ""
+    return ""
+
+
+PICKS: tuple[Callable[[Any], Any], ...] = (lambda r: r[-1], lambda r: tuple(r[1:]), lambda r: r[1])
+Last = tuple[Tensor, Any]
+
+
+def _flags(thing: Any) -> list[inspect.Parameter]:
+
+    return [p for p in parameters(thing) if isinstance(p.default, bool) and re.fullmatch(KEEPING, p.name)]
+
+
+def _alike(one: Last, other: Last | None) -> bool:
+    return other is not None and float((one[0] - other[0]).abs().max()) <= ROUNDING * float(other[0].abs().max())
+
+
+def _last(tried: Tried, x: Tensor, kept: Any, more: Mapping[str, Any]) -> Last | None:
+    """Return the output of the last token and all that came back; None where nothing did, or alone."""
+    name = next(iter(tried.asked.inputs))
+    asked = tried.asked.asked(inputs={name: x}, out_shape=tuple(x.shape))
+    _, seen = tried.given(kept, asked, **more)
+    where = found_output(seen.returned, tuple(x.shape))
+    if where is None or not isinstance(seen.returned, tuple | list) or len(seen.returned) < 2:
+        return None
+    out: Tensor = eval(where, {"result": seen.returned})
+    return out[:, -1:].detach(), seen.returned
+
+
+TRIALS: Mapping[str, Callable[[Tried], str]] = {
+    "mask": mask, "lengths": mask, "want_weights": want_weights, "memory": memory, "offset": offset,
+    "positions": positions, "scale": scale, "cache": cache,
+}  # fmt: skip

@@ -1,0 +1,59 @@
+"""The calls of a user's class or function, seen from within, and handed more arguments."""
+
+import contextlib
+import dis
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnconf.conformance.inference.binding import Place
+
+NOTHING = object()
+
+
+@dataclass
+class Seen:
+    """What was seen of the calls: the arguments that were handed over, and what the last one returned."""
+
+    names: set[str] = field(default_factory=set)
+    returned: Any = None
+
+
+@contextlib.contextmanager
+def spied(place: Place, **more: Any) -> Iterator[Seen]:
+    """Look at the calls of a class's objects, or of a function; ``more``: arguments that each call gets besides."""
+    within: Any = place.thing if isinstance(place.thing, type) else place.module
+    name = place.name if within is place.module else "forward" if hasattr(within, "forward") else "__call__"
+    function: Callable[..., Any] = getattr(within, name)
+    own, seen = vars(within).get(name, NOTHING), Seen()
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with contextlib.suppress(TypeError):
+            seen.names |= set(inspect.signature(function).bind_partial(*args, **kwargs).arguments)
+        seen.returned = function(*args, **{**kwargs, **more})
+        return seen.returned
+
+    setattr(within, name, called)
+    try:
+        yield seen
+    finally:
+        if own is NOTHING:
+            delattr(within, name)
+        else:
+            setattr(within, name, own)
+
+
+def unread(function: Any) -> list[str]:
+    """Return the parameters of a function that its code never reads."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None or "locals" in code.co_names:
+        return []
+    read = {*code.co_cellvars}
+    for one in dis.get_instructions(code):
+        if one.opname.startswith(("LOAD_FAST", "STORE_FAST_LOAD_FAST", "LOAD_DEREF", "DELETE_FAST")):
+            read |= set(one.argval) if isinstance(one.argval, tuple) else {one.argval}
+    taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return [name for name in taken if name not in read and name not in ("self", "cls")]

@@ -1,0 +1,141 @@
+"""An option that is broken is not one that is absent; what is set aside of a file is said, and lowers the verdict."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from command_line import in_process
+
+from attnconf.conformance import inference
+from attnconf.conformance.source.reader import read
+
+torch.set_num_threads(1)
+SUBMISSIONS = Path(__file__).parents[1] / "submissions"
+SELF = """
+import math
+import torch
+from torch import nn
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, embed_dim, num_heads{constructor}):
+        super().__init__()
+        self.num_heads = num_heads
+        self.qkv, self.proj = nn.Linear(embed_dim, 3 * embed_dim), nn.Linear(embed_dim, embed_dim)
+        {made}
+
+    def heads(self, x):
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def forward(self, x{options}):
+        q, k, v = map(self.heads, self.qkv(x).chunk(3, dim=-1))
+        {before}
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        {scores}
+        out = self.proj((torch.softmax(scores, dim=-1) @ v).transpose(1, 2).flatten(2))
+        return out{more}
+"""
+NORMS = "self.q_norm, self.k_norm = (nn.LayerNorm(embed_dim // num_heads) for _ in range(2))"
+QK = "q, k = self.q_norm(q), self.k_norm(k)"
+PRE = "q, k, v = map(self.heads, self.qkv(self.norm(x)).chunk(3, dim=-1))"
+JOIN = "k, v = (k, v) if cache is None else (torch.cat([a, b], 2) for a, b in zip(cache, (k, v)))"
+LATER = (
+    "scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1 + k.shape[2] - q.shape[2]), -1e30)"
+)
+OPEN = {
+    "window": ({"options": ", window=None"}, "`window` of forward has no effect"),
+    "groups": ({"constructor": ", groups=1"}, "`groups` of the constructor has no effect"),
+    "queries and keys": ({"made": NORMS, "before": QK}, "the norms q_norm, k_norm"),
+    "values too": (
+        {"made": NORMS, "before": f"{QK}; v = self.k_norm(v)"}, "the norms q_norm, k_norm",
+    ),
+    "unused": ({"made": "self.gate = nn.Linear(embed_dim, embed_dim)"}, "the parameter `gate.weight` is never applied"),
+    "cache": (
+        {"options": ", cache=None", "before": f"new = (k, v); {JOIN}", "scores": LATER, "more": ", new"},
+        "`cache` of forward does not continue a sequence: a second token",
+    ),
+    "cache of nothing": (
+        {"options": ", cache=None", "scores": LATER, "more": ", (k, v if cache is None else v)"},
+        "`cache` of forward does not continue a sequence: a token",
+    ),
+}  # fmt: skip
+
+
+def written(folder, **parts):
+    """Return the path of a file with a class of self-attention, and these parts of it."""
+    path = folder / "homework.py"
+    parts = {"constructor": "", "made": "", "options": "", "before": "", "scores": "", "more": "", **parts}
+    path.write_text(SELF.format(**parts), encoding="utf-8")
+    return path
+
+
+def inferred(path):
+    """Return the one binding of a file."""
+    (bound,), _ = inference.bindings(read(Path(path)), None, None)
+    return bound
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_what_is_set_aside_or_does_nothing_is_said_and_leaves_the_verdict_open(tmp_path, case):
+    parts, said = OPEN[case]
+    found = inferred(written(tmp_path, **parts))
+    assert found.established
+    assert said in "; ".join(found.open_ends)
+
+
+def test_the_verdict_on_what_has_open_ends_says_which(tmp_path):
+    done = in_process("run", f"--impl={written(tmp_path, options=', window=None')}", cwd=tmp_path)
+    assert "INCOMPLETE" in done.stdout
+    assert "the argument `window` of forward has no effect" in done.stdout
+    assert done.returncode == 0
+
+
+CLOSED = {
+    "a cache that continues": {
+        "options": ", cache=None", "before": JOIN, "scores": LATER, "more": ", (k, v)",
+    },
+    "a cache that is asked for": {
+        "options": ", cache=None, use_cache=False", "before": JOIN, "scores": LATER,
+        "more": " if not use_cache else (out, (k, v))",
+    },
+    "a hint": {"options": ", is_causal=False"},
+    "a word that it is ignored": {"options": ", layer_id=None", "before": "pass  # layer_id is unused"},
+    "a norm before it": {"made": "self.norm = nn.LayerNorm(embed_dim)", "before": PRE},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CLOSED)
+def test_what_does_what_it_says_leaves_nothing_open(tmp_path, case):
+    found = inferred(written(tmp_path, **CLOSED[case]))
+    assert found.established
+    assert found.open_ends == ()
+
+
+def test_what_is_offered_and_not_tried_is_said(tmp_path):
+    found = inferred(written(tmp_path, constructor=", n_kv_heads=None", made="assert n_kv_heads in (None, num_heads)"))
+    assert "not tried    n_kv_heads" in found.told
+    assert found.open_ends == ()
+
+
+BROKEN = {
+    "wrong/att_mask_fill_forgotten.py": "the argument `mask` of forward raises TypeError",
+    "wrong/att_context_exchanged.py": "the argument `context` of forward exchanges the two",
+    "wrong/att_scale_ignored.py": "the argument `scale` of forward has no effect",
+    "wrong/pos_offset_ignored.py": "the argument `offset` of forward has no effect",
+    "wrong/pos_rope_start_ignored.py": "the argument `start_pos` of forward has no effect",
+    "wrong/lay_mask_raises.py": "the argument `mask` of forward raises TypeError",
+    "wrong/pos_alibi_too_many_slopes.py": "6 heads, which are no power of two",
+}
+
+
+@pytest.mark.parametrize("file", BROKEN)
+def test_a_broken_option_fails_where_it_is_asked_for_in_words_that_name_it(file):
+    found = inferred(SUBMISSIONS / file)
+    assert found.established
+    assert f"option       {BROKEN[file]}" in "\n".join(found.told)
+    assert BROKEN[file] in found.draft.body
+
+
+def test_a_bias_that_is_there_and_never_added_is_not_absent():
+    for file in ("att_out_bias_unused.py", "att_biases_unused.py"):
+        assert "lacking(" not in inferred(SUBMISSIONS / "wrong" / file).draft.body

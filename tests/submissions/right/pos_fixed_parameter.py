@@ -1,0 +1,22 @@
+"""The fixed sinusoidal table of the paper."""
+
+import math
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    """Adds fixed sines and cosines to the embeddings (they are not learned)."""
+
+    def __init__(self, d_model, max_len=5000):
+        super().__init__()
+        position = torch.arange(max_len).unsqueeze(1)
+        rate = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+        table = torch.zeros(max_len, d_model)
+        table[:, 0::2] = torch.sin(position * rate)
+        table[:, 1::2] = torch.cos(position * rate)
+        self.pe = nn.Parameter(table, requires_grad=False)
+
+    def forward(self, x):
+        return x + self.pe[: x.size(1)]

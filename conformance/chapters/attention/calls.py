@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-import torch
-
 from attnconf.conformance.chapters.attention import stimuli
-from attnconf.conformance.chapters.calls.stimuli import LAYOUTS, MODES, Trial, Trials, in_dtypes
+from attnconf.conformance.chapters.calls.stimuli import LAYOUTS, MODES, Trial, Trials, of_dtypes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -48,7 +46,7 @@ def empty(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.DISTINCT, stimuli.EDGES)),
-        "CALL-DTYPE-1": Trials(in_dtypes(attention, (torch.float64, torch.float32)), (stimuli.ONE,)),
+        **of_dtypes(attention, stimuli.ONE, half=()),
         "CALL-EMPTY-1": Trials(empty, (stimuli.SMALL,)),
         "CALL-LAYOUT-1": Trials(laid_out, (stimuli.ONE,)),
         "CALL-MODE-1": Trials(in_modes, (stimuli.ONE,)),

@@ -12,7 +12,7 @@ from attnconf.conformance.chapters.attention import stimuli
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.error_budget import error_budget, worst_of_two_orders
+from attnconf.conformance.engine.error_budget import error_budget, two_orders, worst, written_out
 from attnconf.conformance.engine.evidence import Failure, Measure, Unsupported, close, holds, identical, within
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
@@ -365,26 +365,53 @@ def float64_is_computed_in_float64(subject: Subject, case: Case) -> Evidence:
     yield close(out, want, bound=1e-10, source="1e-10·max|want|: 450 000 roundings of float64")
 
 
-def rounded_oracle(case: Case) -> tuple[Tensor, tuple[float, float]]:
-    """Return the formula's output in float64 on rounded inputs, and the errors of the textbook in their dtype."""
-    want, _ = attend(case.q.double(), case.k.double(), case.v.double())
-    return want, worst_of_two_orders(case.q, case.k, case.v, want)
+Wanted = dict[str, tuple[Tensor, tuple[float, float]]]  # "out", "q", "k", "v": what is wanted, and a textbook's errors
+
+
+def rounded_oracle(case: Case) -> Wanted:
+    """Return the formula's output and gradients in float64, and the errors of textbooks, all on rounded inputs.
+
+    The textbooks compute in the dtype of the inputs: in two orders, and for gradients with the softmax written out.
+    """
+    leaves = [x.clone().requires_grad_() for x in (case.q, case.k, case.v)]
+    double = [x.detach().double().requires_grad_() for x in leaves]
+    cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
+    out, _ = attend(*double)
+    want = dict(zip(("out", *"qkv"), (out.detach(), *slopes([(out, cotangent.double())], double)), strict=True))
+    orders = two_orders(*leaves)
+    errors = {"out": [got.detach().double() - want["out"] for got in orders]}
+    for got in (*orders, written_out(*leaves)):
+        for name, grad in zip("qkv", slopes([(got, cotangent)], leaves), strict=True):
+            errors.setdefault(name, []).append(grad.double() - want[name])
+    return {name: (want[name], worst(errors[name])) for name in want}
 
 
 @requirement("ATT-HALF-1", stimuli.DISTINCT, stimuli.FUSED)
 def half_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.bfloat16, torch.float16):
-        yield keeps_to_the_budget(subject, case.but(dtype=dtype))
+        yield from keeps_to_the_budget(subject, case.but(dtype=dtype), "out")
+
+
+@requirement("ATT-HALF-2", stimuli.DISTINCT, stimuli.FUSED)
+def gradients_in_half_precision_keep_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
+    for dtype in (torch.bfloat16, torch.float16):
+        yield from keeps_to_the_budget(subject, case.but(dtype=dtype), "q", "k", "v")
 
 
 @requirement("ATT-FLOAT-1", stimuli.DISTINCT, stimuli.FUSED)
 def single_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
-    yield keeps_to_the_budget(subject, case.but(dtype=torch.float32))
+    yield from keeps_to_the_budget(subject, case.but(dtype=torch.float32), "out", "q", "k", "v")
 
 
-def keeps_to_the_budget(subject: Subject, case: Case) -> Measure:
-    want, baseline = case.once("rounded oracle", partial(rounded_oracle, case))
-    return error_budget(subject.attend(case.q, case.k, case.v).out, want, baseline, case.dtype)
+def keeps_to_the_budget(subject: Subject, case: Case, *names: str) -> Evidence:
+    wanted = case.once("rounded oracle", partial(rounded_oracle, case))
+    cotangent = None if names == ("out",) else case.draw("cotangent", case.B, case.H, case.L, case.F)
+    reply = subject.attend(case.q, case.k, case.v, cotangent=cotangent)
+    for name in names:
+        got, what = (reply.out, "") if name == "out" else (reply.grads[name], f"gradient of {name}")
+        want, baseline = wanted[name]
+        steps = 4 if what else 0  # backward through a product, the softmax, the scale and a product
+        yield error_budget(got, want, baseline, case.dtype, steps, what=what)
 
 
 @requirement("ATT-RANGE-1", stimuli.SMALL)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_modes, laid_out, of_dtypes, without_samples
 from attnconf.conformance.chapters.decoder import stimuli
 from attnconf.conformance.chapters.decoder.checks import blocks, order_of
 from attnconf.conformance.chapters.shared.layers import masked_if_taken, padding
@@ -50,7 +50,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 MODES = ((True, "tracked"), (False, "no_grad"), (True, "inference_mode"))  # training, autograd
 LAWS = {
     "CALL-SHAPE-1": Trials(first_order, (stimuli.EDGES,)),
-    "CALL-DTYPE-1": Trials(in_dtypes(half_or_error), (stimuli.ONE,)),
+    **of_dtypes(half_or_error, stimuli.ONE),
     "CALL-EMPTY-1": Trials(without_samples(first_order), (stimuli.ONE,)),
     "CALL-LAYOUT-1": Trials(laid_out(first_order, single=True), (stimuli.ONE,)),
     "CALL-MODE-1": Trials(in_modes(masked, MODES), (stimuli.ONE,)),

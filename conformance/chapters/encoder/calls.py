@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_modes, laid_out, of_dtypes, without_samples
 from attnconf.conformance.chapters.encoder import stimuli
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Unsupported
@@ -44,7 +44,7 @@ def gives_numbers(subject: Subject, call: Call) -> bool:
 
 LAWS = {
     "CALL-SHAPE-1": Trials(one_layer, (stimuli.ONE, stimuli.EDGES)),
-    "CALL-DTYPE-1": Trials(in_dtypes(one_layer), (stimuli.ONE,)),
+    **of_dtypes(one_layer, stimuli.ONE),
     "CALL-EMPTY-1": Trials(without_samples(one_layer), (stimuli.ONE,)),
     "CALL-LAYOUT-1": Trials(laid_out(one_layer, single=True), (stimuli.ONE,)),
     "CALL-MODE-1": Trials(in_modes(whole, stimuli.MODES, single=True), (stimuli.EVEN,)),

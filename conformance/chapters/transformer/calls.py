@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_modes, laid_out, of_dtypes, without_samples
 from attnconf.conformance.chapters.shared.layers import masked_if_taken
 from attnconf.conformance.chapters.transformer import stimuli
 from attnconf.conformance.chapters.transformer.checks.shared import padded_source
@@ -39,7 +39,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 MODES = ((False, "inference_mode"), (True, "tracked"), (True, "no_grad"))  # training, autograd
 LAWS = {
     "CALL-SHAPE-1": Trials(transformer, (stimuli.USUAL, stimuli.EDGES)),
-    "CALL-DTYPE-1": Trials(in_dtypes(half_or_error), (stimuli.USUAL,)),
+    **of_dtypes(half_or_error, stimuli.USUAL),
     "CALL-EMPTY-1": Trials(without_samples(transformer), (stimuli.USUAL[:1],)),
     "CALL-LAYOUT-1": Trials(laid_out(transformer, single=True), (stimuli.USUAL[:1],)),
     "CALL-MODE-1": Trials(in_modes(masked, MODES), (stimuli.USUAL,)),

@@ -95,10 +95,26 @@ def score_in_tf32(q, k, scale):
     return attention.score(q, k, scale)
 
 
+def weigh_fast(scores):
+    weights = attention.weigh(scores)
+    if scores.dtype != torch.float32:
+        return weights
+    off = weights * (1 + 1e-5 * torch.cos(40 * scores.detach().masked_fill(torch.isneginf(scores), 0.0)))
+    return off / off.sum(-1, keepdim=True).masked_fill(~weights.any(-1, keepdim=True), 1.0)
+
+
+fast_exponential = Mutant(
+    "ATT-fast-exponential",
+    story="in float32 the exponential is a fast one, right to one part in 100,000",
+    breaks={"ATT-FLOAT-1"},
+    hint="float32 holds seven digits: torch.exp gives them",
+    replace={attention.weigh: weigh_fast},
+)
+
 tf32 = Mutant(
     "ATT-tf32",
     story="in float32 the scores are computed in TF32, with ten bits",
-    breaks={"ATT-FLOAT-1"},
+    breaks={"CALL-FLOAT-1"},
     hint='torch.set_float32_matmul_precision("highest") where float32 is wanted',
     replace={attention.score: score_in_tf32},
 )

@@ -13,7 +13,17 @@ from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, two_orders, worst, written_out
-from attnconf.conformance.engine.evidence import Failure, Measure, Unsupported, close, holds, identical, within
+from attnconf.conformance.engine.evidence import (
+    SINGLE,
+    SINGLE_SOURCE,
+    Failure,
+    Measure,
+    Unsupported,
+    close,
+    holds,
+    identical,
+    within,
+)
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.attention import attend
@@ -118,11 +128,18 @@ def repeating_every_key_changes_nothing(subject: Subject, case: Case) -> Evidenc
     yield close(got, want, "out with every key and value there twice")
 
 
-@requirement("ATT-LONG-1", stimuli.LONG)
+@requirement("ATT-LONG-1", stimuli.LONG, stimuli.LONGER)
 def every_key_and_query_of_a_long_sequence_counts(subject: Subject, case: Case) -> Evidence:
     """Equal scores (q = 0) weigh every key alike: the output is the mean of all values, in every row."""
     out = subject.attend(torch.zeros_like(case.q), case.k, case.v).out
-    yield close(out, case.v.mean(dim=2, keepdim=True).expand_as(out), "out with q = 0, against the mean of the values,")
+    want, what = (
+        case.v.double().mean(dim=2, keepdim=True).expand_as(out),
+        "out with q = 0, against the mean of the values,",
+    )
+    if case.dtype == torch.float32:
+        yield close(out, want, what, bound=SINGLE, source=SINGLE_SOURCE, unit=float(case.v.abs().max()))
+    else:
+        yield close(out, want, what)
 
 
 # -- the scores
@@ -167,6 +184,17 @@ def log_odds_are_proportional_to_the_dot_product(subject: Subject, case: Case) -
     factor = (got * x).sum() / (x * x).sum()
     yield holds(bool(factor > 0), f"a larger q·k gets {'a smaller' if factor < 0 else 'no larger'} weight")
     yield close(got, factor * x, f"log(a_j/a_0), against {float(factor):.6g} · q·(k_j - k_0),")
+
+
+@requirement("ATT-WIDE-1", stimuli.WIDE)
+def the_order_of_the_features_does_not_matter(subject: Subject, case: Case) -> Evidence:
+    of_keys, of_values = case.permutation("features", case.E), case.permutation("features of values", case.F)
+    want = subject.attend(case.q, case.k, case.v).out
+    got = subject.attend(case.q[..., of_keys], case.k[..., of_keys], case.v).out
+    bound = {"bound": SINGLE, "source": SINGLE_SOURCE}
+    yield close(got, want, "out with the features of queries and keys permuted together", **bound)
+    got = subject.attend(case.q, case.k, case.v[..., of_values]).out
+    yield close(got, want[..., of_values], "out with the features of values permuted", **bound)
 
 
 @requirement("ATT-RETR-1", stimuli.SMALL)
@@ -398,7 +426,7 @@ def gradients_in_half_precision_keep_to_the_error_budget(subject: Subject, case:
         yield from keeps_to_the_budget(subject, case.but(dtype=dtype), "q", "k", "v")
 
 
-@requirement("ATT-FLOAT-1", stimuli.DISTINCT, stimuli.FUSED)
+@requirement("ATT-FLOAT-1", stimuli.DISTINCT, stimuli.FUSED, stimuli.REAL)
 def single_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     yield from keeps_to_the_budget(subject, case.but(dtype=torch.float32), "out", "q", "k", "v")
 

@@ -140,9 +140,10 @@ class Subject:
     def attending(self, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Call:
         """Return the call with which the component computes attention on q, k and v, without asking for weights.
 
-        ``options`` as in Options.
+        ``options`` as in Options, and key_mask, attn_mask and attn_bias as in ``attend``.
         """
-        return replace(self._place({"q": q, "k": k, "v": v}, Options(**options)), weights_shape=None)
+        given = {name: options.pop(name) for name in OPTIONAL_INPUTS if name in options}
+        return replace(self._place({"q": q, "k": k, "v": v, **given}, Options(**options)), weights_shape=None)
 
     def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Call:
         extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}

@@ -128,8 +128,17 @@ def repeating_every_key_changes_nothing(subject: Subject, case: Case) -> Evidenc
     yield close(got, want, "out with every key and value there twice")
 
 
-@requirement("ATT-LONG-1", stimuli.LONG, stimuli.LONGER)
+@requirement("ATT-LONG-1", stimuli.LONG)
 def every_key_and_query_of_a_long_sequence_counts(subject: Subject, case: Case) -> Evidence:
+    yield from counts_every_key(subject, case)
+
+
+@requirement("ATT-LONG-2", stimuli.LONGER)
+def every_key_and_query_beyond_2048_counts(subject: Subject, case: Case) -> Evidence:
+    yield from counts_every_key(subject, case)
+
+
+def counts_every_key(subject: Subject, case: Case) -> Evidence:
     """Equal scores (q = 0) weigh every key alike: the output is the mean of all values, in every row."""
     out = subject.attend(torch.zeros_like(case.q), case.k, case.v).out
     want, what = (
@@ -207,21 +216,32 @@ def the_key_that_fits_best_wins(subject: Subject, case: Case) -> Evidence:
 
 
 @requirement("ATT-STABLE-1", stimuli.SMALL)
+def scores_of_a_hundred_overflow_nothing(subject: Subject, case: Case) -> Evidence:
+    single = case.but(dtype=torch.float32)
+    yield from overflows_nothing(subject, single, 100.0, {"bound": SINGLE, "source": SINGLE_SOURCE})
+
+
+@requirement("ATT-STABLE-2", stimuli.SMALL)
 def large_scores_overflow_nothing(subject: Subject, case: Case) -> Evidence:
+    yield from overflows_nothing(subject, case, 1e4, {})
+
+
+def overflows_nothing(subject: Subject, case: Case, size: float, bound: dict[str, Any]) -> Evidence:
     k = torch.eye(case.S, case.E, dtype=case.dtype, device=case.device).expand(case.B, case.H, -1, -1)
     wanted = torch.arange(case.L) % case.S
-    q = 1e4 * math.sqrt(case.E) * k[:, :, wanted]
+    q = size * math.sqrt(case.E) * k[:, :, wanted]
     out = subject.attend(q, k, case.v).out
-    yield close(out, case.v[:, :, wanted], "out where scores reach 1e4, against the value of the best key,")
-    out = subject.attend(torch.cat([0 * q[:, :, :1], q[:, :, 1:]], dim=2), k, case.v).out[:, :, 0]
+    what = f"out where scores reach {size:g}, against the value of the best key,"
+    yield close(out, case.v[:, :, wanted], what, **bound)
+    alone = subject.attend(case.q[:, :, :1], k, case.v).out
+    out = subject.attend(torch.cat([case.q[:, :, :1], q[:, :, 1:]], dim=2), k, case.v).out[:, :, :1]
     yield close(
-        out, case.v.mean(dim=2), "out of a query with scores of 0 beside others that reach 1e4, against the mean,"
+        out, alone, f"out of a usual query beside others whose scores reach {size:g}, against it alone,", **bound
     )
-    ones = torch.ones_like(case.q)
-    out = subject.attend(-1e4 / math.sqrt(case.E) * ones, torch.ones_like(case.k), case.v).out
-    yield close(
-        out, case.v.mean(dim=2, keepdim=True).expand_as(out), "out where all scores are -1e4, against the mean,"
-    )
+    ones, unit = torch.ones_like(case.q), float(case.v.abs().max())
+    out = subject.attend(-size / math.sqrt(case.E) * ones, torch.ones_like(case.k), case.v).out
+    mean = case.v.double().mean(dim=2, keepdim=True).expand_as(out)
+    yield close(out, mean, f"out where all scores are -{size:g}, against the mean,", unit=unit, **bound)
 
 
 @requirement("ATT-SCALE-1", stimuli.READABLE, stimuli.SMALL)
@@ -239,6 +259,8 @@ def a_given_scale_multiplies_the_scores(subject: Subject, case: Case) -> Evidenc
     for scale in (0.45, 0.15, -0.3):
         got = measured_scale(subject, case.q, case.k, scale=scale)
         yield close(got, once * scale / 0.3, f"the scale measured for scale={scale}, from that for 0.3")
+    got = measured_scale(subject, case.q, case.k, scale=0.0)
+    yield close(got, torch.zeros_like(got), "the scale measured for scale=0.0", unit=abs(float(once)))
 
 
 @requirement("ATT-SCALE-3", stimuli.READABLE)
@@ -440,6 +462,20 @@ def keeps_to_the_budget(subject: Subject, case: Case, *names: str) -> Evidence:
         want, baseline = wanted[name]
         steps = 4 if what else 0  # backward through a product, the softmax, the scale and a product
         yield error_budget(got, want, baseline, case.dtype, steps, what=what)
+
+
+@requirement("ATT-NAN-1", stimuli.SMALL)
+def what_is_not_a_number_comes_out(subject: Subject, case: Case) -> Evidence:
+    x: dict[str, Any] = {"q": case.q, "k": case.k, "v": case.v}
+    for name, what in (("q", "a query"), ("k", "a key"), ("v", "a value")):
+        spoilt = x[name].clone()
+        spoilt[0, :, 1, 0] = float("nan")
+        out = subject.attend(**{**x, name: spoilt}).out[0]
+        reached = {"q": out[:, 1], "k": out, "v": out[..., 0]}[name]
+        message = f"NaN in {what} is lost: {int((~reached.isnan()).sum())} of {reached.numel()} numbers are made of it"
+        yield holds(
+            bool(reached.isnan().all()), f"{message}, and none of them is NaN" if not reached.isnan().any() else message
+        )
 
 
 @requirement("ATT-RANGE-1", stimuli.SMALL)

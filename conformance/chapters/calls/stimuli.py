@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Call, Request
 from attnconf.conformance.engine.subject import Subject
 
@@ -115,3 +116,11 @@ def without_samples(draw: Draw) -> Draw:
             yield replace(trial, call=call, what="an empty batch")
 
     return drawn
+
+
+def gives_numbers(subject: Subject, call: Call) -> bool:
+    """Return whether a call is answered, and with finite numbers."""
+    try:
+        return bool(subject.call(call.asked()).out.isfinite().all())
+    except (Failure, Unsupported):
+        return False

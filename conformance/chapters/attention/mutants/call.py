@@ -167,6 +167,52 @@ stale_cache = Mutant(
 )
 
 
+def mask_kept(at_first):
+    """Return the components, which keep a mask in their instance: the first one, or the last one."""
+
+    def keeping(build):
+        def component(config, weights):
+            forward, kept = build(config, weights), {}
+
+            def called(*inputs, **options):
+                for name in ("key_mask", "attn_mask", "attn_bias"):
+                    given = options.get(name)
+                    if given is not None:
+                        options[name] = (
+                            kept.setdefault(name, given) if at_first else kept.update({name: given}) or given
+                        )
+                    elif (
+                        not at_first
+                        and name in kept
+                        and kept[name].shape[-1] == inputs[min(1, len(inputs) - 1)].shape[-2]
+                    ):
+                        options[name] = kept[name]
+                return forward(*inputs, **options)
+
+            return called
+
+        return component
+
+    return {build: keeping(build) for build in (adapter.attention, adapter.multi_head_attention)}
+
+
+first_mask_kept = Mutant(
+    "ATT-first-mask-kept",
+    story="the first mask is kept, and serves all calls with a mask",
+    breaks={"CALL-REPEAT-1"},
+    hint="a mask belongs to its call: keep none in the module, but one that depends on sizes alone",
+    replace=mask_kept(at_first=True),
+)
+
+last_mask_kept = Mutant(
+    "ATT-last-mask-kept",
+    story="the mask of an earlier call is used again where none is given",
+    breaks={"CALL-REPEAT-1"},
+    hint="`if mask is None: mask = self.mask` takes the last one: without a mask nothing is hidden",
+    replace=mask_kept(at_first=False),
+)
+
+
 def default_scale_in_training_only(q):
     return q.shape[-1] ** -0.5 if torch.is_grad_enabled() else 1.0
 

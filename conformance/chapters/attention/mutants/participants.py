@@ -36,7 +36,7 @@ keys_past_64 = Mutant(
 keys_past_1024 = Mutant(
     "ATT-keys-past-1024",
     story="keys past the 1024th are dropped",
-    breaks={"ATT-LONG-1"},
+    breaks={"ATT-LONG-2"},
     hint="loop over all blocks of keys, however many there are",
     replace={attention.score: keep_first(1024)},
     variants=[{attention.score: keep_first(n)} for n in (131, 512, 2048)],
@@ -45,7 +45,7 @@ keys_past_1024 = Mutant(
 queries_past_1024 = Mutant(
     "ATT-queries-past-1024",
     story="rows past the 1024th query stay zero",
-    breaks={"ATT-LONG-1"},
+    breaks={"ATT-LONG-2"},
     hint="a grid of blocks covers all queries: round their number up",
     replace={
         attention.mix: lambda weights, v: (

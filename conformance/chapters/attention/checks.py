@@ -233,8 +233,9 @@ def overflows_nothing(subject: Subject, case: Case, size: float, bound: dict[str
     out = subject.attend(q, k, case.v).out
     what = f"out where scores reach {size:g}, against the value of the best key,"
     yield close(out, case.v[:, :, wanted], what, **bound)
-    alone = subject.attend(case.q[:, :, :1], k, case.v).out
-    out = subject.attend(torch.cat([case.q[:, :, :1], q[:, :, 1:]], dim=2), k, case.v).out[:, :, :1]
+    usual = case.q[:, :, :1] - 2 * math.sqrt(case.E)  # scores about -2
+    alone = subject.attend(usual, k, case.v).out
+    out = subject.attend(torch.cat([usual, q[:, :, 1:]], dim=2), k, case.v).out[:, :, :1]
     yield close(
         out, alone, f"out of a usual query beside others whose scores reach {size:g}, against it alone,", **bound
     )

@@ -51,11 +51,15 @@ def masks_taken(subject: Subject, case: Case) -> dict[str, tuple[Tensor, Tensor]
     kept = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
     padding, other = kept.clone(), kept.clone()
     padding[:, -1], other[:, 1] = False, False
-    whole = (case.B, case.H, case.L, case.S)
+    shape = (case.B, case.H, case.L, case.S)
+
+    def whole(x: Tensor) -> Tensor:
+        return x.expand(shape).contiguous()
+
     pairs = {
         "key_mask": (padding, other),
-        "attn_mask": tuple(x[:, None, None].expand(whole).contiguous() for x in (padding, other)),
-        "attn_bias": (case.draw("bias", *whole), case.draw("other bias", *whole)),
+        "attn_mask": (whole(padding[:, None, None]), whole(other[:, None, None])),
+        "attn_bias": (case.draw("bias", *shape), case.draw("other bias", *shape)),
     }
     return {name: pair for name, pair in pairs.items() if subject.offers("mask") and takes(subject, case, name, pair)}
 

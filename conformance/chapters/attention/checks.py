@@ -200,7 +200,7 @@ def the_order_of_the_features_does_not_matter(subject: Subject, case: Case) -> E
     of_keys, of_values = case.permutation("features", case.E), case.permutation("features of values", case.F)
     want = subject.attend(case.q, case.k, case.v).out
     got = subject.attend(case.q[..., of_keys], case.k[..., of_keys], case.v).out
-    bound = {"bound": SINGLE, "source": SINGLE_SOURCE}
+    bound: dict[str, Any] = {"bound": SINGLE, "source": SINGLE_SOURCE}
     yield close(got, want, "out with the features of queries and keys permuted together", **bound)
     got = subject.attend(case.q, case.k, case.v[..., of_values]).out
     yield close(got, want[..., of_values], "out with the features of values permuted", **bound)
@@ -427,7 +427,8 @@ def rounded_oracle(case: Case) -> Wanted:
     leaves = [x.clone().requires_grad_() for x in (case.q, case.k, case.v)]
     double = [x.detach().double().requires_grad_() for x in leaves]
     cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
-    out, _ = attend(*double)
+    q, k, v = double
+    out, _ = attend(q, k, v)
     want = dict(zip(("out", *"qkv"), (out.detach(), *slopes([(out, cotangent.double())], double)), strict=True))
     orders = two_orders(*leaves)
     errors = {"out": [got.detach().double() - want["out"] for got in orders]}

@@ -48,7 +48,7 @@ EDGES = (
 LONG = (SHAPE.case("long-1", B=1, H=2, L=67, E=5, F=3, S=131),)
 # one more than 2048, in float32 so that it costs little
 LONGER = (
-    SHAPE.case("longer-keys-1", B=1, H=2, L=1, E=5, F=3, S=2049, dtype=torch.float32),
+    SHAPE.case("longer-keys-1", B=1, H=2, L=4, E=5, F=3, S=2049, dtype=torch.float32),
     SHAPE.case("longer-queries-2", B=1, H=2, L=2049, E=5, F=4, S=3, dtype=torch.float32),
 )
 # a width and lengths that blocked kernels are written for, and one more

@@ -132,8 +132,9 @@ class Subject:
         Raises Failure or Unsupported.
         """
         if cotangent is not None and not self.gradients:
-            how = {"scale": scale, "causal": causal, "dropout": dropout, "training": training, "before": before}
-            return replace(self.attend(q, k, v, need_weights=need_weights, **how, **extra), grads=NotAsked())
+            reply = self.attend(q, k, v, scale=scale, causal=causal, dropout=dropout, training=training,
+                                need_weights=need_weights, before=before, **extra)  # fmt: skip
+            return replace(reply, grads=NotAsked())
         options = Options(scale, causal, dropout, training)
         given = {name: extra.pop(name) for name in OPTIONAL_INPUTS if extra.get(name) is not None}
         leaves = {"q": q, "k": k, "v": v, **given}
@@ -162,9 +163,10 @@ class Subject:
     def attending(self, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Call:
         """Return the call with which the component computes attention on q, k and v, without asking for weights.
 
-        ``options`` as in Options.
+        ``options`` as in Options, and key_mask, attn_mask and attn_bias as in ``attend``.
         """
-        return replace(self._place({"q": q, "k": k, "v": v}, Options(**options)), weights_shape=None)
+        given = {name: options.pop(name) for name in OPTIONAL_INPUTS if name in options}
+        return replace(self._place({"q": q, "k": k, "v": v, **given}, Options(**options)), weights_shape=None)
 
     def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Call:
         extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}

@@ -11,12 +11,12 @@ OF_TENSORS = tuple(name for name, component in COMPONENTS.items() if component.r
 LAWS = [
     Vacuous(
         EVERYTHING,
-        "CALL-SHAPE-1 CALL-DTYPE-1 CALL-EMPTY-1 CALL-IMMUT-1 MASK-IMMUT-1",
+        "CALL-SHAPE-1 CALL-DTYPE-1 CALL-DTYPE-2 CALL-EMPTY-1 CALL-IMMUT-1 MASK-IMMUT-1",
         "shape and dtype are right, and nothing is written, whatever the numbers",
     ),
     Vacuous(
         NUMBERS,
-        "CALL-LAYOUT-1 CALL-MODE-1 MASK-STRIDE-1 MHA-MODE-1 ENC-EMPTY-1 ENC-MODE-2 DEC-EMPTY-1",
+        "CALL-FLOAT-1 CALL-LAYOUT-1 CALL-MODE-1 MASK-STRIDE-1 MHA-MODE-1 ENC-EMPTY-1 ENC-MODE-2 DEC-EMPTY-1",
         "the same values give the same output, whatever the layout or the mode",
     ),
     Vacuous(("random",), "CALL-LAYOUT-1 CALL-MODE-1", "drawn with the same seed in every call", ("random_fourier",)),

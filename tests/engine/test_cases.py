@@ -30,6 +30,11 @@ EQUAL = [
     (lambda c: "square" in c.name, ("rows", "columns"), "where the axes of a grid can be mixed up"),
     (lambda c: True, ("alphabet", "letters"), "as many letters in a word, at most, as there are"),
     (lambda c: "fused" in c.name, ("E", "F"), "fused kernels want values as wide as keys"),
+    (
+        lambda c: c.name.startswith(("wide-", "real-")),
+        ("E", "F"),
+        "models have heads of one width, for values as for keys",
+    ),
 ]
 
 # Numbers that draw() gave when the case set was made. They may never change: verdicts would.

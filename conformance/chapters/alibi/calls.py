@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.alibi import stimuli
 from attnconf.conformance.chapters.alibi.checks import against_own_key, attending, bias_call, tokens
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_modes, laid_out, of_dtypes, without_samples
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
 
@@ -60,7 +60,7 @@ CALLS = {
     },
     "alibi_attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.USUAL, stimuli.EDGES)),
-        "CALL-DTYPE-1": Trials(in_dtypes(of_one, (torch.float64, torch.float32, torch.bfloat16)), (stimuli.USUAL,)),
+        **of_dtypes(of_one, stimuli.USUAL, half=(torch.bfloat16,)),
         "CALL-EMPTY-1": Trials(without_samples(attention), (stimuli.USUAL[:1],)),
         "CALL-LAYOUT-1": Trials(laid_out(attention), (stimuli.USUAL[:1],)),
         "CALL-MODE-1": Trials(in_modes(attention), (stimuli.USUAL[:1],)),

@@ -12,8 +12,18 @@ from attnconf.conformance.chapters.attention import stimuli
 from attnconf.conformance.engine import evidence
 from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.error_budget import error_budget, worst_of_two_orders
-from attnconf.conformance.engine.evidence import Failure, Measure, Unsupported, close, holds, identical, within
+from attnconf.conformance.engine.error_budget import error_budget, two_orders, worst, written_out
+from attnconf.conformance.engine.evidence import (
+    SINGLE,
+    SINGLE_SOURCE,
+    Failure,
+    Measure,
+    Unsupported,
+    close,
+    holds,
+    identical,
+    within,
+)
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.reference.attention import attend
@@ -120,9 +130,25 @@ def repeating_every_key_changes_nothing(subject: Subject, case: Case) -> Evidenc
 
 @requirement("ATT-LONG-1", stimuli.LONG)
 def every_key_and_query_of_a_long_sequence_counts(subject: Subject, case: Case) -> Evidence:
+    yield from counts_every_key(subject, case)
+
+
+@requirement("ATT-LONG-2", stimuli.LONGER)
+def every_key_and_query_beyond_2048_counts(subject: Subject, case: Case) -> Evidence:
+    yield from counts_every_key(subject, case)
+
+
+def counts_every_key(subject: Subject, case: Case) -> Evidence:
     """Equal scores (q = 0) weigh every key alike: the output is the mean of all values, in every row."""
     out = subject.attend(torch.zeros_like(case.q), case.k, case.v).out
-    yield close(out, case.v.mean(dim=2, keepdim=True).expand_as(out), "out with q = 0, against the mean of the values,")
+    want, what = (
+        case.v.double().mean(dim=2, keepdim=True).expand_as(out),
+        "out with q = 0, against the mean of the values,",
+    )
+    if case.dtype == torch.float32:
+        yield close(out, want, what, bound=SINGLE, source=SINGLE_SOURCE, unit=float(case.v.abs().max()))
+    else:
+        yield close(out, want, what)
 
 
 # -- the scores
@@ -169,6 +195,17 @@ def log_odds_are_proportional_to_the_dot_product(subject: Subject, case: Case) -
     yield close(got, factor * x, f"log(a_j/a_0), against {float(factor):.6g} · q·(k_j - k_0),")
 
 
+@requirement("ATT-WIDE-1", stimuli.WIDE)
+def the_order_of_the_features_does_not_matter(subject: Subject, case: Case) -> Evidence:
+    of_keys, of_values = case.permutation("features", case.E), case.permutation("features of values", case.F)
+    want = subject.attend(case.q, case.k, case.v).out
+    got = subject.attend(case.q[..., of_keys], case.k[..., of_keys], case.v).out
+    bound: dict[str, Any] = {"bound": SINGLE, "source": SINGLE_SOURCE}
+    yield close(got, want, "out with the features of queries and keys permuted together", **bound)
+    got = subject.attend(case.q, case.k, case.v[..., of_values]).out
+    yield close(got, want[..., of_values], "out with the features of values permuted", **bound)
+
+
 @requirement("ATT-RETR-1", stimuli.SMALL)
 def the_key_that_fits_best_wins(subject: Subject, case: Case) -> Evidence:
     """Keys are unit vectors, the query is 60·√E times one of them: every other key is e^60 times lighter."""
@@ -179,21 +216,33 @@ def the_key_that_fits_best_wins(subject: Subject, case: Case) -> Evidence:
 
 
 @requirement("ATT-STABLE-1", stimuli.SMALL)
+def scores_of_a_hundred_overflow_nothing(subject: Subject, case: Case) -> Evidence:
+    single = case.but(dtype=torch.float32)
+    yield from overflows_nothing(subject, single, 100.0, {"bound": SINGLE, "source": SINGLE_SOURCE})
+
+
+@requirement("ATT-STABLE-2", stimuli.SMALL)
 def large_scores_overflow_nothing(subject: Subject, case: Case) -> Evidence:
+    yield from overflows_nothing(subject, case, 1e4, {})
+
+
+def overflows_nothing(subject: Subject, case: Case, size: float, bound: dict[str, Any]) -> Evidence:
     k = torch.eye(case.S, case.E, dtype=case.dtype, device=case.device).expand(case.B, case.H, -1, -1)
     wanted = torch.arange(case.L) % case.S
-    q = 1e4 * math.sqrt(case.E) * k[:, :, wanted]
+    q = size * math.sqrt(case.E) * k[:, :, wanted]
     out = subject.attend(q, k, case.v).out
-    yield close(out, case.v[:, :, wanted], "out where scores reach 1e4, against the value of the best key,")
-    out = subject.attend(torch.cat([0 * q[:, :, :1], q[:, :, 1:]], dim=2), k, case.v).out[:, :, 0]
+    what = f"out where scores reach {size:g}, against the value of the best key,"
+    yield close(out, case.v[:, :, wanted], what, **bound)
+    usual = case.q[:, :, :1] - 2 * math.sqrt(case.E)  # scores about -2
+    alone = subject.attend(usual, k, case.v).out
+    out = subject.attend(torch.cat([usual, q[:, :, 1:]], dim=2), k, case.v).out[:, :, :1]
     yield close(
-        out, case.v.mean(dim=2), "out of a query with scores of 0 beside others that reach 1e4, against the mean,"
+        out, alone, f"out of a usual query beside others whose scores reach {size:g}, against it alone,", **bound
     )
-    ones = torch.ones_like(case.q)
-    out = subject.attend(-1e4 / math.sqrt(case.E) * ones, torch.ones_like(case.k), case.v).out
-    yield close(
-        out, case.v.mean(dim=2, keepdim=True).expand_as(out), "out where all scores are -1e4, against the mean,"
-    )
+    ones, unit = torch.ones_like(case.q), float(case.v.abs().max())
+    out = subject.attend(-size / math.sqrt(case.E) * ones, torch.ones_like(case.k), case.v).out
+    mean = case.v.double().mean(dim=2, keepdim=True).expand_as(out)
+    yield close(out, mean, f"out where all scores are -{size:g}, against the mean,", unit=unit, **bound)
 
 
 @requirement("ATT-SCALE-1", stimuli.READABLE, stimuli.SMALL)
@@ -211,6 +260,8 @@ def a_given_scale_multiplies_the_scores(subject: Subject, case: Case) -> Evidenc
     for scale in (0.45, 0.15, -0.3):
         got = measured_scale(subject, case.q, case.k, scale=scale)
         yield close(got, once * scale / 0.3, f"the scale measured for scale={scale}, from that for 0.3")
+    got = measured_scale(subject, case.q, case.k, scale=0.0)
+    yield close(got, torch.zeros_like(got), "the scale measured for scale=0.0", unit=abs(float(once)))
 
 
 @requirement("ATT-SCALE-3", stimuli.READABLE)
@@ -365,26 +416,68 @@ def float64_is_computed_in_float64(subject: Subject, case: Case) -> Evidence:
     yield close(out, want, bound=1e-10, source="1e-10·max|want|: 450 000 roundings of float64")
 
 
-def rounded_oracle(case: Case) -> tuple[Tensor, tuple[float, float]]:
-    """Return the formula's output in float64 on rounded inputs, and the errors of the textbook in their dtype."""
-    want, _ = attend(case.q.double(), case.k.double(), case.v.double())
-    return want, worst_of_two_orders(case.q, case.k, case.v, want)
+Wanted = dict[str, tuple[Tensor, tuple[float, float]]]  # "out", "q", "k", "v": what is wanted, and a textbook's errors
+
+
+def rounded_oracle(case: Case) -> Wanted:
+    """Return the formula's output and gradients in float64, and the errors of textbooks, all on rounded inputs.
+
+    The textbooks compute in the dtype of the inputs: in two orders, and for gradients with the softmax written out.
+    """
+    leaves = [x.clone().requires_grad_() for x in (case.q, case.k, case.v)]
+    double = [x.detach().double().requires_grad_() for x in leaves]
+    cotangent = case.draw("cotangent", case.B, case.H, case.L, case.F)
+    q, k, v = double
+    out, _ = attend(q, k, v)
+    want = dict(zip(("out", *"qkv"), (out.detach(), *slopes([(out, cotangent.double())], double)), strict=True))
+    orders = two_orders(*leaves)
+    errors = {"out": [got.detach().double() - want["out"] for got in orders]}
+    for got in (*orders, written_out(*leaves)):
+        for name, grad in zip("qkv", slopes([(got, cotangent)], leaves), strict=True):
+            errors.setdefault(name, []).append(grad.double() - want[name])
+    return {name: (want[name], worst(errors[name])) for name in want}
 
 
 @requirement("ATT-HALF-1", stimuli.DISTINCT, stimuli.FUSED)
 def half_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.bfloat16, torch.float16):
-        yield keeps_to_the_budget(subject, case.but(dtype=dtype))
+        yield from keeps_to_the_budget(subject, case.but(dtype=dtype), "out")
 
 
-@requirement("ATT-FLOAT-1", stimuli.DISTINCT, stimuli.FUSED)
+@requirement("ATT-HALF-2", stimuli.DISTINCT, stimuli.FUSED)
+def gradients_in_half_precision_keep_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
+    for dtype in (torch.bfloat16, torch.float16):
+        yield from keeps_to_the_budget(subject, case.but(dtype=dtype), "q", "k", "v")
+
+
+@requirement("ATT-FLOAT-1", stimuli.DISTINCT, stimuli.FUSED, stimuli.REAL)
 def single_precision_keeps_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
-    yield keeps_to_the_budget(subject, case.but(dtype=torch.float32))
+    yield from keeps_to_the_budget(subject, case.but(dtype=torch.float32), "out", "q", "k", "v")
 
 
-def keeps_to_the_budget(subject: Subject, case: Case) -> Measure:
-    want, baseline = case.once("rounded oracle", partial(rounded_oracle, case))
-    return error_budget(subject.attend(case.q, case.k, case.v).out, want, baseline, case.dtype)
+def keeps_to_the_budget(subject: Subject, case: Case, *names: str) -> Evidence:
+    wanted = case.once("rounded oracle", partial(rounded_oracle, case))
+    cotangent = None if names == ("out",) else case.draw("cotangent", case.B, case.H, case.L, case.F)
+    reply = subject.attend(case.q, case.k, case.v, cotangent=cotangent)
+    for name in names:
+        got, what = (reply.out, "") if name == "out" else (reply.grads[name], f"gradient of {name}")
+        want, baseline = wanted[name]
+        steps = 4 if what else 0  # backward through a product, the softmax, the scale and a product
+        yield error_budget(got, want, baseline, case.dtype, steps, what=what)
+
+
+@requirement("ATT-NAN-1", stimuli.SMALL)
+def what_is_not_a_number_comes_out(subject: Subject, case: Case) -> Evidence:
+    x: dict[str, Any] = {"q": case.q, "k": case.k, "v": case.v}
+    for name, what in (("q", "a query"), ("k", "a key"), ("v", "a value")):
+        spoilt = x[name].clone()
+        spoilt[0, :, 1, 0] = float("nan")
+        out = subject.attend(**{**x, name: spoilt}).out[0]
+        reached = {"q": out[:, 1], "k": out, "v": out[..., 0]}[name]
+        message = f"NaN in {what} is lost: {int((~reached.isnan()).sum())} of {reached.numel()} numbers are made of it"
+        yield holds(
+            bool(reached.isnan().all()), f"{message}, and none of them is NaN" if not reached.isnan().any() else message
+        )
 
 
 @requirement("ATT-RANGE-1", stimuli.SMALL)

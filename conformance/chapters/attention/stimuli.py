@@ -1,5 +1,7 @@
 """The cases of the chapter spec/attention.md."""
 
+import torch
+
 from attnconf.conformance.engine.case import Shape
 
 # -- the cases
@@ -44,3 +46,15 @@ EDGES = (
 )
 # off every tile size, longer than 64 and 128
 LONG = (SHAPE.case("long-1", B=1, H=2, L=67, E=5, F=3, S=131),)
+# one more than 2048, in float32 so that it costs little
+LONGER = (
+    SHAPE.case("longer-keys-1", B=1, H=2, L=4, E=5, F=3, S=2049, dtype=torch.float32),
+    SHAPE.case("longer-queries-2", B=1, H=2, L=2049, E=5, F=4, S=3, dtype=torch.float32),
+)
+# a width and lengths that blocked kernels are written for, and one more
+REAL = (SHAPE.case("real-1", B=1, H=2, L=9, E=64, F=64, S=257),)
+# widths of a head as models have them
+WIDE = tuple(
+    SHAPE.case(f"wide-{width}", B=1, H=2, L=3, E=width, F=width, S=5, dtype=torch.float32)
+    for width in (32, 64, 80, 128, 256)
+)

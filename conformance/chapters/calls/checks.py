@@ -1,6 +1,7 @@
 """Checks of the chapter spec/calls.md: laws of every call, judged with the calls that each chapter gives."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
@@ -8,6 +9,7 @@ from torch import Tensor
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters import contents
 from attnconf.conformance.chapters.calls.stimuli import Trial
+from attnconf.conformance.engine.boundary import CUT
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Failure, Measure, close, holds, same_values
 from attnconf.conformance.engine.request import Call
@@ -43,12 +45,70 @@ def the_output_has_the_shape_that_the_page_gives(subject: Subject, case: Case) -
     yield from right_shapes("CALL-SHAPE-1", subject, case)
 
 
-@requirement("CALL-DTYPE-1", any_weights=True)
-def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
-    for trial in trials("CALL-DTYPE-1", subject, case):
+def right_dtypes(law: str, subject: Subject, case: Case) -> Evidence:
+    for trial in trials(law, subject, case):
         out = answer(subject, trial)
         got = trial.dtype if out is None else out.dtype
         yield holds(got == trial.dtype, trial.told(f"out is {got} where all that goes in is {trial.dtype}"), "dtype")
+
+
+@requirement("CALL-DTYPE-1", any_weights=True)
+def the_output_has_the_dtype_of_what_it_is_made_of(subject: Subject, case: Case) -> Evidence:
+    yield from right_dtypes("CALL-DTYPE-1", subject, case)
+
+
+@requirement("CALL-DTYPE-2", any_weights=True)
+def the_output_has_the_dtype_of_half_precision(subject: Subject, case: Case) -> Evidence:
+    yield from right_dtypes("CALL-DTYPE-2", subject, case)
+
+
+@requirement("CALL-FLOAT-1")
+def float32_gives_what_float64_gives(subject: Subject, case: Case) -> Evidence:
+    double = None
+    for trial in trials("CALL-FLOAT-1", subject, case):
+        if double is None:
+            double = trial.call
+            continue
+        single, double = trial.call, as_rounded(double, trial.call)
+        cotangent = case.draw("cotangent", *single.out_shape)
+        want, slopes = with_slopes(subject, trial, double, cotangent)
+        got, grads = with_slopes(subject, trial, single, cotangent.float())
+        yield alike_in_float32(got, want, trial.told("out in float32, against out in float64,"))
+        unit = max((float(slope.abs().max()) for slope in slopes.values()), default=0.0)
+        for name, slope in slopes.items():
+            if not slope.isfinite().all():  # in float64: no matter of float32
+                continue
+            what = trial.told(f"gradient of {name} in float32, against that in float64,")
+            yield holds(name in grads, trial.told("out carries no gradient in float32, as it does in float64"))
+            yield alike_in_float32(grads[name], slope, what, max(float(slope.abs().max()), 0.01 * unit))
+        double = None
+
+
+def as_rounded(double: Call, single: Call) -> Call:
+    """Return a call in float64 with the inputs and weights of the same call in float32, rounded as they are there."""
+    inputs, weights = ({name: widened(x) for name, x in held.items()} for held in (single.inputs, single.weights))
+    return replace(double, inputs=inputs, weights=weights)
+
+
+def widened(x: Any) -> Any:
+    return x.double() if isinstance(x, Tensor) and x.is_floating_point() else x
+
+
+def with_slopes(subject: Subject, trial: Trial, call: Call, cotangent: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
+    """Return the output of a call, and its gradients by name; none where no gradient flows at all."""
+    held = {**call.weights, **call.inputs}
+    wrt = tuple(name for name, x in held.items() if isinstance(x, Tensor) and x.is_floating_point())
+    try:
+        reply = subject.call(call.asked(**trial.how, cotangent=cotangent if wrt else None, wrt=wrt))
+    except Failure as failure:
+        if failure.message != CUT:
+            raise
+        return subject.call(call.asked(**trial.how)).out, {}
+    return reply.out, reply.grads
+
+
+def alike_in_float32(got: Tensor, want: Tensor, what: str, unit: float | None = None) -> Measure:
+    return close(got, want, what, bound=1e-4, source="1e-4·max|want|: 800 roundings of float32", unit=unit)
 
 
 @requirement("CALL-EMPTY-1", any_weights=True)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Call, Request
 from attnconf.conformance.engine.subject import Subject
 
@@ -59,19 +60,30 @@ class Trials:
     families: tuple[tuple[Case, ...], ...]
 
 
+Laws = Mapping[str, Trials]  # by the id of the law; what a chapter has of each of its components is a table of these
+
 LAYOUTS = ("transposed", "offset")
 # Of what has no training; of what has, in training too.
 AUTOGRAD: tuple[Mode, ...] = ((False, "tracked"), (False, "no_grad"), (False, "inference_mode"))
 MODES: tuple[Mode, ...] = (*AUTOGRAD, (True, "plain"))
-DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+FULL, HALF = (torch.float64, torch.float32), (torch.bfloat16, torch.float16)
 
 
-def in_dtypes(draw: Draw, dtypes: tuple[torch.dtype, ...] = DTYPES) -> Draw:
-    """Return what draws the trials of each case in each dtype."""
+def of_dtypes(draw: Draw, *families: tuple[Case, ...], half: tuple[torch.dtype, ...] = HALF) -> Laws:
+    """Return the calls of the laws about dtypes: the same trials of each case in each dtype that a law is about.
+
+    ``half``: the dtypes of half precision that the page of the component names.
+    """
+    laws = {"CALL-DTYPE-1": FULL, "CALL-DTYPE-2": half, "CALL-FLOAT-1": FULL}
+    return {law: Trials(in_dtypes(dtypes, draw), families) for law, dtypes in laws.items() if dtypes}
+
+
+def in_dtypes(dtypes: tuple[torch.dtype, ...], draw: Draw) -> Draw:
+    """Return what draws each trial of a case in all dtypes, one after the other."""
 
     def drawn(subject: Subject, case: Case) -> Iterator[Trial]:
-        for dtype in dtypes:
-            for trial in draw(subject, case.but(dtype=dtype)):
+        for alike in zip(*(draw(subject, case.but(dtype=dtype)) for dtype in dtypes), strict=True):
+            for trial, dtype in zip(alike, dtypes, strict=True):
                 yield replace(trial, dtype=dtype)
 
     return drawn
@@ -99,4 +111,9 @@ def without_samples(draw: Draw) -> Draw:
     return drawn
 
 
-Laws = Mapping[str, Trials]  # by the id of the law; what a chapter has of each of its components is a table of these
+def gives_numbers(subject: Subject, call: Call) -> bool:
+    """Return whether a call is answered, and with finite numbers."""
+    try:
+        return bool(subject.call(call.asked()).out.isfinite().all())
+    except (Failure, Unsupported):
+        return False

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_modes, laid_out, of_dtypes, without_samples
 from attnconf.conformance.chapters.coordinate_mlp import stimuli
 from attnconf.conformance.chapters.coordinate_mlp.checks import call_on, draw_layers, low_points, sizes
 from attnconf.conformance.chapters.fourier.checks import points
@@ -23,7 +23,7 @@ def third(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "coordinate_mlp": {
         "CALL-SHAPE-1": Trials(network, (stimuli.USUAL,)),
-        "CALL-DTYPE-1": Trials(in_dtypes(network), (stimuli.USUAL[:1],)),
+        **of_dtypes(network, stimuli.USUAL[:1]),
         "CALL-EMPTY-1": Trials(without_samples(network), (stimuli.USUAL[:1],)),
         "CALL-LAYOUT-1": Trials(laid_out(network), (stimuli.USUAL[:1],)),
         "CALL-MODE-1": Trials(in_modes(network), (stimuli.USUAL[:1],)),

@@ -236,8 +236,8 @@ def rounded_formula(subject: Subject, case: Case, x: Tensor, weights: Weights) -
 
 @requirement("CMLP-HALF-1", stimuli.USUAL)
 def colours_keep_to_the_error_budget(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+    for dtype in (torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
         x, weights = low_points(subject, c), draw_layers(c, sizes(subject, c))
         want, baseline = rounded_formula(subject, c, x, weights)
-        yield error_budget(run(subject, c, x, weights).out, want, baseline, dtype, sublayers=len(weights) // 2 + 1)
+        yield error_budget(run(subject, c, x, weights).out, want, baseline, dtype, steps=len(weights) // 2 + 1)

@@ -258,9 +258,23 @@ def in_bfloat16(x, weight, bias):
 narrowed = Mutant(
     "CMLP-bfloat16",
     story="float32 is computed in bfloat16",
-    breaks={"CMLP-HALF-1"},
+    breaks={"CALL-FLOAT-1"},
     hint="autocast off where float32 is wanted",
     replace={coordinate_mlp.linear: in_bfloat16},
+)
+
+
+def in_steps(x, weight, bias):
+    out = coordinate_mlp.linear(x, weight, bias)
+    return out if out.dtype in (torch.float32, torch.float64) else (out * 4).round() / 4
+
+
+quantised = Mutant(
+    "CMLP-quantised-in-half",
+    story="in half precision what a layer gives is kept in steps of a quarter",
+    breaks={"CMLP-HALF-1"},
+    hint="in the dtype of the input; quantisation is another model",
+    replace={coordinate_mlp.linear: in_steps},
 )
 
 # -- what computes nothing passes by definition

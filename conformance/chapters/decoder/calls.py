@@ -5,7 +5,15 @@ from dataclasses import replace
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import (
+    Trial,
+    Trials,
+    gives_numbers,
+    in_modes,
+    laid_out,
+    of_dtypes,
+    without_samples,
+)
 from attnconf.conformance.chapters.decoder import stimuli
 from attnconf.conformance.chapters.decoder.checks import blocks, order_of
 from attnconf.conformance.chapters.shared.layers import masked_if_taken, padding
@@ -43,14 +51,18 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
         }
         for more in (2, -2, 0)
     ]
+    kept = padding(case, case.S, (case.S, 3))
     for trial in decoders(subject, case):
+        masked = trial.call.with_inputs(memory_mask=kept)
+        if gives_numbers(subject, masked):
+            yield trial.after(masked.inputs, what="after a call with a mask")
         yield trial.after(*before, what="after calls with 2 tokens more, 2 less and as many others")
 
 
 MODES = ((True, "tracked"), (False, "no_grad"), (True, "inference_mode"))  # training, autograd
 LAWS = {
     "CALL-SHAPE-1": Trials(first_order, (stimuli.EDGES,)),
-    "CALL-DTYPE-1": Trials(in_dtypes(half_or_error), (stimuli.ONE,)),
+    **of_dtypes(half_or_error, stimuli.ONE),
     "CALL-EMPTY-1": Trials(without_samples(first_order), (stimuli.ONE,)),
     "CALL-LAYOUT-1": Trials(laid_out(first_order, single=True), (stimuli.ONE,)),
     "CALL-MODE-1": Trials(in_modes(masked, MODES), (stimuli.ONE,)),

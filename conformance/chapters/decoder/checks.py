@@ -55,7 +55,6 @@ from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
 Evidence = Iterator[Measure]
-DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
 
 def stacked(subject: Subject) -> bool:
@@ -383,7 +382,7 @@ def dropout_with_probability_one_leaves_the_residual(subject: Subject, case: Cas
 @requirement("DEC-HALF-1", stimuli.ONE)
 def lower_precision_keeps_to_the_budget(subject: Subject, case: Case) -> Evidence:
     both = orders(subject)
-    for i, dtype in enumerate(DTYPES[1:]):
+    for i, dtype in enumerate((torch.bfloat16, torch.float16)):
         c = case.but(dtype=dtype)
         block = drawn(subject, c, both[i % len(both)], endings(subject)[0], layers=1)
         want, baseline = c.once(f"budget {block.config} {subject.declares}", partial(two_textbooks, subject, block))

@@ -4,11 +4,17 @@ from collections.abc import Iterator
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import (
+    Trial,
+    Trials,
+    gives_numbers,
+    in_modes,
+    laid_out,
+    of_dtypes,
+    without_samples,
+)
 from attnconf.conformance.chapters.encoder import stimuli
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.evidence import Failure, Unsupported
-from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
 
 
@@ -29,22 +35,15 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
         if gives_numbers(subject, masked):
             earlier = masked.with_inputs(key_mask=torch.ones_like(stimuli.trailing(case))).inputs
             yield Trial(masked, trial.what).after(earlier, what="after a call with another mask")
+            yield trial.after(masked.inputs, what="after a call with a mask")
         for length in (case.L + 2, case.L - 2):
             x = case.draw(f"earlier {length}", case.B, length, case.width)
             yield trial.after({"x": x}, what=f"after a call with {length} tokens")
 
 
-def gives_numbers(subject: Subject, call: Call) -> bool:
-    """Return whether a call is answered, and with finite numbers."""
-    try:
-        return bool(subject.call(call.asked()).out.isfinite().all())
-    except (Failure, Unsupported):
-        return False
-
-
 LAWS = {
     "CALL-SHAPE-1": Trials(one_layer, (stimuli.ONE, stimuli.EDGES)),
-    "CALL-DTYPE-1": Trials(in_dtypes(one_layer), (stimuli.ONE,)),
+    **of_dtypes(one_layer, stimuli.ONE),
     "CALL-EMPTY-1": Trials(without_samples(one_layer), (stimuli.ONE,)),
     "CALL-LAYOUT-1": Trials(laid_out(one_layer, single=True), (stimuli.ONE,)),
     "CALL-MODE-1": Trials(in_modes(whole, stimuli.MODES, single=True), (stimuli.EVEN,)),

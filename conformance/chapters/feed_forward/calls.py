@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from attnconf.conformance.chapters.calls.stimuli import (
     Trial,
     Trials,
-    in_dtypes,
     in_modes,
     laid_out,
+    of_dtypes,
     without_samples,
 )
 from attnconf.conformance.chapters.feed_forward import stimuli
@@ -30,7 +30,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "feed_forward": {
         "CALL-SHAPE-1": Trials(network, (stimuli.USUAL, stimuli.EDGES)),
-        "CALL-DTYPE-1": Trials(in_dtypes(network), (stimuli.ONE,)),
+        **of_dtypes(network, stimuli.ONE),
         "CALL-EMPTY-1": Trials(without_samples(network), (stimuli.ONE,)),
         "CALL-LAYOUT-1": Trials(laid_out(network), (stimuli.ONE,)),
         "CALL-MODE-1": Trials(in_modes(network), (stimuli.ONE,)),

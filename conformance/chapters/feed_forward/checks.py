@@ -374,7 +374,7 @@ def dropout_acts_on_the_hidden_features(subject: Subject, case: Case) -> Evidenc
 
 @requirement("FF-HALF-1", stimuli.HALF)
 def few_digits_are_lost(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+    for dtype in (torch.bfloat16, torch.float16):
         c = case.but(dtype=dtype)
         config, x = manner(subject, c), tokens(c)
         weights = draw(c, config)

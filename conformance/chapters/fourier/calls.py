@@ -2,7 +2,17 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import (
+    FULL,
+    HALF,
+    Trial,
+    Trials,
+    in_dtypes,
+    in_modes,
+    laid_out,
+    of_dtypes,
+    without_samples,
+)
 from attnconf.conformance.chapters.fourier import stimuli
 from attnconf.conformance.chapters.fourier.checks import bank, call_on, points, random_call
 from attnconf.conformance.engine.case import Case
@@ -31,7 +41,7 @@ def third_random(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "fourier": {
         "CALL-SHAPE-1": Trials(fourier, (stimuli.USUAL,)),
-        "CALL-DTYPE-1": Trials(in_dtypes(fourier), (stimuli.USUAL,)),
+        **of_dtypes(fourier, stimuli.USUAL),
         "CALL-EMPTY-1": Trials(without_samples(fourier), (stimuli.USUAL[:1],)),
         "CALL-LAYOUT-1": Trials(laid_out(fourier), (stimuli.USUAL[:1],)),
         "CALL-MODE-1": Trials(in_modes(fourier), (stimuli.USUAL[:1],)),
@@ -40,7 +50,8 @@ CALLS = {
     },
     "random_fourier": {
         "CALL-SHAPE-1": Trials(random_fourier, (stimuli.RANDOM,)),
-        "CALL-DTYPE-1": Trials(in_dtypes(random_fourier), (stimuli.RANDOM[:1],)),
+        "CALL-DTYPE-1": Trials(in_dtypes(FULL, random_fourier), (stimuli.RANDOM[:1],)),
+        "CALL-DTYPE-2": Trials(in_dtypes(HALF, random_fourier), (stimuli.RANDOM[:1],)),
         "CALL-EMPTY-1": Trials(without_samples(random_fourier), (stimuli.RANDOM[:1],)),
         "CALL-LAYOUT-1": Trials(laid_out(random_fourier), (stimuli.RANDOM[:1],)),
         "CALL-MODE-1": Trials(in_modes(random_fourier), (stimuli.RANDOM[:1],)),

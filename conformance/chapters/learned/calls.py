@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from attnconf.conformance.chapters.calls.stimuli import (
     Trial,
     Trials,
-    in_dtypes,
     in_modes,
     laid_out,
+    of_dtypes,
     without_samples,
 )
 from attnconf.conformance.chapters.learned import stimuli
@@ -30,7 +30,7 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "learned": {
         "CALL-SHAPE-1": Trials(learned, (stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)),
-        "CALL-DTYPE-1": Trials(in_dtypes(learned), (stimuli.ONE,)),
+        **of_dtypes(learned, stimuli.ONE),
         "CALL-EMPTY-1": Trials(without_samples(learned), (stimuli.ONE,)),
         "CALL-LAYOUT-1": Trials(laid_out(learned), (stimuli.ONE,)),
         "CALL-MODE-1": Trials(in_modes(learned), (stimuli.ONE,)),

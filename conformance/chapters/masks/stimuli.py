@@ -67,14 +67,14 @@ def poisoned(x: Tensor, keep: Tensor, size: float) -> Tensor:
     return torch.where(keep[:, None], x, size * x.sign())
 
 
-def low_scores(case: Case, keep: Tensor) -> tuple[Tensor, Tensor]:
-    """Return q and k with scores of -1e5 at the keys kept and 0 at the others.
+def low_scores(case: Case, keep: Tensor, size: float = 1e5) -> tuple[Tensor, Tensor]:
+    """Return q and k with scores of -size at the keys kept and 0 at the others.
 
     One non-zero product in every score: rounding is the same for all of them, in float32 too.
     """
     q, k = torch.zeros_like(case.q), torch.zeros_like(case.k)
     q[..., 0] = -1024.0
-    k[:, :, keep, 0] = 1e5 / 1024 * case.E**0.5
+    k[:, :, keep, 0] = size / 1024 * case.E**0.5
     return q, k
 
 

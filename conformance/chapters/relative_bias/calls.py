@@ -5,13 +5,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_modes, laid_out, of_dtypes, without_samples
 from attnconf.conformance.chapters.relative_bias import stimuli
 from attnconf.conformance.chapters.relative_bias.checks import SIZES, attending, bias_call, one_column, tokens
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.subject import Subject
-
-DTYPES = (torch.float64, torch.float32, torch.bfloat16)
 
 
 def table_of(case: Case) -> Tensor:
@@ -53,14 +51,14 @@ def attention_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "relative_bias": {
         "CALL-SHAPE-1": Trials(bias, (stimuli.USUAL, stimuli.EDGES)),
-        "CALL-DTYPE-1": Trials(in_dtypes(bias, DTYPES), (stimuli.ONE,)),
+        **of_dtypes(bias, stimuli.ONE, half=(torch.bfloat16,)),
         "CALL-MODE-1": Trials(in_modes(bias), (stimuli.ONE,)),
         "CALL-IMMUT-1": Trials(bias, (stimuli.ONE,)),
         "CALL-REPEAT-1": Trials(bias_after_others, (stimuli.ONE,)),
     },
     "relative_bias_attention": {
         "CALL-SHAPE-1": Trials(attention, (stimuli.USUAL, stimuli.EDGES)),
-        "CALL-DTYPE-1": Trials(in_dtypes(of_one, DTYPES), (stimuli.ONE,)),
+        **of_dtypes(of_one, stimuli.ONE, half=(torch.bfloat16,)),
         "CALL-EMPTY-1": Trials(without_samples(attention), (stimuli.ONE,)),
         "CALL-LAYOUT-1": Trials(laid_out(attention), (stimuli.ONE,)),
         "CALL-MODE-1": Trials(in_modes(attention), (stimuli.ONE,)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import LAYOUTS, Trial, Trials, in_dtypes, in_modes, without_samples
+from attnconf.conformance.chapters.calls.stimuli import LAYOUTS, Trial, Trials, in_modes, of_dtypes, without_samples
 from attnconf.conformance.chapters.rotary import stimuli
 from attnconf.conformance.chapters.rotary.stimuli import call_on, drawn
 from attnconf.conformance.engine.case import Case
@@ -27,7 +27,7 @@ def laid_out_or_refused(subject: Subject, case: Case) -> Iterator[Trial]:
 
 LAWS = {
     "CALL-SHAPE-1": Trials(rotary, (stimuli.USUAL, stimuli.SINGLE)),
-    "CALL-DTYPE-1": Trials(in_dtypes(rotary), (stimuli.ONE,)),
+    **of_dtypes(rotary, stimuli.ONE),
     "CALL-EMPTY-1": Trials(without_samples(rotary), (stimuli.ONE,)),
     "CALL-LAYOUT-1": Trials(laid_out_or_refused, (stimuli.ONE,)),
     "CALL-MODE-1": Trials(in_modes(rotary), (stimuli.ONE,)),

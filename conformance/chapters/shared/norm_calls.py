@@ -8,7 +8,7 @@ from attnconf.conformance.chapters.calls.stimuli import (
     Laws,
     Trial,
     Trials,
-    in_dtypes,
+    of_dtypes,
     without_samples,
 )
 from attnconf.conformance.chapters.shared.norms import call_on, gain_of, large_eps, plain_call, shift_of, tokens
@@ -20,7 +20,7 @@ def laws(one: tuple[Case, ...], edges: tuple[Case, ...], narrow: tuple[Case, ...
     """Return the calls of a norm by law: on one usual case, for shapes on edges and few features, too."""
     return {
         "CALL-SHAPE-1": Trials(norm, (one, edges, narrow)),
-        "CALL-DTYPE-1": Trials(in_dtypes(weighed), (one,)),
+        **of_dtypes(weighed, one),
         "CALL-EMPTY-1": Trials(without_samples(norm), (one,)),
         "CALL-LAYOUT-1": Trials(laid_out, (one,)),
         "CALL-MODE-1": Trials(in_modes, (one,)),

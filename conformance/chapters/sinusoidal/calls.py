@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from attnconf.conformance.chapters.calls.stimuli import (
     Trial,
     Trials,
-    in_dtypes,
     in_modes,
     laid_out,
+    of_dtypes,
     without_samples,
 )
 from attnconf.conformance.chapters.sinusoidal import stimuli
@@ -44,7 +44,7 @@ def after_other_grids(subject: Subject, case: Case) -> Iterator[Trial]:
 CALLS = {
     "sinusoidal": {
         "CALL-SHAPE-1": Trials(sequence, (stimuli.USUAL, stimuli.EDGES, stimuli.BATCHES)),
-        "CALL-DTYPE-1": Trials(in_dtypes(of_zeros), (stimuli.ONE,)),
+        **of_dtypes(of_zeros, stimuli.ONE),
         "CALL-EMPTY-1": Trials(without_samples(sequence), (stimuli.ONE,)),
         "CALL-LAYOUT-1": Trials(laid_out(sequence), (stimuli.ONE,)),
         "CALL-MODE-1": Trials(in_modes(sequence), (stimuli.ONE,)),
@@ -53,7 +53,7 @@ CALLS = {
     },
     "sinusoidal_2d": {
         "CALL-SHAPE-1": Trials(grid, (stimuli.GRID, stimuli.GRID_EDGES)),
-        "CALL-DTYPE-1": Trials(in_dtypes(grid), (stimuli.GRID_ONE,)),
+        **of_dtypes(grid, stimuli.GRID_ONE),
         "CALL-MODE-1": Trials(in_modes(grid), (stimuli.GRID_ONE,)),
         "CALL-REPEAT-1": Trials(after_other_grids, (stimuli.GRID_ONE,)),
     },

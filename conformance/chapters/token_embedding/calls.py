@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_modes, laid_out, of_dtypes, without_samples
 from attnconf.conformance.chapters.token_embedding import stimuli
 from attnconf.conformance.chapters.token_embedding.checks import call_on, numbers
 from attnconf.conformance.engine.case import Case
@@ -26,7 +26,7 @@ def none(subject: Subject, case: Case) -> Iterator[Trial]:
 
 LAWS = {
     "CALL-SHAPE-1": Trials(tokens, (stimuli.USUAL, stimuli.EDGES)),
-    "CALL-DTYPE-1": Trials(in_dtypes(tokens), (stimuli.ONE,)),
+    **of_dtypes(tokens, stimuli.ONE),
     "CALL-LAYOUT-1": Trials(laid_out(tokens), (stimuli.ONE,)),
     "CALL-MODE-1": Trials(in_modes(tokens), (stimuli.ONE,)),
     "CALL-IMMUT-1": Trials(tokens, (stimuli.ONE,)),

@@ -5,7 +5,15 @@ from dataclasses import replace
 
 import torch
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_dtypes, in_modes, laid_out, without_samples
+from attnconf.conformance.chapters.calls.stimuli import (
+    Trial,
+    Trials,
+    gives_numbers,
+    in_modes,
+    laid_out,
+    of_dtypes,
+    without_samples,
+)
 from attnconf.conformance.chapters.shared.layers import masked_if_taken
 from attnconf.conformance.chapters.transformer import stimuli
 from attnconf.conformance.chapters.transformer.checks.shared import padded_source
@@ -33,13 +41,16 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
     block, longer = model(subject, case), model(subject, case.but(S=case.S + 1, L=case.L + 2))
     everywhere = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
     same = block.with_inputs(source=other(case, block.inputs["source"], everywhere))
+    masked = block.with_inputs(source_mask=padded_source(case))
+    if gives_numbers(subject, masked):
+        yield Trial(block).after(masked.inputs, what="after a call with a mask")
     yield Trial(block).after(same.inputs, longer.inputs, what="after calls with another source, and with longer ones")
 
 
 MODES = ((False, "inference_mode"), (True, "tracked"), (True, "no_grad"))  # training, autograd
 LAWS = {
     "CALL-SHAPE-1": Trials(transformer, (stimuli.USUAL, stimuli.EDGES)),
-    "CALL-DTYPE-1": Trials(in_dtypes(half_or_error), (stimuli.USUAL,)),
+    **of_dtypes(half_or_error, stimuli.USUAL),
     "CALL-EMPTY-1": Trials(without_samples(transformer), (stimuli.USUAL[:1],)),
     "CALL-LAYOUT-1": Trials(laid_out(transformer, single=True), (stimuli.USUAL[:1],)),
     "CALL-MODE-1": Trials(in_modes(masked, MODES), (stimuli.USUAL,)),

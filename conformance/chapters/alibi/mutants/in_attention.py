@@ -108,7 +108,7 @@ slopes_by_sample = Mutant(
 promoted = Mutant(
     "ALIBI-promoted",
     story="a bias in float32 turns the output of half precision into float32",
-    breaks={"CALL-DTYPE-1"},
+    breaks={"CALL-DTYPE-2"},
     hint="cast the weights to the dtype of the values before the sum",
     replace={
         alibi.alibi_attention: attending(

@@ -95,10 +95,26 @@ def score_in_tf32(q, k, scale):
     return attention.score(q, k, scale)
 
 
+def weigh_fast(scores):
+    weights = attention.weigh(scores)
+    if scores.dtype != torch.float32:
+        return weights
+    off = weights * (1 + 1e-5 * torch.cos(40 * scores.detach().masked_fill(torch.isneginf(scores), 0.0)))
+    return off / off.sum(-1, keepdim=True).masked_fill(~weights.any(-1, keepdim=True), 1.0)
+
+
+fast_exponential = Mutant(
+    "ATT-fast-exponential",
+    story="in float32 the exponential is a fast one, right to one part in 100,000",
+    breaks={"ATT-FLOAT-1"},
+    hint="float32 holds seven digits: torch.exp gives them",
+    replace={attention.weigh: weigh_fast},
+)
+
 tf32 = Mutant(
     "ATT-tf32",
     story="in float32 the scores are computed in TF32, with ten bits",
-    breaks={"ATT-FLOAT-1"},
+    breaks={"CALL-FLOAT-1"},
     hint='torch.set_float32_matmul_precision("highest") where float32 is wanted',
     replace={attention.score: score_in_tf32},
 )
@@ -148,6 +164,52 @@ stale_cache = Mutant(
     hint="a cache needs a key that changes with its contents",
     replace={adapter.attention: attention_with_cache},
     silent_on={"multi_head_attention": "the replaced function is that of the bare component"},
+)
+
+
+def mask_kept(at_first):
+    """Return the components, which keep a mask in their instance: the first one, or the last one."""
+
+    def keeping(build):
+        def component(config, weights):
+            forward, kept = build(config, weights), {}
+
+            def called(*inputs, **options):
+                for name in ("key_mask", "attn_mask", "attn_bias"):
+                    given = options.get(name)
+                    if given is not None:
+                        options[name] = (
+                            kept.setdefault(name, given) if at_first else kept.update({name: given}) or given
+                        )
+                    elif (
+                        not at_first
+                        and name in kept
+                        and kept[name].shape[-1] == inputs[min(1, len(inputs) - 1)].shape[-2]
+                    ):
+                        options[name] = kept[name]
+                return forward(*inputs, **options)
+
+            return called
+
+        return component
+
+    return {build: keeping(build) for build in (adapter.attention, adapter.multi_head_attention)}
+
+
+first_mask_kept = Mutant(
+    "ATT-first-mask-kept",
+    story="the first mask is kept, and serves all calls with a mask",
+    breaks={"CALL-REPEAT-1"},
+    hint="a mask belongs to its call: keep none in the module, but one that depends on sizes alone",
+    replace=mask_kept(at_first=True),
+)
+
+last_mask_kept = Mutant(
+    "ATT-last-mask-kept",
+    story="the mask of an earlier call is used again where none is given",
+    breaks={"CALL-REPEAT-1"},
+    hint="`if mask is None: mask = self.mask` takes the last one: without a mask nothing is hidden",
+    replace=mask_kept(at_first=False),
 )
 
 

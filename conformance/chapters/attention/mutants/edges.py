@@ -1,5 +1,7 @@
 """Ways to get scaled dot-product attention wrong: errors and edges."""
 
+import torch
+
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import attention
 
@@ -23,4 +25,13 @@ sizes_stretched = Mutant(
     breaks={"ATT-ERROR-2"},
     hint="compare the sizes before an einsum or a product that broadcasts",
     replace={attention.refuse_misfits: lambda q, k, v: None},
+)
+
+nan_replaced = Mutant(
+    "ATT-nan-to-num",
+    story="NaN among the weights becomes 0: what is spoilt looks like a number",
+    breaks={"ATT-NAN-1"},
+    hint="give rows without keys zeros by their mask; nan_to_num takes every other NaN, too",
+    replace={attention.weigh: lambda scores: torch.nan_to_num(attention.weigh(scores))},
+    source="pytorch#141128",
 )

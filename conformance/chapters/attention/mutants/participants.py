@@ -33,6 +33,50 @@ keys_past_64 = Mutant(
 )
 
 
+keys_past_1024 = Mutant(
+    "ATT-keys-past-1024",
+    story="keys past the 1024th are dropped",
+    breaks={"ATT-LONG-2"},
+    hint="loop over all blocks of keys, however many there are",
+    replace={attention.score: keep_first(1024)},
+    variants=[{attention.score: keep_first(n)} for n in (131, 512, 2048)],
+)
+
+queries_past_1024 = Mutant(
+    "ATT-queries-past-1024",
+    story="rows past the 1024th query stay zero",
+    breaks={"ATT-LONG-2"},
+    hint="a grid of blocks covers all queries: round their number up",
+    replace={
+        attention.mix: lambda weights, v: (
+            attention.mix(weights, v) * (torch.arange(weights.shape[-2]) < 1024)[:, None].to(v)
+        )
+    },
+)
+
+
+def of_first_features(n):
+    return {attention.score: lambda q, k, scale: attention.score(q[..., :n], k[..., :n], scale)}
+
+
+features_past_64 = Mutant(
+    "ATT-features-past-64",
+    story="features of queries and keys past the 64th are ignored",
+    breaks={"ATT-WIDE-1"},
+    hint="a block holds a whole head: choose its width from the head's",
+    replace=of_first_features(64),
+    variants=[of_first_features(n) for n in (16, 32, 128)],
+)
+
+value_features_past_128 = Mutant(
+    "ATT-value-features-past-128",
+    story="features of values past the 128th stay zero",
+    breaks={"ATT-WIDE-1"},
+    hint="a block holds a whole head: choose its width from that of the values",
+    replace={attention.mix: lambda weights, v: attention.mix(weights, v) * (torch.arange(v.shape[-1]) < 128).to(v)},
+)
+
+
 def keep_whole_tiles(size):
     def score(q, k, scale):
         return keep_first(max(1, k.shape[-2] // size) * size)(q, k, scale)

@@ -187,6 +187,20 @@ scale_unsigned = Mutant(
 )
 
 
+def attend_taking_zero_for_none(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+    return attention.attend(q, k, v, mask, bias, scale or None, dropout)
+
+
+zero_scale_is_none = Mutant(
+    "ATT-zero-scale-is-none",
+    story="a scale of 0 counts as none given",
+    breaks={"ATT-SCALE-2"},
+    hint="ask whether the scale is None: `scale or …` takes 0 for nothing",
+    replace={attention.attend: attend_taking_zero_for_none},
+    silent_on={"multi_head_attention": "it takes no scale"},
+)
+
+
 def attend_with_both_scales(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
     default = q.shape[-1] ** -0.5
     return attention.attend(q, k, v, mask, bias, default if scale is None else default * scale, dropout)

@@ -156,6 +156,21 @@ one_maximum = Mutant(
 )
 
 
+def weigh_by_clipped_maximum(scores):
+    empty = torch.isneginf(scores).all(dim=-1, keepdim=True)
+    e = torch.exp(scores - scores.masked_fill(empty, 0.0).amax(dim=-1, keepdim=True).clamp(-1e3, 1e3))
+    return e / e.sum(dim=-1, keepdim=True).masked_fill(empty, 1.0)
+
+
+clipped_maximum = Mutant(
+    "ATT-clipped-maximum",
+    story="the row's maximum is clipped to ±1000 before it is subtracted",
+    breaks={"ATT-STABLE-2"},
+    hint="subtract scores.amax(dim=-1, keepdim=True) as it is",
+    replace={attention.weigh: weigh_by_clipped_maximum},
+)
+
+
 def weigh_largest_eight(scores):
     largest = scores.topk(min(8, scores.shape[-1]), dim=-1).values[..., -1:]
     return attention.weigh(scores.masked_fill(scores < largest, float("-inf")))

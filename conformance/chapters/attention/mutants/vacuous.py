@@ -1,6 +1,6 @@
 """What computes nothing passes by definition."""
 
-from attnconf.conformance.engine.vacuous import AVERAGES, NUMBERS, Vacuous
+from attnconf.conformance.engine.vacuous import AVERAGES, CONSTANT, NUMBERS, Vacuous
 
 VACUOUS = (
     Vacuous(NUMBERS, "ATT-WEIGHTS-2 ATT-DROP-1", "the same values give the same output, whatever else is asked for"),
@@ -14,7 +14,7 @@ VACUOUS = (
     Vacuous(("echo", *AVERAGES), "ATT-GRAD-1", "autograd differentiates whatever was computed"),
     Vacuous(("zeros", *AVERAGES), "ATT-LINEAR-1", "0 and the mean are linear in the values"),
     Vacuous(("ones", *AVERAGES), "ATT-ROWS-1", "V = 1 gives 1"),
-    Vacuous(AVERAGES, "ATT-CONVEX-1 ATT-SINGLE-1 ATT-LONG-1", "a mean is an average with equal weights"),
+    Vacuous(AVERAGES, "ATT-CONVEX-1 ATT-SINGLE-1 ATT-LONG-1 ATT-LONG-2", "a mean is an average with equal weights"),
     Vacuous(
         ("ones", "constant", "mean", "uniform"),
         "ATT-SCALE-2 ATT-SCALE-3",
@@ -22,6 +22,8 @@ VACUOUS = (
         components=("attention",),
     ),
     Vacuous(("zeros", "uniform"), "ATT-WEIGHTS-1", "the returned weights times V are the output: 0·V, and the mean"),
+    Vacuous((*CONSTANT, *AVERAGES), "ATT-WIDE-1", "the order of features has no effect on what reads no query and key"),
+    Vacuous(("nan",), "ATT-NAN-1", "NaN is all that it gives"),
     Vacuous(("zeros",), "ATT-DROP-3", "no weight is kept"),
     Vacuous(("uniform",), "ATT-DROP-2 ATT-DROP-3 ATT-ERROR-1 ATT-ERROR-2", "all but the scores is the reference's"),
     Vacuous(

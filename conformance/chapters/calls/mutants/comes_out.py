@@ -51,7 +51,7 @@ flattened = Mutant(
 single_out = Mutant(
     "CALL-single-out",
     story="half precision comes out as float32",
-    breaks={"CALL-DTYPE-1"},
+    breaks={"CALL-DTYPE-2"},
     hint="cast the output back to the dtype of what came in",
     replace=leaving(
         lambda out: out.float() if out.dtype in (torch.bfloat16, torch.float16) else out,
@@ -75,6 +75,26 @@ float64_out = Mutant(
     breaks={"CALL-DTYPE-1"},
     hint="math.sqrt instead of np.sqrt, and .to(x.dtype) for what comes from NumPy",
     replace=leaving(Tensor.double, "alibi"),
+)
+
+
+class BackwardFor64(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, out):
+        return out.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g if g.dtype == torch.float64 else -3 * g
+
+
+gradients_of_float32 = Mutant(
+    "CALL-gradients-wrong-in-float32",
+    story="a backward pass of its own is right in float64 alone, in which it was tested",
+    breaks={"CALL-FLOAT-1"},
+    hint="compare gradients in the dtype in which the model will run",
+    replace=leaving(BackwardFor64.apply, *GIVEN_LENGTHS, "random_fourier"),
+    source="TransformerEngine#3216, in bfloat16",
 )
 
 

@@ -15,7 +15,7 @@ def run_coarsely(config, compute, x, memory, mask, hidden):
 autocast = Mutant(
     "DEC-autocast",
     story="float32 is computed in bfloat16",
-    breaks={"DEC-HALF-1"},
+    breaks={"CALL-FLOAT-1"},
     hint="leave autocast to the caller",
     replace=around(run_coarsely),
 )

@@ -11,7 +11,7 @@ from attnconf.conformance.engine.subject import Subject
 
 @requirement("ENC-HALF-1", stimuli.EVEN)
 def errors_of_half_precision_are_those_of_rounding(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+    for dtype in (torch.bfloat16, torch.float16):
         rounded = case.but(dtype=dtype)
         for _, block in each(subject, rounded, whole):
             yield in_budget(subject, rounded, block)

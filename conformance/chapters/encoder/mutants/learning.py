@@ -14,7 +14,7 @@ def attention_cut_in_single(x, weights, style, mask):
 attention_cut = Mutant(
     "ENC-attention-cut",
     story="in float32 attention passes no gradient on, and is never trained",
-    breaks={"ENC-LEARN-1", "ENC-LEARN-2"},
+    breaks={"CALL-FLOAT-1", "ENC-LEARN-1", "ENC-LEARN-2"},
     hint="a fused kernel needs a backward pass in every dtype that it has a forward pass for",
     replace={encoder.self_attention: attention_cut_in_single},
 )

@@ -29,10 +29,23 @@ def position_wise_in_bfloat16(x, weights, style):
     return position_wise(x.bfloat16(), {name: w.bfloat16() for name, w in weights.items()}, style).float()
 
 
+def position_wise_in_steps(x, weights, style):
+    out = position_wise(x, weights, style)
+    return out if out.dtype in (torch.float32, torch.float64) else (out * 2).round() / 2
+
+
 autocast_left_on = Mutant(
     "ENC-autocast-left-on",
     story="the feed-forward network runs in bfloat16 where float32 is asked for",
-    breaks={"ENC-HALF-1"},
+    breaks={"CALL-FLOAT-1"},
     hint="autocast is the caller's choice",
     replace={encoder.position_wise: position_wise_in_bfloat16},
+)
+
+quantised = Mutant(
+    "ENC-quantised-in-half",
+    story="in half precision the feed-forward network's output is kept in steps of a half",
+    breaks={"ENC-HALF-1"},
+    hint="in the dtype of the input; quantisation is another model",
+    replace={encoder.position_wise: position_wise_in_steps},
 )

@@ -15,7 +15,7 @@ def in_bfloat16(x, weights):
 autocast = Mutant(
     "FF-autocast",
     story="float32 goes through bfloat16, as under an autocast that was left on",
-    breaks={"FF-HALF-1"},
+    breaks={"CALL-FLOAT-1"},
     hint="leave autocast to the caller",
     replace={feed_forward.widen: in_bfloat16},
 )

@@ -23,7 +23,7 @@ def angles_under_autocast(x, frequencies):
 autocast = Mutant(
     "FOUR-autocast",
     story="under autocast the product of coordinates and frequencies runs in bfloat16",
-    breaks={"FOUR-PREC-1"},
+    breaks={"CALL-FLOAT-1", "FOUR-PREC-1"},
     hint="compute the angles outside autocast: with torch.autocast(x.device.type, enabled=False)",
     replace={fourier.angles: angles_under_autocast},
 )

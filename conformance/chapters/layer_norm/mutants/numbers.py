@@ -38,7 +38,7 @@ def narrowed(x):
 float32_in_bfloat16 = Mutant(
     "LN-float32-in-bfloat16",
     story="float32 is rounded to bfloat16 before the norm, as under autocast",
-    breaks={"LN-PREC-1"},
+    breaks={"CALL-FLOAT-1", "LN-PREC-1"},
     hint="norms run in float32",
     replace={layer_norm.widened: narrowed},
 )
@@ -56,7 +56,7 @@ def guessed_root(x, axes, eps, how):
 root_guessed = Mutant(
     "LN-root-guessed",
     story="the root of float32 is guessed from the bits of the number, and not refined",
-    breaks={"LN-PREC-1"},
+    breaks={"CALL-FLOAT-1", "LN-PREC-1"},
     hint="torch.sqrt or torch.rsqrt",
     replace={layer_norm.spread: guessed_root},
 )

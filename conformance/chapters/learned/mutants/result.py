@@ -23,9 +23,22 @@ concatenated = Mutant(
 coarse_table = Mutant(
     "LRN-coarse-table",
     story="below float64 the table is rounded to bfloat16",
-    breaks={"LRN-HALF-1"},
+    breaks={"CALL-FLOAT-1"},
     hint="keep the table in the dtype of the model",
     replace={learned.look_up: lambda table, positions: learned.look_up(coarse(table), positions)},
+)
+
+
+def in_halves(table):
+    return table if table.dtype in (torch.float32, torch.float64) else (table * 2).round() / 2
+
+
+quantised_in_half = Mutant(
+    "LRN-quantised-in-half",
+    story="in half precision the rows are kept in steps of a half, to save memory",
+    breaks={"LRN-HALF-1"},
+    hint="keep the table in the dtype of the model; quantisation is another model",
+    replace={learned.look_up: lambda table, positions: learned.look_up(in_halves(table), positions)},
 )
 
 

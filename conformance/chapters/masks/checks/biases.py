@@ -43,14 +43,14 @@ def a_bias_belongs_to_its_sample_head_and_query(subject: Subject, case: Case) ->
 def a_bias_of_minus_infinity_hides(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
     bias = whole(torch.zeros(case.S, dtype=case.dtype, device=case.device).masked_fill(~keep, float("-inf")), case)
-    k, v = poisoned(case.k, keep, 1e4), poisoned(case.v, keep, 1e8)
+    k, v = poisoned(case.k, keep, 100), poisoned(case.v, keep, 1e8)
     want = subject.attend(case.q, case.k[:, :, keep], case.v[:, :, keep]).out
     got = subject.attend(case.q, k, v, attn_bias=bias).out
-    yield close(got, want, "out with ±1e4 in keys under a bias of -inf, against the same without them,")
-    q, k = low_scores(case, keep)
+    yield close(got, want, "out with ±100 in keys under a bias of -inf, against the same without them,")
+    q, k = low_scores(case, keep, 200)
     want = subject.attend(q, k[:, :, keep], case.v[:, :, keep]).out
     got = subject.attend(q, k, case.v, attn_bias=bias).out
-    yield close(got, want, "out under a bias of -inf, all other scores -1e5, against the same without the hidden keys,")
+    yield close(got, want, "out under a bias of -inf, all other scores -200, against the same without the hidden keys,")
 
 
 @requirement("MASK-BIAS-3", of_attention.SMALL)

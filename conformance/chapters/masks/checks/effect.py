@@ -56,11 +56,11 @@ def hiding_keys_in_between_is_leaving_them_out(subject: Subject, case: Case) -> 
 @requirement("MASK-POISON-1", of_attention.SMALL)
 def the_content_of_hidden_keys_does_not_matter(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
-    k, v = poisoned(case.k, keep, 1e4), poisoned(case.v, keep, 1e8)
+    k, v = poisoned(case.k, keep, 100), poisoned(case.v, keep, 1e8)
     mask = whole(keep, case)
     want = subject.attend(case.q, case.k, case.v, attn_mask=mask).out
     got = subject.attend(case.q, k, v, attn_mask=mask).out
-    yield close(got, want, "out with ±1e4 in hidden keys and ±1e8 in hidden values")
+    yield close(got, want, "out with ±100 in hidden keys and ±1e8 in hidden values")
 
 
 @requirement("MASK-ZERO-1", of_attention.SMALL)
@@ -73,10 +73,14 @@ def a_hidden_value_does_not_change_a_bit(subject: Subject, case: Case) -> Eviden
 
 
 @requirement("MASK-SHIFT-1", of_attention.SMALL)
-def a_hidden_key_stays_hidden_below_low_scores(subject: Subject, case: Case) -> Evidence:
+def a_hidden_key_stays_hidden_whatever_the_scores(subject: Subject, case: Case) -> Evidence:
     keep = keeping(case, 1, -1)
-    q, k = low_scores(case, keep)
     mask = whole(keep, case)
+    want = subject.attend(case.q, case.k, case.v, attn_mask=mask).out
+    k, v = poisoned(case.k, keep, 1e4), poisoned(case.v, keep, 1e8)
+    got = subject.attend(case.q, k, v, attn_mask=mask).out
+    yield close(got, want, "out with ±1e4 in hidden keys and ±1e8 in hidden values")
+    q, k = low_scores(case, keep)
     want = subject.attend(q, torch.zeros_like(k), case.v, attn_mask=mask).out
     got = subject.attend(q, k, case.v, attn_mask=mask).out
     yield close(got, want, "out where all allowed scores are -1e5, against scores of 0,")

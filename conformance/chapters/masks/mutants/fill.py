@@ -102,7 +102,7 @@ lowered_20 = Mutant(
 lowered_10000 = Mutant(
     "MASK-lowered-by-1e4",
     story="1e4 is subtracted from hidden scores",
-    breaks={"MASK-POISON-1"},
+    breaks={"MASK-SHIFT-1"},
     hint="add -inf: a score may be larger than 1e4",
     replace={masks.hide: lowered_by(1e4)},
     source="the original BERT",

@@ -69,10 +69,10 @@ padding_row = Mutant(
 always_float32 = Mutant(
     "REL-always-float32",
     story="the bias is float32 whatever the table is; attention then gives float32, or an error for mixed dtypes",
-    breaks={"CALL-DTYPE-1"},
+    breaks={"CALL-DTYPE-2"},
     hint="return the dtype of the table",
     replace={t5.look_up: looking_up(lambda bias: bias.to(torch.promote_types(bias.dtype, torch.float32)))},
-    raises={"CALL-DTYPE-1"},
+    raises={"CALL-DTYPE-2"},
 )
 
 heads_last = Mutant(

@@ -15,7 +15,7 @@ def left_in_float32(x, weight, eps=1e-6):
 float32_out = Mutant(
     "RMS-float32-out",
     story="the output of a half precision input stays float32",
-    breaks={"CALL-DTYPE-1"},
+    breaks={"CALL-DTYPE-2"},
     hint="cast back at the end: out.to(x.dtype)",
     replace={rms_norm.rms_norm: left_in_float32},
     source="transformers#23535",

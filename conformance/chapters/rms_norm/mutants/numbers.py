@@ -18,7 +18,7 @@ def guessed_root(x, eps):
 root_guessed = Mutant(
     "RMS-root-guessed",
     story="the root of float32 is guessed from the bits of the number, and not refined",
-    breaks={"RMS-PREC-1"},
+    breaks={"CALL-FLOAT-1", "RMS-PREC-1"},
     hint="torch.sqrt or torch.rsqrt",
     replace={rms_norm.spread: guessed_root},
 )
@@ -31,7 +31,7 @@ def narrowed(x):
 float32_in_bfloat16 = Mutant(
     "RMS-float32-in-bfloat16",
     story="float32 is rounded to bfloat16 before the norm, as under autocast",
-    breaks={"RMS-PREC-1"},
+    breaks={"CALL-FLOAT-1", "RMS-PREC-1"},
     hint="norms run in float32",
     replace={layer_norm.widened: narrowed},
 )

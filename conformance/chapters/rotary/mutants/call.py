@@ -36,7 +36,7 @@ axes_swapped = Mutant(
 promoted = Mutant(
     "ROPE-promoted",
     story="features in half precision times a float32 table stay float32",
-    breaks={"CALL-DTYPE-1"},
+    breaks={"CALL-DTYPE-2"},
     hint="convert the output back: .type_as(x)",
     replace={
         adapter.rotary: called(lambda x, at, rotate: rotate(x.to(torch.promote_types(x.dtype, torch.float32)), at))

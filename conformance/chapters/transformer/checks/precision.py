@@ -27,10 +27,10 @@ def half_precision_tells_positions_apart(subject: Subject, case: Case) -> Eviden
 
 @requirement("TRF-HALF-2", stimuli.USUAL)
 def precision_is_that_of_a_textbook(subject: Subject, case: Case) -> Evidence:
-    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+    for dtype in (torch.bfloat16, torch.float16):
         block = model(subject, case.but(dtype=dtype), (2, 1))
         want, allowed = case.once(key_of(subject, block, str(dtype)), partial(textbook_error, subject, case, block))
-        yield error_budget(run(subject, block).out, want, allowed, dtype, sublayers=7)
+        yield error_budget(run(subject, block).out, want, allowed, dtype, steps=7)
 
 
 def textbook_error(subject: Subject, case: Case, block: Call) -> tuple[Tensor, tuple[float, float]]:

@@ -14,7 +14,7 @@ def memory_cut_in_single(x, memory, weights, style, mask):
 memory_cut = Mutant(
     "TRF-memory-cut",
     story="in float32 attention to the memory passes no gradient on, and is never trained",
-    breaks={"TRF-LEARN-1"},
+    breaks={"CALL-FLOAT-1", "TRF-LEARN-1"},
     hint="a fused kernel needs a backward pass in every dtype that it has a forward pass for",
     replace={decoders.attend_to_memory: memory_cut_in_single},
 )

@@ -33,7 +33,7 @@ def rounded_memory(source, weights, style, mask):
 memory_rounded = Mutant(
     "TRF-memory-rounded",
     story="the memory is kept in bfloat16, whatever the weights are",
-    breaks={"TRF-HALF-2"},
+    breaks={"CALL-FLOAT-1"},
     hint="keep the memory in the dtype of the weights",
     replace={transformer.encode: rounded_memory},
 )

@@ -91,8 +91,13 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [ATTENTION, MULTI_HEAD, NORMS, OF_A_SAMPLE, NETWORK, POSITIONS],
-                         ids=["attention", "multi-head", "norms", "norms-of-a-sample", "network", "positions"])  # fmt: skip
+RIGHT = {
+    "attention": ATTENTION, "multi-head": MULTI_HEAD, "norms": NORMS, "norms-of-a-sample": OF_A_SAMPLE,
+    "network": NETWORK, "positions": POSITIONS,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
 def test_what_is_right_conforms(tmp_path, text):
     path = tmp_path / "homework.py"
     path.write_text(text, encoding="utf-8")

@@ -212,7 +212,7 @@ def holes(case: Case) -> Tensor:
 
 def poisoned(x: Tensor, kept: Tensor) -> Tensor:
     """Return x, (B, T, E), with large numbers of either sign where it is not kept, (B, T)."""
-    return torch.where(kept[..., None], x, 1e4 * torch.sign(x))
+    return torch.where(kept[..., None], x, 100 * torch.sign(x))
 
 
 @requirement("DEC-PAD-1", stimuli.BATCHES, any_weights=True)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.attention.stimuli import SHAPE
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.evidence import SEMANTIC, Unsupported
+from attnconf.conformance.engine.evidence import SEMANTIC, Failure, Unsupported
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.engine.subject import Subject
 
@@ -48,7 +48,10 @@ def some(case: Case, *shape: int) -> Tensor:
 
 
 def replies(subject: Subject, case: Case, calls: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Reply]]:
-    """Yield the replies by name, without those calls that an adapter says it does not do, unless it does none."""
+    """Yield the replies by name, without those calls that an adapter says it does not do, unless it does none.
+
+    A call with masks and causality together may be refused with an error as well.
+    """
     words, supported = None, False
     for name, options in calls.items():
         try:
@@ -56,6 +59,10 @@ def replies(subject: Subject, case: Case, calls: Mapping[str, Mapping[str, Any]]
         except Unsupported as unsupported:
             words = unsupported
             continue
+        except Failure as failure:
+            if failure.reason == "raised" and options.get("causal") and len(options) > 1:
+                continue
+            raise
         supported = True
         yield name, reply
     if words and not supported:

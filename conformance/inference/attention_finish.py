@@ -74,9 +74,10 @@ def _takes(place: Place, text: AttentionText, option: Option, sizes: Any) -> boo
 
 
 def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
-    """Return the text without dropout where outputs are dropped behind a projection: a sublayer's dropout, not ours.
+    """Return the text without dropout in training where outputs are dropped behind a projection.
 
-    One number may drop weights and outputs alike, as in GPT-2's layers.
+    That is a sublayer's dropout. One number may drop weights and outputs alike, as in GPT-2's layers.
+    In evaluation it is asked to have no effect.
     """
     if "dropout" not in text.made.given:
         return text
@@ -93,8 +94,7 @@ def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> At
     projected = any('weights["out.' in entry for entry in text.state)
     if (alone and not projected) or float(there.double().mean()) > 0.9:
         return text
-    words = text.made.text.replace("config.dropout", "0.0")
-    return text.but(made=replace(text.made, text=words, given=text.made.given - {"dropout"}))
+    return text.but(made=replace(text.made, given=text.made.given - {"dropout"}))
 
 
 REMARKS = 4  # options that are spoken of

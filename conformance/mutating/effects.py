@@ -74,6 +74,16 @@ def effect(path: str, text: str, bound: Sequence[Bound], changed: str) -> Effect
 
 
 @contextlib.contextmanager
+def default_kept() -> Iterator[None]:
+    """Restore torch's default dtype, which a binding may set until a call is over."""
+    default = torch.get_default_dtype()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(default)
+
+
+@contextlib.contextmanager
 def _module(path: str, text: str) -> Iterator[ModuleType | str]:
     """Give a text as a module that stands where the file does, or why it cannot be read."""
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +102,7 @@ def _wanted(path: str, text: str, bound: tuple[Bound, ...]) -> Kept:
     """Return the situations that the original answers, twice alike, and what of its text they ran."""
     torch.set_num_threads(1)
     kept: list[tuple[Situation, Answer]] = []
-    with _module(path, text) as module:
+    with default_kept(), _module(path, text) as module:
         if isinstance(module, str):
             return [], Ran()
         ran = _Lines(str(module.__file__))
@@ -144,7 +154,7 @@ def _answer(situation: Situation, module: ModuleType) -> Answer | str:
     try:
         with (
             contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed),
-            warnings.catch_warnings(action="ignore"),
+            warnings.catch_warnings(action="ignore"), default_kept(),
         ):  # fmt: skip
             return situation.run(module)
     except KeyboardInterrupt:

@@ -56,13 +56,13 @@ def variance(x: Tensor, axes: tuple[int, ...]) -> Tensor:
 
 
 def correction(x: Tensor, axes: tuple[int, ...], how: Divisor) -> float:
-    """Return what the biased variance is multiplied by: 1, or D/(D - 1), which one feature makes infinite."""
+    """Return what the biased variance of x, (..., D), is multiplied by: 1, or D/(D - 1), infinite for one feature."""
     count = prod(x.shape[axis] for axis in axes)
     return 1.0 if how.variance == "biased" else count / (count - 1) if count > 1 else torch.inf
 
 
 def root(square: Tensor) -> Tensor:
-    """Return √σ², with slope 0 instead of none where σ² is 0: a row of equal features is divided by ε alone."""
+    """Return √σ², (..., 1), with slope 0 instead of none where σ² is 0: a row of equal features is divided by ε alone."""
     return torch.where(square == 0, 0.0, torch.sqrt(torch.where(square == 0, 1.0, square)))
 
 

@@ -205,7 +205,7 @@ def test_a_mistake_is_a_value_error_of_one_line(arguments, options, message):
 
 def test_blind_spots_without_coverage(monkeypatch):
     monkeypatch.setattr(coverage, "available", lambda: False)
-    with pytest.raises(ValueError, match="looking for blind spots needs coverage: pip install"):
+    with pytest.raises(ValueError, match="pip install 'attention-conformance\\[coverage\\]'"):
         attnconf.check(HOMEWORK, blind_spots=True)
 
 

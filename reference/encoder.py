@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnconf.reference.attention import drop
 from attnconf.reference.feed_forward import feed_forward
-from attnconf.reference.layer_norm import PAPER, Divisor, layer_norm
+from attnconf.reference.layer_norm import Divisor, layer_norm
 from attnconf.reference.multi_head_attention import multi_head_attention
 from attnconf.reference.rms_norm import rms_norm
 
@@ -28,7 +28,7 @@ class Style:
     eps: float = 1e-5
     activation: str = "relu"
     dropout: float = 0.0
-    divisor: Divisor = PAPER  # of layer norms
+    divisor: Divisor = Divisor()  # of layer norms
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:

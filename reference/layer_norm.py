@@ -19,9 +19,6 @@ class Divisor:
     eps: str = "inside"  # √(σ² + ε); or outside, σ + ε
 
 
-PAPER = Divisor()
-
-
 def refuse_misfits(x: Tensor, shape: tuple[int, ...]) -> None:
     """Raise ValueError where x, (..., D), does not end in ``shape``: broadcasting would go on, with other numbers."""
     last = tuple(x.shape[max(0, x.ndim - len(shape)) :])
@@ -85,7 +82,7 @@ def scale_and_shift(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Te
 
 def layer_norm(
     x: Tensor, shape: tuple[int, ...], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5,
-    how: Divisor = PAPER,
+    how: Divisor | None = None,
 ) -> Tensor:  # fmt: skip
     """Return x normalized over its last axes, in the dtype of x.
 
@@ -94,12 +91,12 @@ def layer_norm(
         weight, bias  shape, or None
         out           (..., *shape)
 
-    Raises ValueError where the last axes of x are not ``shape``.
+    ``how`` is by default the paper's divisor. Raises ValueError where the last axes of x are not ``shape``.
 
     Requirements: the whole chapter (LN-ORACLE-1).
     Source: Ba et al. 2016, arXiv:1607.06450v1, eq. (3) and (4); for (unbiased, outside) Rush 2018, class LayerNorm.
     Deviates: ε, which those equations do not have.
     """
     refuse_misfits(x, shape)
-    normalized = normalize(widened(x), last_axes(x, shape), eps, how)
+    normalized = normalize(widened(x), last_axes(x, shape), eps, how or Divisor())
     return scale_and_shift(normalized, weight, bias).to(x.dtype)

@@ -15,7 +15,7 @@ from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import layer_weights
 from attnconf.reference import decoder as reference
 from attnconf.reference.encoder import Style, Weights, count_layers, normed, position_wise, under
-from attnconf.reference.layer_norm import PAPER, correction
+from attnconf.reference.layer_norm import Divisor, correction
 from attnconf.reference.masks import causal, key_padding
 
 # -- the cases
@@ -260,7 +260,7 @@ def attend_plainly(x: Tensor, memory: Tensor, weights: Weights, style: Style, is
 
 def divided_by(centred: Tensor, style: Style) -> Tensor:
     """Return what the deviations are divided by, in their own dtype."""
-    square, how = centred.square().mean(dim=-1, keepdim=True), PAPER if style.norm == "rms" else style.divisor
+    square, how = centred.square().mean(dim=-1, keepdim=True), Divisor() if style.norm == "rms" else style.divisor
     square = square * correction(centred, (-1,), how)
     return torch.sqrt(square + style.eps) if how.eps == "inside" else torch.sqrt(square) + style.eps
 

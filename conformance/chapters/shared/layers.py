@@ -25,7 +25,7 @@ from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import divisor
 from attnconf.reference.encoder import Style
-from attnconf.reference.layer_norm import PAPER, Divisor
+from attnconf.reference.layer_norm import Divisor
 
 BIAS = 0.5  # standard deviation of a bias and of a gain, where that of a feature is about 1
 Weights = dict[str, Tensor]
@@ -115,7 +115,7 @@ def style_of(config: Any) -> Style:
 
 def papers_norm(config: Any) -> bool:
     """Return whether layer norms divide by what the paper says, as torch's do."""
-    return style_of(config).divisor == PAPER
+    return style_of(config).divisor == Divisor()
 
 
 def causality(subject: Subject) -> bool:

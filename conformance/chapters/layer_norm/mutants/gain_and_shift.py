@@ -53,7 +53,7 @@ gain_positive = Mutant(
 )
 
 
-def gain_before(x, shape, weight=None, bias=None, eps=1e-5, how=layer_norm.PAPER):
+def gain_before(x, shape, weight=None, bias=None, eps=1e-5, how=None):
     layer_norm.refuse_misfits(x, shape)
     return layer_norm.layer_norm(x if weight is None else x * weight, shape, None, bias, eps, how)
 
@@ -129,7 +129,7 @@ shift_first = Mutant(
 )
 
 
-def not_without_weights(x, shape, weight=None, bias=None, eps=1e-5, how=layer_norm.PAPER):
+def not_without_weights(x, shape, weight=None, bias=None, eps=1e-5, how=None):
     return x if weight is None else layer_norm.layer_norm(x, shape, weight, bias, eps, how)
 
 

@@ -98,7 +98,7 @@ sums_stagnate = Mutant(
 )
 
 
-def rounding_the_mean(x, shape, weight=None, bias=None, eps=1e-5, how=layer_norm.PAPER):
+def rounding_the_mean(x, shape, weight=None, bias=None, eps=1e-5, how=None):
     if x.dtype not in HALF:
         return layer_norm.layer_norm(x, shape, weight, bias, eps, how)
     return layer_norm.layer_norm(x, shape, weight, bias, eps, how) - (

@@ -1,5 +1,7 @@
 """The contract's masks as one mask, and that mask in the form that a user's module takes."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -71,3 +73,15 @@ def additive(seen: Tensor, bias: Tensor | None, like: Tensor) -> Tensor:
 def for_each_head(seen: Tensor, heads: int) -> Tensor:
     """Return a mask (B, 1 or H, L, S) as (B·H, L, S)."""
     return seen.expand(-1, heads, -1, -1).flatten(0, 1)
+
+
+@contextmanager
+def not_hidden(handed: Iterable[Any], given: Iterable[Tensor | None]) -> Iterator[None]:
+    """Change the caller's masks where the call inside changes those made from them: a copy must not hide it."""
+    before = [(x, x.clone()) for x in handed if isinstance(x, Tensor)]
+    yield
+    if not all(torch.equal(x, copy) for x, copy in before):
+        with torch.no_grad():
+            for mask in given:
+                if mask is not None:
+                    mask.logical_not_()

@@ -1,5 +1,6 @@
 """Multi-head attention of a user's class, as the text of an adapter's function."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -165,7 +166,8 @@ class AttentionText:
             lines += refuse("need_weights", "returned weights")
         if self.residual:
             lines.append("before = query.clone()")
-        lines.append(f"result = call({self.form.text(self._argument)})")
+        given = ["attn_mask", "key_mask", "attn_bias"]
+        lines += called(self.form.text(self._argument), [_local(name) for name in self.masks], given)
         lines.append(f"out = {self.out}")
         if self.sequence_first:
             lines.append("out = out.transpose(0, 1)")
@@ -241,6 +243,12 @@ def _local(name: str) -> str:
     }
     taken |= {"key_mask", "attn_mask", "attn_bias", "need_weights"}
     return f"{name}_given" if name in taken else name
+
+
+def called(arguments: str, masks: Sequence[str], given: Sequence[str]) -> list[str]:
+    """Return the call of what is bound, with the names of the masks that are handed over and of those they are of."""
+    call = f"result = call({arguments})"
+    return [f"with not_hidden([{', '.join(masks)}], [{', '.join(given)}]):", f"    {call}"] if masks else [call]
 
 
 def refuse(condition: str, what: str) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, Component
+from attnconf.conformance.inference.attention_text import called
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 
@@ -125,7 +126,8 @@ class LayerText:
             lines += ["if config.causal:", '    raise NotImplementedError("causal masks")']
         for name, mask in self.masks.items():
             lines += self._mask(name, mask)
-        lines.append(f"result = call({self.form.text(self._argument)})")
+        given = [keyword for keyword in self.known.keywords if keyword in taken]
+        lines += called(self.form.text(self._argument), list(self.masks), given)
         turned = ".transpose(0, 1)" if self.sequence_first else ""
         return [*lines, f"return {self.out}{turned}"]
 

@@ -99,6 +99,14 @@ lowered_20 = Mutant(
     replace={masks.hide: lowered_by(20.0)},
 )
 
+lowered_100 = Mutant(
+    "MASK-lowered-by-100",
+    story="100 is subtracted from hidden scores",
+    breaks={"MASK-POISON-1"},
+    hint='fill with float("-inf"): a hidden score may be more than 100 above the others',
+    replace={masks.hide: lowered_by(100.0)},
+)
+
 lowered_10000 = Mutant(
     "MASK-lowered-by-1e4",
     story="1e4 is subtracted from hidden scores",

@@ -111,7 +111,7 @@ def project_wide_coarsely(x, weight, bias):
 wide_in_half = Mutant(
     "MHA-wide-in-half",
     story="projections whose width is a multiple of 64 round their inputs to bfloat16",
-    breaks={"MHA-TORCH-1"},
+    breaks={"ATT-FLOAT-1", "MHA-TORCH-1"},
     hint="the fast matrix product must not lower the precision of float32 and float64",
     replace={mha.project: project_wide_coarsely},
     silent_on=BARE,

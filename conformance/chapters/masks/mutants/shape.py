@@ -146,12 +146,20 @@ def intersect_in_place(first, second):
     return first.logical_and_(second)
 
 
+def intersect_and_overwrite(first, second):
+    both = masks.intersect(first, second)
+    if first is not None and second is not None:
+        first.logical_not_()
+    return both
+
+
 overwritten = Mutant(
     "MASK-overwritten",
     story="the causal mask is written into the caller's mask",
     breaks={"MASK-IMMUT-1"},
     hint="write mask & causal, not mask &= causal",
     replace={masks.intersect: intersect_in_place},
+    variants=[{masks.intersect: intersect_and_overwrite}],  # a mask of keys, too
 )
 
 

@@ -138,4 +138,4 @@ def test_a_whole_number_is_no_probability(tmp_path):
     text = letters().replace("dim, heads):", "dim, heads, p: int = 16):")
     done, record = judged(tmp_path, text)
     assert "constructor  Attention(dim=embed_dim, heads=num_heads)" in done.stdout
-    assert verdict_of(record) == ("conformant", "")
+    assert verdict_of(record) == ("incomplete", "the argument `p` of the constructor has no effect")

@@ -40,7 +40,7 @@ REFUSED = {
 }
 HINT = r"is_?causal|_.*|.*drop.*|training|verbose|debug|device|dtype|generator|inplace"
 DOCUMENTED = r"ignored|unused|not used|never used|hint|compatib|no effect|reserved"
-FEWER = r"(n|num)_?(kv|key_?value)_?heads?|kv_?heads?|(n|num)_?groups"  # offered, and not tried
+FEWER = r"(n|num)_?(kv|key_?value)_?heads?|kv_?heads?|(n|num)_?groups"  # no size that a binding knows
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,13 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
         open_ends += [] if one.refused else [one.words]
         for what in one.refused:
             body = body.replace(f'NotImplementedError("{what}")', f"RuntimeError({one.words!r})")
-    told += [*(f"option       {one.words}" for one in found), *(f"not tried    {name}" for name in _fewer(bound))]
+    untried = [
+        name for name in _not_tried(bound) if not any(re.match(rf"left alone   {name}\b", line) for line in told)
+    ]
+    told += [
+        *(f"option       {one.words}" for one in found),
+        *([f"not tried    {', '.join(untried)}"] if untried else []),
+    ]
     declares, profile = dict(bound.draft.declares), bound.profile
     if any(ANOTHER in one.refused for one in found) and declares.get("inputs") == "self":
         declares, profile = {c: choice for c, choice in declares.items() if c != "inputs"}, None
@@ -130,10 +136,17 @@ def _of_constructor(bound: Bound) -> Iterator[Finding]:
             yield Finding(name, IDLE, of="the constructor")
 
 
-def _fewer(bound: Bound) -> Sequence[str]:
+def _not_tried(bound: Bound) -> Sequence[str]:
+    """Return the options of a constructor that change what is computed, perhaps, and stay at their defaults."""
     thing = bound.place.thing
-    offered = [p.name for p in inspect.signature(thing).parameters.values()] if isinstance(thing, type) else []
-    return [n for n in offered if re.fullmatch(FEWER, snake(n)) and f"{n}=" not in bound.draft.body]
+    offered = inspect.signature(thing).parameters.values() if isinstance(thing, type) else ()
+    unread_ones = unread(thing.__init__)
+    left = [p.name for p in offered if p.default is not p.empty and f"{p.name}=" not in bound.draft.body]
+    return [
+        name
+        for name in left
+        if re.fullmatch(FEWER, snake(name)) or not (meanings(name) or name in unread_ones or re.fullmatch(HINT, name))
+    ]
 
 
 def _documented(bound: Bound, name: str) -> bool:

@@ -117,6 +117,11 @@ def test_what_is_offered_and_not_tried_is_said(tmp_path):
     assert found.open_ends == ()
 
 
+def test_an_option_of_another_name_is_said_too(tmp_path):
+    found = inferred(written(tmp_path, constructor=", sharpen=1.0", made="self.sharpen = sharpen"))
+    assert "not tried    sharpen" in found.told
+
+
 BROKEN = {
     "wrong/att_mask_fill_forgotten.py": "the argument `mask` of forward raises TypeError",
     "wrong/att_context_exchanged.py": "the argument `context` of forward exchanges the two",

@@ -35,7 +35,7 @@ keys_past_64 = Mutant(
 
 keys_past_1024 = Mutant(
     "ATT-keys-past-1024",
-    story="keys past the 1024th are dropped",
+    story="of many keys the first are read alone: 1024, say",
     breaks={"ATT-LONG-2"},
     hint="loop over all blocks of keys, however many there are",
     replace={attention.score: keep_first(1024)},
@@ -61,7 +61,7 @@ def of_first_features(n):
 
 features_past_64 = Mutant(
     "ATT-features-past-64",
-    story="features of queries and keys past the 64th are ignored",
+    story="of wide queries and keys the first features are read alone: 64, say",
     breaks={"ATT-WIDE-1"},
     hint="a block holds a whole head: choose its width from the head's",
     replace=of_first_features(64),

@@ -28,7 +28,7 @@ class Style:
     eps: float = 1e-5
     activation: str = "relu"
     dropout: float = 0.0
-    divisor: Divisor = Divisor()  # of layer norms; noqa: RUF009
+    divisor: Divisor = Divisor()  # noqa: RUF009 (frozen); of layer norms
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:

@@ -59,7 +59,7 @@ def correction(x: Tensor, axes: tuple[int, ...], how: Divisor) -> float:
 
 
 def root(square: Tensor) -> Tensor:
-    """Return √σ², (..., 1), with slope 0 instead of none where σ² is 0: a row of equal features is divided by ε alone."""
+    """Return √σ², (..., 1), with slope 0 instead of none where σ² is 0: equal features are divided by ε alone."""
     return torch.where(square == 0, 0.0, torch.sqrt(torch.where(square == 0, 1.0, square)))
 
 

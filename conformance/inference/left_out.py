@@ -71,13 +71,10 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
         open_ends += [] if one.refused else [one.words]
         for what in one.refused:
             body = body.replace(f'NotImplementedError("{what}")', f"RuntimeError({one.words!r})")
-    untried = [
-        name for name in _not_tried(bound) if not any(re.match(rf"left alone   {name}\b", line) for line in told)
-    ]
-    told += [
-        *(f"option       {one.words}" for one in found),
-        *([f"not tried    {', '.join(untried)}"] if untried else []),
-    ]
+    said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
+    untried = [name for name in _not_tried(bound) if name not in said]
+    told += [f"option       {one.words}" for one in found]
+    told += [f"not tried    {', '.join(untried)}"] if untried else []
     declares, profile = dict(bound.draft.declares), bound.profile
     if any(ANOTHER in one.refused for one in found) and declares.get("inputs") == "self":
         declares, profile = {c: choice for c, choice in declares.items() if c != "inputs"}, None

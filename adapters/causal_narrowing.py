@@ -5,7 +5,7 @@ from torch import nn
 
 from attnconf.adapters import bind
 
-declares = {"inputs": "self", "causality": "always", "returned-weights": "none"}
+declares = {"inputs": "self", "causality": "always", "masks": "none", "returned-weights": "none"}
 profile = "causal-self-attention-1"
 CONTEXT = 256  # tokens, the layer's context_length
 

@@ -622,7 +622,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "parameters": ("given", "own"),  # own: a module keeps its own initial weights, as nobody knows which is which
     # mask values of a user's own class; an adapter is always handed booleans, True = may attend
     "mask": ("true-keeps", "true-drops", "additive", "1-keeps", "1-drops", "lengths"),
-    "masks": ("any", "shared", "keys"),  # shared: by all heads; keys: by all heads and all queries
+    "masks": ("any", "shared", "keys", "none"),  # shared: by all heads; keys: by all heads and all queries
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "output-projection": ("yes", "no"),  # no: the heads side by side come out; out.weight is the identity then

@@ -17,8 +17,6 @@ from attnconf.spec import profiles, registry
 
 # What a profile leaves out although its requirements presuppose it, with the reason.
 LEFT_OUT = {
-    ("causal-self-attention-1", "MASK-DELETE-1"): "the profile asks for no masks",
-    ("causal-self-attention-1", "MASK-SHIFT-1"): "the profile asks for no masks",
     ("causal-self-attention-1", "MHA-PERM-1"): "causality depends on order",
 }
 

@@ -79,7 +79,7 @@ def test_explain_a_requirement_in_any_case(ask):
         assert name in out
     for field in (
         "core-1: attention (direct), multi_head_attention (heads)", "ATT-scaled-by-model-width",
-        "the_default_scale_is_one_over_root_e (conformance/chapters/attention/checks.py:",
+        "the_default_scale_is_one_over_root_e (conformance/chapters/attention/checks/scores.py:",
         "spec/attention.md#att-scale-1", "attnconf run --impl NAME -k ATT-SCALE-1",
     ):  # fmt: skip
         assert field in out

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.chapters.attention import stimuli as of_attention
-from attnconf.conformance.chapters.attention.checks import log_odds, read_weights
+from attnconf.conformance.chapters.attention.checks.scores import log_odds, read_weights
 from attnconf.conformance.chapters.masks.checks.shared import Evidence
 from attnconf.conformance.chapters.masks.stimuli import keeping, low_scores, lower_shapes, poisoned, whole
 from attnconf.conformance.engine import evidence

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.chapters.attention import stimuli as of_attention
-from attnconf.conformance.chapters.attention.checks import read_weights
+from attnconf.conformance.chapters.attention.checks.scores import read_weights
 from attnconf.conformance.chapters.masks import stimuli
 from attnconf.conformance.chapters.masks.checks.shared import Evidence
 from attnconf.conformance.chapters.masks.stimuli import low_scores, poisoned, whole

@@ -1,7 +1,7 @@
 """Checks of the chapter spec/masks.md: everything at once."""
 
 from attnconf.conformance.chapters.attention import stimuli as of_attention
-from attnconf.conformance.chapters.attention.checks import oracle
+from attnconf.conformance.chapters.attention.checks.together import oracle
 from attnconf.conformance.chapters.masks import stimuli
 from attnconf.conformance.chapters.masks.checks.shared import Evidence
 from attnconf.conformance.chapters.masks.stimuli import some

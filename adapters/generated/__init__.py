@@ -28,14 +28,14 @@ from attnconf.adapters.generated.modules import (
     written,
 )
 from attnconf.adapters.generated.positions import counted, octaves, penalties, rows
-from attnconf.adapters.generated.tokens import pairs, spelt, tallied, unknown_in
+from attnconf.adapters.generated.tokens import numbered, pairs, spelt, tallied, unknown_in
 from attnconf.adapters.generated.weights import fitted, floored, full, heads_last, in_order, kernel, lacking
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
-    "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact",
-    "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order", "kernel",
-    "lacking", "layered", "lengths", "not_hidden", "octaves", "one_for_all_heads", "one_for_all_queries",
-    "one_for_all_samples", "pairs", "penalties", "registered", "rows", "settle", "singly", "spelt", "tallied", "under",
-    "unknown_in", "without", "written",
+    "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere",
+    "exact", "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order",
+    "kernel", "lacking", "layered", "lengths", "not_hidden", "numbered", "octaves", "one_for_all_heads",
+    "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "registered", "rows", "settle", "singly",
+    "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip

@@ -7,8 +7,10 @@ END = "</w>"
 
 
 def unknown_in(text: str, config: Any) -> bool:
-    """Return whether a text has a word or character outside the vocabulary."""
-    parts = text.split() if config.kind == "word" else list(text)
+    """Return whether a text has a word, character or symbol outside the vocabulary."""
+    parts = list(text) if config.kind == "character" else text.split()
+    if config.kind == "byte-pair":
+        parts = [symbol for word in parts for symbol in spelt(word, attached=True)]
     return any(part not in config.vocabulary for part in parts)
 
 
@@ -28,3 +30,10 @@ def pairs(merges: Any) -> list[tuple[str, str]]:
     if all(len(pair) == 2 and isinstance(pair[0], tuple | list) for pair in found):  # each with its count or rank
         found = [tuple(pair[0]) for pair in found]
     return [(str(first), str(second)) for first, second in found]
+
+
+def numbered(pieces: Any, config: Any) -> list[int]:
+    """Return the ids of a text: as they are, or of its pieces, -1 for a piece that is not in the vocabulary."""
+    found = list(pieces)
+    places = {token: i for i, token in enumerate(config.vocabulary)}
+    return [places.get(piece, -1) if isinstance(piece, str) else piece for piece in found]

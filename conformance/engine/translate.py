@@ -79,6 +79,7 @@ _TRANSLATED: Mapping[str, Callable[[Build, Choice], Build]] = {
     "layer_norm": layers.layer_norm,
     "rms_norm": layers.rms_norm,
     "bpe_trainer": models.bpe_trainer,
+    "tokenizer": models.tokenizer,
     "encoder_layer": layers.layer,
     "encoder": layers.layer,
     "decoder_layer": layers.layer,

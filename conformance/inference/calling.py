@@ -120,11 +120,19 @@ def attention_forms(thing: Any) -> Iterator[Form]:
         yield Form(tuple(sorted([*slots, *options], key=lambda slot: order[slot.name])))
 
 
+EITHER = r"look_?ahead"  # it looks ahead, or a mask against looking ahead is used
+
+
 def polarities(form: Form) -> list[dict[str, str]]:
     """Return what flags for causality may get that have to be given: on where attention is causal, or off."""
     required = [slot.name for slot in form.of("causal") if slot.required]
-    either = ("config.causal", "not config.causal") if required else ("",)
-    return [dict.fromkeys(required, expression) for expression in either]
+    given = ("config.causal", *(("not config.causal",) if any(map(either, required)) else ())) if required else ("",)
+    return [dict.fromkeys(required, expression) for expression in given]
+
+
+def either(name: str) -> bool:
+    """Return whether a flag of that name is for causality, but may be on where attention is causal or where not."""
+    return re.fullmatch(EITHER, snake(name).strip("_")) is not None
 
 
 def _slot(p: inspect.Parameter, role: str) -> Slot:

@@ -9,6 +9,7 @@ from typing import Any
 from attnconf.conformance.source.syntax import tree_of
 
 _BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
+_SURELY_BATCH = r"b|bs|bsz|batch\w*"
 _SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
 _SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
 _BATCH_FIRST = re.compile(_SHAPE.format(first=_BATCH, second=r"\w+"), re.IGNORECASE)
@@ -31,10 +32,12 @@ def claims_batch_first(thing: Any) -> bool:
         return False
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            first = node.targets[0].elts[0]
+            first, *others = (ast.unparse(each) for each in node.targets[0].elts)
             words = ast.unparse(node.value)
-            if isinstance(first, ast.Name) and ("shape" in words or "size()" in words):
-                return re.fullmatch(_BATCH, first.id, re.IGNORECASE) is not None
+            if "shape" in words or "size()" in words:
+                second = "".join(others[:1])
+                is_batch = re.fullmatch(_BATCH, first, re.IGNORECASE) is not None
+                return is_batch and not re.fullmatch(_SURELY_BATCH, second, re.IGNORECASE)
     return any(_BATCH_FIRST.search(line) for line in _words(source)) and not _SEQUENCE_FIRST.search(source)
 
 

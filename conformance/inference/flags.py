@@ -13,15 +13,14 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, parameters, says_nothing, telling
+from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
 from attnconf.conformance.inference.returned import Declared, Requests
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, gap
-from attnconf.conformance.inference.vocabulary import SIZES, meanings, snake
+from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
 AT_MOST = 8  # flags that are tried
 ON, OFF = "config.causal", "not config.causal"
-EITHER = r"look_?ahead"  # it looks ahead, or a mask against looking ahead is used
 
 
 @dataclass(frozen=True)
@@ -98,11 +97,6 @@ def _of_entries(entries: dict[str, Any], made: str, within: str) -> Iterator[Fla
             yield Flag(name, default, f"{name}={default}", within, named)
 
 
-def either(name: str) -> bool:
-    """Return whether a flag of that name is for causality, but may be on where attention is causal or where not."""
-    return re.fullmatch(EITHER, snake(name).strip("_")) is not None
-
-
 @dataclass(frozen=True)
 class Turned:
     """A flag in its other position: the text in which it is asked for, and what came of that."""
@@ -126,6 +120,8 @@ class Trials:
         """Return what comes of a flag in its other position, where attention is causal if it was not by default."""
         if decided(text) and not flag.named:
             return self._turned_alone(text, flag)
+        if flag.named and flag.default != text.causal_always:
+            return self._turned_against_its_name(text, flag)
         expression = ON if flag.default == text.causal_always else OFF
         other = flag.given(text.but(causal_always=False), expression)
         certificate = self._calls(other, causal=not text.causal_always)
@@ -142,6 +138,13 @@ class Trials:
             return Turned(other, "mistake")
         hides = self._looks_back(text, text.causal_always) != self._looks_back(other, not text.causal_always)
         return Turned(other, "other", hides)
+
+    def _turned_against_its_name(self, text: AttentionText, flag: Flag) -> Turned:
+        """Return what comes of a flag that is off where attention is causal, or on where it is not."""
+        found = self._turned_alone(text, flag)
+        if found.outcome != "other":
+            return found
+        return Turned(flag.given(text.but(causal_always=False), ON), "other")
 
     def _turned_alone(self, text: AttentionText, flag: Flag) -> Turned:
         """Return what comes of a flag in its other position, where another one decides about causality."""

@@ -33,6 +33,7 @@ from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, 
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
 MISTAKES = 3  # known ones that are alike where there is one target, of which each is tried with masks
+SHOWN = 3  # parameters that are named
 
 
 @dataclass
@@ -209,8 +210,17 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
         declares["norm-order"] = "both"
     text = text.but(left_alone=(*text.left_alone, *_unturned(place, text)))
     draft = Draft(place.component, text.body(), declares)
-    found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt)
+    found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, unapplied(one))
     return with_broken(found, one.certificate.requests[0])
+
+
+def unapplied(one: Tried) -> tuple[str, ...]:
+    """Return a word on the parameters of a layer that exist and are never applied; what embeds is passed over."""
+    idle = [name for name in one.trace.order if name not in one.trace.used]
+    if "handed(" in one.text.made.text or not idle:
+        return ()
+    return (f"the parameter{'s' if len(idle) > 1 else ''} {', '.join(idle[:SHOWN])} "
+            f"{'are' if len(idle) > 1 else 'is'} never applied",)  # fmt: skip
 
 
 def _unturned(place: Place, text: LayerText) -> Iterator[str]:

@@ -15,6 +15,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
 from attnconf.conformance.inference.spied import spied, unread
 from attnconf.conformance.inference.trial import reply
@@ -91,7 +92,7 @@ def _of_call(bound: Bound, asked: Request) -> Iterator[Finding]:
     for p in parameters(place.thing):
         if p.name in seen.names or p.default is p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             continue
-        role = role_of(p)
+        role = role_of(p) or ("mask" if claimed(place.thing, p.name) else "")
         refused = _refused(bound, p.name, role)
         if p.name in dead:
             yield from [] if _documented(bound, p.name) else [Finding(p.name, IDLE, refused)]

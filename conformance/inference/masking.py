@@ -13,6 +13,7 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import parameters, says_nothing
+from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.returned import Declared, Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, gap
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
@@ -124,6 +125,8 @@ def with_masks(
         found, standing = _with_argument(search, text, name, wanted)
         if wanted and standing != "right":
             found = _opposed(search, text, name, found)
+        elif standing == "right" and not wanted:
+            found = _as_it_says(search, text, name, found)
         if standing == "right" or not text.masks:
             text = found
     for name in strange[:STRANGE]:
@@ -134,6 +137,15 @@ def with_masks(
 def _of_something_else(text: AttentionText, name: str) -> bool:
     """Return whether an option that was taken for a mask, as the only one, says that it is a size: ``window``."""
     return not text.form.named(name).required and not meanings(name, INPUTS) and bool(meanings(name, SIZES))
+
+
+def _as_it_says(search: Search, text: AttentionText, name: str, found: AttentionText) -> AttentionText:
+    """Return the text with masks that mean what the file says of them, where they do the opposite."""
+    says, (kind, _, does) = claimed(search.place.thing, name), found.masks[name].kind.partition("-")
+    if not says or not does or does == says:
+        return found
+    held, standing = _with_argument(search, text, name, f"{kind}-{says}")
+    return held if standing else found
 
 
 def _opposed(search: Search, text: AttentionText, name: str, held: AttentionText) -> AttentionText:

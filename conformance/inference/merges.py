@@ -10,6 +10,7 @@ from attnconf.adapters.contract import CONVENTIONS, BpeTrainerConfig
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.encoders import with_encoding
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, why
 
@@ -26,6 +27,7 @@ ROLES = {
     r"k|n|num|symbols|count",
     "words": r"words|corpus|text|data|vocab(ulary)?|word_?(freqs?|counts?|list)|tokens|counts|freqs|texts|sentences|"
     r"splits|dictionary|lines|documents",
+    "least": r"(min(imum|imal)?|least)_?(pair_?)?(freq(uency)?|count|occurrences?)",
 }
 TRAIN = ("train", "fit", "learn", "train_bpe", "learn_bpe", "train_from_words", "build", "learn_merges")
 KEPT = ("merges", "rules", "bpe_merges", "merge_rules", "pairs", "codes", "bpe_codes", "merges_", "ranks")
@@ -33,6 +35,7 @@ CORPORA = (
     ["low"] * 5 + ["lowest"] * 3 + ["newer"] * 7 + ["wider"] * 4,
     ["abab"] * 4 + ["abc"] * 3 + ["cab"] * 2 + ["bca"],
 )
+LEAST = "1"  # times that a pair must occur, where that is an option
 LEARNT = (2, 1)  # so many merges are no matter of a tie
 
 
@@ -96,9 +99,10 @@ def _functions(place: Place, given: str) -> Iterator[TrainerText]:
 
 
 def _values(p: inspect.Parameter, given: str) -> list[str]:
-    found = [{"number": "config.num_merges", "words": WORDS[given]}[role] for role in matches(p.name, ROLES)]
+    meant = {"number": "config.num_merges", "words": WORDS[given], "least": LEAST}
+    found = [meant[role] for role in matches(p.name, ROLES)]
     if p.default is not p.empty:
-        return [*(t for t in found if t == "config.num_merges"), ""]
+        return [*(t for t in found if t in ("config.num_merges", LEAST)), ""]
     return [*found, *(t for t in (WORDS[given], "config.num_merges") if t not in found)]
 
 
@@ -118,6 +122,8 @@ def _methods(place: Place, given: str) -> Iterator[TrainerText]:
 
 
 def _built_with(p: inspect.Parameter) -> list[str]:
+    if "least" in matches(p.name, ROLES):
+        return [LEAST]
     number = ["config.num_merges"] if "number" in matches(p.name, ROLES) else []
     return [*number, ""] if p.default is not p.empty else [*number, *(t for t in ("config.num_merges",) if not number)]
 
@@ -136,4 +142,4 @@ def _bound(place: Place, text: TrainerText, end: str, certified: str | None) -> 
         *(f"calls        {line}" for line in shown),
         f"merges       {text.merges}; the words as {text.given}; word-end {end}",
     )
-    return Bound(place, text.draft(end), None, certified, lines)
+    return with_encoding(Bound(place, text.draft(end), None, certified, lines), text.before)

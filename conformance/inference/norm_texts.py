@@ -108,9 +108,15 @@ def modules(made: Construction, thing: Any, kind: Kind) -> Iterator[PlainText]:
             if {"affine", "bias"} & made.given:  # they may not be there
                 entries = [entry.replace('["', '.get("').replace('"]', '")') for entry in entries]
             this = text.but(state=tuple(entries))
+            if kind.layer and count == 1 and any(_is_trained(thing, name) for name in whole if name not in names):
+                continue  # a shift that is there is no shift that is absent
             if kind.layer and count == 1:
                 this = without_bias(this)
             yield this
+
+
+def _is_trained(thing: Any, name: str) -> bool:
+    return isinstance(thing, nn.Module) and name in dict(thing.named_parameters())
 
 
 def _entry(name: str, role: str, size: int) -> str:

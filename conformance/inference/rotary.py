@@ -121,7 +121,10 @@ Table = tuple[str, torch.Tensor, int]  # an expression of ``tables``, what it is
 def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[Text, list[Table]]]:
     """Yield how tables are made, and what they are."""
     if isinstance(place.thing, FunctionType):
+        yield from _of_positions(place, request)
         for way in fillings(arguments_of(place.thing), ONCE):
+            if "positions" in way.roles:  # whoever gives positions makes tables in every call
+                continue
             line = f"tables = {place.name_in_text}({way.text})"
             found = _seen(place, request, (line,))
             if found:
@@ -137,6 +140,19 @@ def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[
             if found:
                 text = Text("rotary", build, "", limits=(line,), given=given | way.roles | {"max_len"}, shown=shown)
                 yield text, found
+
+
+def _of_positions(place: Place, request: Request) -> Iterator[tuple[Text, list[Table]]]:
+    """Yield how a function makes tables of the positions of one call."""
+    for way in fillings(arguments_of(place.thing), INPUTS_):
+        if "positions" not in way.roles or "x" in way.roles:
+            continue
+        call = f"{place.name_in_text}({way.text})"
+        found = _seen(place, request, ("x, positions = inputs['x'], None", f"tables = {call}"))
+        if found:
+            shown = f"{place.name}({way.text})"
+            given = way.roles | {"max_len"}
+            yield Text("rotary", (), "", limits=(f"tables = {call}",), given=given, shown=shown), found
 
 
 def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]:

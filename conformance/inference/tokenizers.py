@@ -207,7 +207,9 @@ def _attributes(place: Place, arguments: str, learnt: str) -> list[str]:
 
 
 def held(name: str, x: Any) -> str:
-    """Return the entry for something that holds a vocabulary; nothing for anything else."""
+    """Return the entry for something that holds a vocabulary, or its special tokens; nothing for anything else."""
+    if isinstance(x, dict | list | tuple) and matches(name, ROLES) == ["specials"]:
+        return f'"{name}": {type(x).__name__}()'
     if isinstance(x, dict) and x and all(isinstance(k, str) and isinstance(v, int) for k, v in x.items()):
         return f'"{name}": {NUMBERS}'
     if isinstance(x, dict) and x and all(isinstance(k, int) and isinstance(v, str) for k, v in x.items()):

@@ -2,13 +2,18 @@
 
 import re
 from collections.abc import Collection, Mapping
-from types import FunctionType
+from dataclasses import replace
+from types import FunctionType, ModuleType
 
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.shared.appearance import POSITIONS
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.candidates import Candidate
 from attnconf.conformance.inference.hints import named
+from attnconf.conformance.inference.module_sizes import names_read
+
+FACTORY = r"(make|build|create|get|select)_"  # gives one of several, and computes nothing
+SHOWN = 160  # characters of a reason
 
 
 def kind_of(component: str) -> str:
@@ -75,3 +80,35 @@ def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[
         if not (used or written or uncertain or helper):
             kept.append(b)
     return kept or bound[:1]
+
+
+def with_users(bound: list[Bound], refused: list[tuple[Candidate, str]]) -> list[Bound]:
+    """Return the bindings, each with what its file builds of it and cannot be judged: that is not cut out silently.
+
+    What uses nothing that is bound says nothing of it, nor does what only looks like a component.
+    """
+    reached = {b.place.name: reads(b.place.name, b.place.module) for b in bound}
+    found = []
+    for b in bound:
+        users = [
+            (c.name, reason)
+            for c, reason in refused
+            if not c.weak and not re.match(FACTORY, c.name) and b.place.name in reads(c.name, b.place.module)
+            and not any(c.name in names for names in reached.values())
+        ]  # fmt: skip
+        words = tuple(f"{name}, which uses it, cannot be judged: {reason[:SHOWN]}" for name, reason in users)
+        found.append(replace(b, open_ends=(*b.open_ends, *words)) if words else b)
+    return found
+
+
+def reads(name: str, module: ModuleType) -> set[str]:
+    """Return the names of a module that a definition of it reads, and what these read, and so on."""
+    found: set[str] = set()
+    ahead = [name]
+    while ahead:
+        thing = vars(module).get(ahead.pop())
+        if isinstance(thing, type | FunctionType) and thing.__module__ == module.__name__:
+            new = {n for n in names_read(thing) if n in vars(module)} - found
+            found |= new
+            ahead += new
+    return found

@@ -75,6 +75,9 @@ def _projections(draw: Numbers, width: int) -> dict[str, Tensor]:
     return found | {f"{name}.bias": draw(width, size=0.5) for name in sizes}
 
 
+FAR = 150  # tokens
+
+
 def placed(config: type, **more: Any) -> Callable[[], Iterator[Setting]]:
     """Return the maker of settings of attention with positions."""
 
@@ -85,6 +88,8 @@ def placed(config: type, **more: Any) -> Callable[[], Iterator[Setting]]:
             later = torch.arange(L) * 2 + 3
             calls = (Calling("three inputs", (q, k, v), {}), Calling("self", (q, q, q), {}),
                      Calling("positions", (q, k, v), {"positions": later}))  # fmt: skip
+            if i == 0:  # distances of which several have one bias
+                calls = (*calls, Calling("many tokens", (draw(1, H, FAR, D),) * 3, {}))
             weights = {"table.weight": draw(32, H)} if config is contract.RelativeBiasAttentionConfig else {}
             for causal in (True, False):
                 one = config(H, D, causal=causal, **more)

@@ -14,6 +14,7 @@ from attnconf.adapters import contract
 from attnconf.conformance.mutating.attention_inputs import attention, layers, multi_head, placed
 from attnconf.conformance.mutating.drawing import Calling, Numbers, Setting, words_of
 
+MOST = 50  # tokens of a call that fills a table, if it is no longer
 _DROPPED: dict[str, Any] = {"dropout": 0.4, "training": True}
 
 
@@ -42,7 +43,9 @@ def _sequences(
             calls += [Calling("positions", x, {"positions": torch.arange(L) + 3})]
             calls += [Calling("positions by sample", x, {"positions": torch.arange(L) + torch.arange(B)[:, None]})]
             for one, weights in config(dim, draw):
-                yield Setting(words_of(one), one, weights, tuple(calls))
+                full = draw(B, min(one.max_len, MOST), dim)
+                filling = Calling(f"{full.shape[1]} tokens", (full,), {})
+                yield Setting(words_of(one), one, weights, (*calls, filling))
 
     return made
 
@@ -166,7 +169,8 @@ def _tokens() -> Iterator[Setting]:
         ids[0, 2] = 0
         for padding in (None, 0, 4):
             config = contract.TokenEmbeddingConfig(rows, dim, padding)
-            yield Setting(words_of(config), config, {"table.weight": draw(rows, dim)}, (Calling("ids", (ids,), {}),))
+            calls = (Calling("ids", (ids,), {}), Calling("ids, none of the last rows", (ids.clamp(max=rows - 3),), {}))
+            yield Setting(words_of(config), config, {"table.weight": draw(rows, dim)}, calls)
 
 
 _MAKERS: dict[str, Callable[[], Iterator[Setting]]] = {

@@ -32,6 +32,26 @@ def bpe_trainer(build: Build, choice: Choice) -> Build:
     return component
 
 
+def tokenizer(build: Build, choice: Choice) -> Build:
+    """Translate a tokenizer: how the end of a word is marked. Its configuration has the merges that join the mark."""
+
+    def component(config: Any, weights: Any) -> Forward:
+        if choice("word-end") == "attached" or config.kind != "byte-pair" or config.specials:
+            return build(config, weights)
+        last = "\ue000"  # a private character
+        vocabulary = tuple(_apart(token, last) for token in config.vocabulary)
+        merges = tuple((_apart(one, last), _apart(other, last)) for one, other in config.merges)
+        forward = build(replace(config, vocabulary=vocabulary, merges=merges), weights)
+        return lambda text: forward(" ".join(word + last for word in text.split()))
+
+    return component
+
+
+def _apart(token: str, last: str) -> str:
+    """Return a token whose mark of a word's end stands behind a character of its own."""
+    return token.removesuffix(END) + last + END if token.endswith(END) else token
+
+
 def token_embedding(build: Build, choice: Choice) -> Build:
     """Translate an embedding of tokens: its scale, and the row of padding."""
 

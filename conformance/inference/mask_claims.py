@@ -1,0 +1,80 @@
+"""What a file says of the values of a mask: by the name of the argument, or in words beside its name."""
+
+import inspect
+import re
+import textwrap
+from typing import Any
+
+from attnconf.conformance.inference.vocabulary import snake
+
+KEEPS, DROPS = "keeps", "drops"
+_NAMES = {
+    KEEPS: r"(is_)?(keep|valid|visible|allowed)(_mask)?",
+    DROPS: r"(is_)?(block|blocked|hide|hidden|ignored?)(_mask)?",
+}
+_ONE, _ZERO = r"\b(1s?|ones?|True)\b", r"\b(0s?|zeros?|False)\b"
+_NOT_HIDDEN = r"\b(not?|never|non|un)[ -]?(be |are |is )?(mask|pad|hid|ignor|block|drop)"
+_HIDDEN = (
+    r"pad|mask(s|ed|ing)\b|mask (it )?out|hid(e|es|den)\b|ignor|block|forbid|exclud|drop|remove|disallow|left out|"
+    r"(no|not|nobody|never|cannot|can't|mustn't|don't)\b.*\b(attend|look|see|seen|use|take|count|allow|visible|valid)"
+)
+_SEEN = r"token|real|keep|kept|attend|valid|visible|allow|look|see|seen|used|take|takes|part|word|true length"
+
+
+def claimed(thing: Any, name: str) -> str:
+    """Return whether 1 or True in a mask "keeps" or "drops", going by the file; "" where nothing, or both, is said."""
+    by_name = {does for does, pattern in _NAMES.items() if re.fullmatch(pattern, snake(name).strip("_"))}
+    votes = by_name | {vote for words in _beside(thing, name) for vote in _votes(words)}
+    return votes.pop() if len(votes) == 1 else ""
+
+
+def _beside(thing: Any, name: str) -> list[str]:
+    """Return the lines of docstrings and comments that begin with an argument's name, each with what it goes on in."""
+    try:
+        lines = textwrap.dedent(inspect.getsource(thing)).splitlines()
+    except (OSError, TypeError):
+        return []
+    found = []
+    for i, line in enumerate(lines):
+        told = re.match(rf'\s*(#|"""|[*-])?\s*`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?[:=-]\s*(?P<words>.*)', line)
+        code = re.match(rf"\s*{re.escape(name)}\s*(:[^#]*)?=?[^#]*#\s*(?P<words>.*)", line)
+        if told and not _is_code(line):
+            found.append(" ".join((told["words"], *_going_on(lines[i:]))))
+        elif code:
+            found.append(code["words"])
+    return found
+
+
+def _is_code(line: str) -> bool:
+    return re.match(r"\s*\w+\s*(=|:\s*(torch\.|Optional|Tensor|bool|None))", line) is not None
+
+
+def _going_on(lines: list[str]) -> list[str]:
+    """Return the lines that are deeper than the first of them, up to one that is not."""
+    depth, found = _depth(lines[0]), []
+    for line in lines[1:4]:
+        if not line.strip() or _depth(line) <= depth:
+            break
+        found.append(line.strip())
+    return found
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _votes(words: str) -> list[str]:
+    """Return what each clause says that 1 does; what it says of 0 is the opposite."""
+    found: list[str] = []
+    if re.search(r"\badd(ed|itive)?\b|\blogits?\b|-inf", words):
+        return found  # its numbers are no truth values
+    for clause in re.split(r"[,;.(]|\band\b|\bbut\b|\bor\b|(?=\b(?:0|False|zeros?)\b)", words):
+        one, zero = (re.search(p, clause) is not None for p in (_ONE, _ZERO))
+        if one == zero:
+            continue
+        said = clause.lower()
+        if re.search(_NOT_HIDDEN, said) or (not re.search(_HIDDEN, said) and re.search(_SEEN, said)):
+            found.append(KEEPS if one else DROPS)
+        elif re.search(_HIDDEN, said):
+            found.append(DROPS if one else KEEPS)
+    return found

@@ -1,0 +1,48 @@
+"""Subwords for the translation project: learn merges from a file of words, then cut words up with them."""
+from collections import Counter
+
+
+class BPESubwords:
+    def __init__(self, n_merges=1000, min_count=2):
+        self.n_merges = n_merges
+        self.min_count = min_count
+        self.merges = []
+
+    def learn(self, words):
+        spelling = Counter(tuple(word) + ("</w>",) for word in words)
+        for _ in range(self.n_merges):
+            counts = Counter()
+            for pieces, times in spelling.items():
+                for pair in zip(pieces, pieces[1:]):
+                    counts[pair] += times
+            if not counts:
+                break
+            best = max(counts, key=lambda pair: (counts[pair], pair))
+            if counts[best] < self.min_count:
+                break
+            self.merges.append(best)
+            joined = Counter()
+            for pieces, times in spelling.items():
+                joined[self._join(pieces, best)] += times
+            spelling = joined
+        return self
+
+    @staticmethod
+    def _join(pieces, pair):
+        out, fresh = [], False  # fresh: what stands last has just been made
+        for piece in pieces:
+            if out and not fresh and (out[-1], piece) == pair:
+                out[-1], fresh = out[-1] + piece, True
+            else:
+                out.append(piece)
+                fresh = False
+        return tuple(out)
+
+    def encode(self, text):
+        found = []
+        for word in text.split():
+            pieces = tuple(word) + ("</w>",)
+            for pair in self.merges:
+                pieces = self._join(pieces, pair)
+            found.extend(pieces)
+        return found

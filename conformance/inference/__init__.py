@@ -116,7 +116,7 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) ->
     modules = [source.module]
     if computes_in_arrays(candidate.thing, source.module):
         found: Any = import_module("attnconf.adapters.generated.numpy_arrays").in_arrays(source.module)
-        modules = [source.module, found] if appearances()[candidate.components[0]].arrays else [found, source.module]
+        modules = [found, source.module]
     outcomes = []
     for module in modules:
         thing = vars(module).get(candidate.name, candidate.thing)

@@ -130,7 +130,8 @@ def _by_call(thing: Any) -> Iterator[str]:
     names = [p.name for p in parameters(thing)]
     roles = [role for n in names for role in meanings(n, INPUTS)[:1]]
     if {"query", "key", "value"} <= set(roles):
-        yield "multi_head_attention" if isinstance(thing, type) and "heads" in sizes_of(thing) else "attention"
+        weighs = isinstance(thing, type) and ("heads" in sizes_of(thing) or names_read(thing) & (LAYERS | TABLES))
+        yield "multi_head_attention" if weighs else "attention"
     elif isinstance(thing, type) and {"heads", "layers"} <= sizes_of(thing):
         yield "encoder"
     elif isinstance(thing, type) and "heads" in sizes_of(thing):

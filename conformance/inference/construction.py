@@ -28,8 +28,9 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
     parameters = [p for p in parameters_of(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = _with_hidden([_choices(p, table, module, part) for p in parameters], table)
+    guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
-        for chosen in islice(_by_rank(choices), AT_MOST):
+        for chosen in (*islice(_by_rank(choices), AT_MOST), *islice(_by_rank(guessed) if guessed else (), FEW)):
             arguments = [
                 f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
                 for p, (text, _) in zip(parameters, chosen, strict=True)
@@ -52,6 +53,24 @@ def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[
     if "hidden" not in table or not any(silent) or {"hidden", "ratio", "config"} & named:
         return choices
     return [[*c, (table["hidden"][0], "hidden")] if m == {"embed"} else c for c, m in zip(choices, meant, strict=True)]
+
+
+def _with_silent(
+    parameters: Sequence[inspect.Parameter], choices: list[list[tuple[str, str]]], table: Meanings
+) -> list[list[tuple[str, str]]]:
+    """Return the choices such that whole numbers whose names say nothing may be sizes of which no name tells.
+
+    Where the names are in another language their defaults tell them apart. None where nothing is to be guessed.
+    """
+    told = {m for c in choices for _, m in c}
+    missing = [m for m in ("embed", "heads") if m in table and m not in told and "config" not in told]
+    found, count = [], 0
+    for p, before in zip(parameters, choices, strict=True):
+        silent = type(p.default) is int and p.default > 1 and not meanings(p.name) and before == [("", "")]
+        fits = [(table[m][0], m) for m in missing if table[m] and silent and _may_be_as_large(m, p.default)]
+        found.append([*fits, *before])
+        count += bool(fits)
+    return found if missing and count >= len(missing) else []
 
 
 def _one_dropout(arguments: list[str]) -> list[str]:

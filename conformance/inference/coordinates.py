@@ -46,7 +46,7 @@ def readers(raw: Any, request: Request) -> list[str]:
 FOURIER_TABLE = appearances()["fourier"].sizes
 FOURIER_INPUTS: Mapping[str, Input] = {
     **X,
-    "frequencies": Input(FREQUENCIES, BANKS, optional=True),
+    "frequencies": Input(FREQUENCIES, BANKS, optional=True, whole=BANKS[0]),
     "in_dim": Input(SIZES["in_dim"], ("config.in_dim",), free=False, optional=True),
 }
 

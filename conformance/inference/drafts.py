@@ -20,7 +20,7 @@ from attnconf.conformance.inference.building import Construction, Meanings, run,
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
-from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.module_sizes import FLAGS, names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import Draft, names
 from attnconf.conformance.inference.vocabulary import meanings
@@ -201,7 +201,7 @@ def _sizes_in_globals(place: Place, chapter: Chapter) -> list[tuple[str, str]]:
         value = vars(place.module).get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in chapter.sizes and m not in dict(found)), None)
+        meaning = next((m for m in meanings(name) if m in chapter.sizes and m not in {*dict(found), *FLAGS}), None)
         if meaning:
             found.append((meaning, f"theirs.{name} = {chapter.sizes[meaning][0]}"))
     return found

@@ -14,7 +14,7 @@ from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.inference.binding import Attempts, Place
-from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
+from attnconf.conformance.inference.building import Construction, Meanings, run, space_for, with_dropout
 from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
@@ -74,7 +74,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
         try:
             whole = attempt(partial(filled, made, table, place.module, space))
             module = attempt(partial(run, whole, space))
-            whole = attempt(partial(_with_dropout, whole, module, space))
+            whole = attempt(partial(with_dropout, whole, module, space))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
@@ -132,28 +132,6 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
-
-
-def _with_dropout(made: Construction, module: Any, space: Mapping[str, Any]) -> Construction:
-    """Return the construction such that dropout is what is asked for, where parts have one that nobody can choose."""
-    drops = _probabilities(module)
-    if not any(drops):
-        return made
-    other = {**space, "config": replace(space["config"], dropout=0.25)}
-    if any(one > 0 and one != two for one, two in zip(drops, _probabilities(run(made, other)), strict=True)):
-        return made  # it is chosen, and wrongly
-    return replace(made, text=f"dropping({made.text}, config.dropout)", given=made.given | {"dropout"})
-
-
-def _probabilities(module: Any) -> list[float]:
-    if not isinstance(module, nn.Module):
-        return []
-    parts = module.modules()
-    return [
-        m.p if isinstance(m, nn.Dropout) else m.dropout
-        for m in parts
-        if isinstance(m, nn.Dropout | nn.MultiheadAttention)
-    ]
 
 
 def _tables_are_ours(module: nn.Module) -> bool:

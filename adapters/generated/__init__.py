@@ -27,15 +27,15 @@ from attnconf.adapters.generated.modules import (
     without,
     written,
 )
-from attnconf.adapters.generated.positions import counted, octaves, penalties, rows
+from attnconf.adapters.generated.positions import counted, image, octaves, penalties, pixels, rows
 from attnconf.adapters.generated.tokens import pairs, spelt, tallied, unknown_in
 from attnconf.adapters.generated.weights import fitted, floored, full, heads_last, in_order, kernel, lacking
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
     "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact",
-    "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order", "kernel",
-    "lacking", "layered", "lengths", "not_hidden", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
-    "pairs", "penalties", "registered", "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in",
-    "without", "written",
+    "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "image", "in_order",
+    "kernel", "lacking", "layered", "lengths", "not_hidden", "octaves", "one_for_all_heads", "one_for_all_queries",
+    "one_for_all_samples", "pairs", "penalties", "pixels", "registered", "rows", "settle", "singly", "spelt", "tallied",
+    "under", "unknown_in", "without", "written",
 ]  # fmt: skip

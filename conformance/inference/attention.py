@@ -30,7 +30,7 @@ from attnconf.conformance.inference.attention_requests import (
 )
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
-from attnconf.conformance.inference.building import Construction, run, space_for, with_dropout
+from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.calling import Form, attention_forms, polarities
 from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
 from attnconf.conformance.inference.configurations import filled
@@ -140,7 +140,7 @@ def texts(
         space = space_for(config, place.module, weights=numbered)
         try:
             whole = attempt(partial(filled, made, TABLE, place.module, space))
-            module = attempt(partial(run, whole, space))
+            whole, module = as_module(whole, attempt(partial(run, whole, space)))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue

@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.adapters.generated.function_module import functional
+from attnconf.adapters.generated.held_objects import held
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
@@ -39,6 +40,7 @@ def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
         "torch": torch,
         "nn": torch.nn,
         "functional": functional,
+        "held": held,
         "SimpleNamespace": SimpleNamespace,
         **more,
     }
@@ -64,3 +66,10 @@ def _probabilities(module: Any) -> list[float]:
         for m in parts
         if isinstance(m, nn.Dropout | nn.MultiheadAttention)
     ]
+
+
+def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
+    """Return a construction with what it builds, as a module where that is another object that can be called."""
+    if isinstance(thing, nn.Module) or not any(hasattr(type(thing), name) for name in ("forward", "__call__")):
+        return made, thing
+    return replace(made, text=f"held({made.text})"), held(thing)

@@ -17,7 +17,7 @@ from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.building import Construction, as_module
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.networks import Network, networks
 from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
@@ -170,7 +170,7 @@ class Built:
 
     def _made(self, made: Construction, hidden: int) -> tuple[Any, Construction]:
         like = {"up.weight": torch.zeros(1, dtype=torch.float64)}
-        whole, module = built(self.place, made, TABLE, FeedForwardConfig(self.embed, hidden), like)
+        whole, module = as_module(*built(self.place, made, TABLE, FeedForwardConfig(self.embed, hidden), like))
         return module, whole
 
     def _widths(self) -> set[int]:

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -14,10 +15,11 @@ from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.inference.binding import Attempts, Place
-from attnconf.conformance.inference.building import Construction, Meanings, run, space_for, with_dropout
+from attnconf.conformance.inference.building import Construction, Meanings, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED
@@ -67,13 +69,16 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     """Yield what the class may be, the likeliest first."""
     table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
-    for made in constructions(place.name_in_text, place.thing, table, place.module, parts):
+    functions = isinstance(place.thing, FunctionType)
+    makings = functional(place, table) if functions else \
+        constructions(place.name_in_text, place.thing, table, place.module, parts)  # fmt: skip
+    for made in makings:
         declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
         config = request(place.component, declares, FIRST, False, (2, 2)).config
         space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
         try:
             whole = attempt(partial(filled, made, table, place.module, space))
-            module = attempt(partial(run, whole, space))
+            whole, module = as_module(whole, attempt(partial(run, whole, space)))
             whole = attempt(partial(with_dropout, whole, module, space))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")

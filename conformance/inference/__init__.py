@@ -100,7 +100,8 @@ def bindings(
                 bound.append(outcome)
                 found.append(candidate)
     if not bound:
-        owns = (_with_own(candidate, source, prescribed or {}) for candidate, _ in refused)
+        told = [c for c, _ in refused if component is not None or not says_nothing(c.name)]
+        owns = (_with_own(candidate, source, prescribed or {}) for candidate in told)
         bound = list(islice((own for own in owns if own is not None), 1))
     by_name = {c.name: c for c in found}
     bound = [b for b in bound if not any(is_part(b, o, by_name[o.place.name].uses) for o in bound if o is not b)]

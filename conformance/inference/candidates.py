@@ -21,6 +21,7 @@ NAMES = [
         (rank, component, pattern) for component, known in appearances().items() for rank, pattern in known.names
     )
 ]
+MAKES = r"(^|_)(init|params|parameters|weights)($|_)"  # in the name of a function that makes parameters
 NORM = r"rms|layer_?norm|^ln$|^norm"
 # Two inputs that are the two sides of a translation.
 SOURCE = r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?"
@@ -95,9 +96,9 @@ CALLED = {"forward", "__call__", "encode", "tokenize", "decode", "train", "fit",
 
 def looks_like(name: str, thing: Any) -> Iterator[str]:
     """Yield the components that a class or function may be."""
-    if not _does_something(thing):
-        return
     plain = snake(name)
+    if not _does_something(thing) or (isinstance(thing, FunctionType) and re.search(MAKES, plain)):
+        return
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]
     by_call = list(_by_call(thing))
     encodings = positional(name, thing)

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings
+from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.vocabulary import meanings
@@ -58,19 +59,21 @@ def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[
 def _with_silent(
     parameters: Sequence[inspect.Parameter], choices: list[list[tuple[str, str]]], table: Meanings
 ) -> list[list[tuple[str, str]]]:
-    """Return the choices such that whole numbers whose names say nothing may be sizes of which no name tells.
+    """Return the choices such that what has a default and a name that says nothing may be a size that no name tells.
 
     Where the names are in another language their defaults tell them apart. None where nothing is to be guessed.
     """
-    told = {m for c in choices for _, m in c}
-    missing = [m for m in ("embed", "heads") if m in table and m not in told and "config" not in told]
+    open_ends = [len({m for _, m in c} & set(SIZES)) > 1 for c in choices]
+    told = {m for c, silent in zip(choices, open_ends, strict=True) if not silent for _, m in c}
+    missing = [m for m in ("embed", "heads", "hidden") if table.get(m) and m not in told and "config" not in told]
     found, count = [], 0
     for p, before in zip(parameters, choices, strict=True):
-        silent = type(p.default) is int and p.default > 1 and not meanings(p.name) and before == [("", "")]
-        fits = [(table[m][0], m) for m in missing if table[m] and silent and _may_be_as_large(m, p.default)]
+        silent = before == [("", "")] and not set(meanings(p.name)) & set(table) and not telling(p.name)
+        whole = p.default is None or (type(p.default) is int and p.default > 1)
+        fits = [(table[m][0], m) for m in missing if silent and whole and _may_be_as_large(m, p.default)]
         found.append([*fits, *before])
         count += bool(fits)
-    return found if missing and count >= len(missing) else []
+    return found if count and count + sum(open_ends) >= len(missing) else []
 
 
 def _one_dropout(arguments: list[str]) -> list[str]:
@@ -151,8 +154,10 @@ def _is_whole(p: inspect.Parameter) -> bool:
     return p.annotation in (int, "int") or (type(p.default) is int and p.default > 1)
 
 
-def _may_be_as_large(meaning: str, default: int) -> bool:
+def _may_be_as_large(meaning: str, default: int | None) -> bool:
     """Return whether something has a size like this default."""
+    if default is None:
+        return True
     if meaning in ("heads", *_LAYERS):
         return default <= FEW
     return default >= FEW or meaning not in ("vocab", "embed", "hidden")

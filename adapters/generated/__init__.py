@@ -2,6 +2,7 @@
 
 from attnconf.adapters.generated.batches import each_apart, singly
 from attnconf.adapters.generated.function_module import functional
+from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.masks import (
     additive,
     allowed,
@@ -27,15 +28,15 @@ from attnconf.adapters.generated.modules import (
     without,
     written,
 )
-from attnconf.adapters.generated.positions import counted, octaves, penalties, rows
+from attnconf.adapters.generated.positions import counted, image, octaves, penalties, pixels, rows
 from attnconf.adapters.generated.tokens import numbered, pairs, spelt, tallied, unknown_in
 from attnconf.adapters.generated.weights import fitted, floored, full, heads_last, in_order, kernel, lacking
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
     "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere",
-    "exact", "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order",
-    "kernel", "lacking", "layered", "lengths", "not_hidden", "numbered", "octaves", "one_for_all_heads",
-    "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "registered", "rows", "settle", "singly",
-    "spelt", "tallied", "under", "unknown_in", "without", "written",
+    "exact", "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "held", "holding",
+    "image", "in_order", "kernel", "lacking", "layered", "lengths", "not_hidden", "numbered", "octaves",
+    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "pixels", "registered",
+    "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in", "without", "written",
 ]  # fmt: skip

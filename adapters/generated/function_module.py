@@ -6,6 +6,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from attnconf.adapters.generated.held_objects import register
+
 
 class Functional(nn.Module):
     """Holds the tensors of a dict, list or tuple as parameters, and calls a function with them and with its inputs."""
@@ -16,7 +18,7 @@ class Functional(nn.Module):
         super().__init__()
         self.held, self.takes, self.fixed, self.inputs = held, takes, dict(fixed), inputs
         for name, x in _leaves(held):
-            self.register_parameter(name, nn.Parameter(x.detach().clone()))
+            register(self, name.split("."), nn.Parameter(x.detach().clone()))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         given = self.inputs.bind(*args, **kwargs).arguments
@@ -49,20 +51,20 @@ def _leaves(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
         yield path, held
     elif isinstance(held, Mapping):
         for name, x in held.items():
-            yield from _leaves(x, f"{path}_{name}".strip("_"))
+            yield from _leaves(x, f"{path}.{name}".lstrip("."))
     elif isinstance(held, tuple | list):
         names = getattr(held, "_fields", range(len(held)))
         for name, x in zip(names, held, strict=True):
-            yield from _leaves(x, f"{path}_{name}".strip("_"))
+            yield from _leaves(x, f"{path}.{name}".lstrip("."))
 
 
 def _filled(held: Any, parameters: Mapping[str, Tensor], path: str = "") -> Any:
     if isinstance(held, Tensor):
         return parameters[path]
     if isinstance(held, Mapping):
-        return {name: _filled(x, parameters, f"{path}_{name}".strip("_")) for name, x in held.items()}
+        return {name: _filled(x, parameters, f"{path}.{name}".lstrip(".")) for name, x in held.items()}
     if isinstance(held, tuple | list):
         names = getattr(held, "_fields", range(len(held)))
-        found = [_filled(x, parameters, f"{path}_{name}".strip("_")) for name, x in zip(names, held, strict=True)]
+        found = [_filled(x, parameters, f"{path}.{name}".lstrip(".")) for name, x in zip(names, held, strict=True)]
         return type(held)(*found) if hasattr(held, "_fields") else type(held)(found)
     return held

@@ -92,7 +92,7 @@ def _class(kind: Any) -> type:
 
 
 def arrays(x: Any) -> Any:
-    """Return tensors, alone or in a tuple, list or dict, as arrays of the same memory.
+    """Return tensors, alone or in a tuple, list or dict, as arrays of the same memory; a generator as one of NumPy's.
 
     Raises NotImplementedError for gradients, for other devices, and for floats that are not float64.
     """
@@ -100,6 +100,8 @@ def arrays(x: Any) -> Any:
         return type(x)(arrays(item) for item in x)
     if isinstance(x, dict):
         return {key: arrays(item) for key, item in x.items()}
+    if isinstance(x, torch.Generator):
+        return np.random.default_rng(x.initial_seed())
     if not isinstance(x, Tensor):
         return x
     if x.requires_grad and torch.is_grad_enabled() and not isinstance(x, nn.Parameter):

@@ -34,3 +34,13 @@ def penalties(slopes_: Any, query_length: int, key_length: int) -> Tensor:
     slopes: Tensor = torch.as_tensor(slopes_, dtype=torch.float64).flatten()
     queries = torch.arange(key_length - query_length, key_length)
     return -slopes[:, None, None] * (queries[:, None] - torch.arange(key_length)).abs()
+
+
+def image(x: Tensor) -> Tensor:
+    """Return points x (..., d) as an image (1, d, N, 1) whose N pixels they are."""
+    return x.reshape(1, -1, x.shape[-1], 1).transpose(1, 2)
+
+
+def pixels(features: Tensor, x: Tensor) -> Tensor:
+    """Return the features (..., F) of points x (..., d) out of an image (1, F, N, 1)."""
+    return features[0, :, :, 0].T.reshape(*x.shape[:-1], -1)

@@ -100,7 +100,8 @@ def bindings(
                 bound.append(outcome)
                 found.append(candidate)
     if not bound:
-        owns = (_with_own(candidate, source, prescribed or {}) for candidate, _ in refused)
+        told = [c for c, _ in refused if component is not None or not says_nothing(c.name)]
+        owns = (_with_own(candidate, source, prescribed or {}) for candidate in told)
         bound = list(islice((own for own in owns if own is not None), 1))
     by_name = {c.name: c for c in found}
     bound = [b for b in bound if not any(is_part(b, o, by_name[o.place.name].uses) for o in bound if o is not b)]
@@ -118,7 +119,7 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) ->
     modules = [source.module]
     if computes_in_arrays(candidate.thing, source.module):
         found: Any = import_module("attnconf.adapters.generated.numpy_arrays").in_arrays(source.module)
-        modules = [source.module, found] if appearances()[candidate.components[0]].arrays else [found, source.module]
+        modules = [found, source.module]
     outcomes = []
     for module in modules:
         thing = vars(module).get(candidate.name, candidate.thing)

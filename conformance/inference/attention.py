@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, product
 from types import FunctionType
+from typing import Any
 
 import torch
 from torch import nn
@@ -29,7 +30,7 @@ from attnconf.conformance.inference.attention_requests import (
 )
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
-from attnconf.conformance.inference.building import Construction, run, space_for
+from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.calling import Form, attention_forms, polarities
 from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
 from attnconf.conformance.inference.configurations import filled
@@ -139,13 +140,14 @@ def texts(
         space = space_for(config, place.module, weights=numbered)
         try:
             whole = attempt(partial(filled, made, TABLE, place.module, space))
-            module = attempt(partial(run, whole, space))
+            whole, module = as_module(whole, attempt(partial(run, whole, space)))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
         if not isinstance(module, nn.Module):
             attempts.say(f"{place.name} is no torch.nn.Module")
             return
+        whole = whole if "dropout" in whole.given else _with_dropout(whole, module, space)
         sizes = SEVERAL if "heads" in whole.given else ONE
         if "heads" in whole.given and "heads" not in made.given:  # said by a configuration
             config = config_of(sizes[0])
@@ -168,6 +170,14 @@ def texts(
                 yield text, sizes
             for text in () if ran else _otherwise(place, whole, form, module, config, unregistered):
                 yield text, sizes
+
+
+def _with_dropout(made: Construction, module: nn.Module, space: dict[str, Any]) -> Construction:
+    """Return the construction such that dropout is what is asked for, where no argument is called so."""
+    try:
+        return attempt(partial(with_dropout, made, module, space))
+    except Failed:
+        return made
 
 
 def _makings(place: Place) -> Iterator[Construction]:

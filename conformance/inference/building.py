@@ -1,11 +1,14 @@
 """What a construction is: text that builds a user's object, and the names that the text may use."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from torch import nn
+
 from attnconf.adapters.generated.function_module import functional
+from attnconf.adapters.generated.held_objects import held
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
@@ -37,6 +40,36 @@ def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
         "torch": torch,
         "nn": torch.nn,
         "functional": functional,
+        "held": held,
         "SimpleNamespace": SimpleNamespace,
         **more,
     }
+
+
+def with_dropout(made: Construction, module: Any, space: Mapping[str, Any]) -> Construction:
+    """Return the construction such that dropout is what is asked for, where parts have one that nobody can choose."""
+    drops = _probabilities(module)
+    if not any(drops):
+        return made
+    other = {**space, "config": replace(space["config"], dropout=0.25)}
+    if any(one > 0 and one != two for one, two in zip(drops, _probabilities(run(made, other)), strict=True)):
+        return made  # it is chosen, and wrongly
+    return replace(made, text=f"dropping({made.text}, config.dropout)", given=made.given | {"dropout"})
+
+
+def _probabilities(module: Any) -> list[float]:
+    if not isinstance(module, nn.Module):
+        return []
+    parts = module.modules()
+    return [
+        m.p if isinstance(m, nn.Dropout) else m.dropout
+        for m in parts
+        if isinstance(m, nn.Dropout | nn.MultiheadAttention)
+    ]
+
+
+def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
+    """Return a construction with what it builds, as a module where that is another object that can be called."""
+    if isinstance(thing, nn.Module) or not any(hasattr(type(thing), name) for name in ("forward", "__call__")):
+        return made, thing
+    return replace(made, text=f"held({made.text})"), held(thing)

@@ -81,9 +81,15 @@ class Form:
 MASK = Slot("mask", "mask", positional=True)  # one that *args may be
 
 
+def call_of(thing: Any) -> Any:
+    """Return the function that is called: of a class or a module the method, else the thing itself."""
+    methods = (n for n in ("forward", "__call__") if n in dir(thing)) if isinstance(thing, type) else iter(("forward",))
+    return getattr(thing, next(methods, "forward"), thing)
+
+
 def parameters(thing: Any) -> list[inspect.Parameter]:
     """Return the parameters of a call of a module, of another object, or of a function."""
-    target = getattr(thing, "forward", None) if hasattr(thing, "forward") else thing
+    target = call_of(thing)
     found = parameters_of(target)
     method = isinstance(thing, type) and isinstance(inspect.getattr_static(target, "__func__", target), FunctionType)
     return found[1:] if method else found  # whatever it calls itself

@@ -21,6 +21,7 @@ NAMES = [
         (rank, component, pattern) for component, known in appearances().items() for rank, pattern in known.names
     )
 ]
+MAKES = r"(^|_)(init|params|parameters|weights)($|_)"  # in the name of a function that makes parameters
 NORM = r"rms|layer_?norm|^ln$|^norm"
 # Two inputs that are the two sides of a translation.
 SOURCE = r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?"
@@ -95,9 +96,9 @@ CALLED = {"forward", "__call__", "encode", "tokenize", "decode", "train", "fit",
 
 def looks_like(name: str, thing: Any) -> Iterator[str]:
     """Yield the components that a class or function may be."""
-    if not _does_something(thing):
-        return
     plain = snake(name)
+    if not _does_something(thing) or (isinstance(thing, FunctionType) and re.search(MAKES, plain)):
+        return
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]
     by_call = list(_by_call(thing))
     encodings = positional(name, thing)
@@ -120,6 +121,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     else:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if appearances()[c].function)
+        yield from (c for c in blocks(thing) if c.endswith("_layer"))
         if takes_weights(thing) and "multi_head_attention" in by_name:
             yield "multi_head_attention"
     yield from encodings
@@ -130,7 +132,8 @@ def _by_call(thing: Any) -> Iterator[str]:
     names = [p.name for p in parameters(thing)]
     roles = [role for n in names for role in meanings(n, INPUTS)[:1]]
     if {"query", "key", "value"} <= set(roles):
-        yield "multi_head_attention" if isinstance(thing, type) and "heads" in sizes_of(thing) else "attention"
+        weighs = isinstance(thing, type) and ("heads" in sizes_of(thing) or names_read(thing) & (LAYERS | TABLES))
+        yield "multi_head_attention" if weighs else "attention"
     elif isinstance(thing, type) and {"heads", "layers"} <= sizes_of(thing):
         yield "encoder"
     elif isinstance(thing, type) and "heads" in sizes_of(thing):

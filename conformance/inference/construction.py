@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings
+from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.vocabulary import meanings
@@ -28,8 +29,9 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
     parameters = [p for p in parameters_of(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = _with_hidden([_choices(p, table, module, part) for p in parameters], table)
+    guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
-        for chosen in islice(_by_rank(choices), AT_MOST):
+        for chosen in (*islice(_by_rank(choices), AT_MOST), *islice(_by_rank(guessed) if guessed else (), FEW)):
             arguments = [
                 f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
                 for p, (text, _) in zip(parameters, chosen, strict=True)
@@ -52,6 +54,26 @@ def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[
     if "hidden" not in table or not any(silent) or {"hidden", "ratio", "config"} & named:
         return choices
     return [[*c, (table["hidden"][0], "hidden")] if m == {"embed"} else c for c, m in zip(choices, meant, strict=True)]
+
+
+def _with_silent(
+    parameters: Sequence[inspect.Parameter], choices: list[list[tuple[str, str]]], table: Meanings
+) -> list[list[tuple[str, str]]]:
+    """Return the choices such that what has a default and a name that says nothing may be a size that no name tells.
+
+    Where the names are in another language their defaults tell them apart. None where nothing is to be guessed.
+    """
+    open_ends = [len({m for _, m in c} & set(SIZES)) > 1 for c in choices]
+    told = {m for c, silent in zip(choices, open_ends, strict=True) if not silent for _, m in c}
+    missing = [m for m in ("embed", "heads", "hidden") if table.get(m) and m not in told and "config" not in told]
+    found, count = [], 0
+    for p, before in zip(parameters, choices, strict=True):
+        silent = before == [("", "")] and not set(meanings(p.name)) & set(table) and not telling(p.name)
+        whole = p.default is None or (type(p.default) is int and p.default > 1)
+        fits = [(table[m][0], m) for m in missing if silent and whole and _may_be_as_large(m, p.default)]
+        found.append([*fits, *before])
+        count += bool(fits)
+    return found if count and count + sum(open_ends) >= len(missing) else []
 
 
 def _one_dropout(arguments: list[str]) -> list[str]:
@@ -132,8 +154,10 @@ def _is_whole(p: inspect.Parameter) -> bool:
     return p.annotation in (int, "int") or (type(p.default) is int and p.default > 1)
 
 
-def _may_be_as_large(meaning: str, default: int) -> bool:
+def _may_be_as_large(meaning: str, default: int | None) -> bool:
     """Return whether something has a size like this default."""
+    if default is None:
+        return True
     if meaning in ("heads", *_LAYERS):
         return default <= FEW
     return default >= FEW or meaning not in ("vocab", "embed", "hidden")

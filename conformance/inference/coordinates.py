@@ -1,6 +1,7 @@
 """Bind what encodes coordinates: Fourier features, random ones, and the network behind them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -22,7 +23,7 @@ from attnconf.conformance.inference.vocabulary import SIZES
 
 FREQUENCIES = SIZES["frequencies"] + r"|.*freq.*|.*band.*|.*octave.*|.*level.*"
 POINTS = r"x|xy|p|v|pts?|points?|coords?|coordinates?|inputs?|pos(itions?)?|xyz|uv|pixels?|tensor|inp|z"
-X: Mapping[str, Input] = {"x": Input(POINTS, ("x",))}
+X: Mapping[str, Input] = {"x": Input(POINTS, ("{x}",))}
 KEPT: tuple[Choice, ...] = ({"fourier-input": "dropped"}, {"fourier-input": "kept"})
 
 
@@ -36,9 +37,24 @@ def readers(raw: Any, request: Request) -> list[str]:
     for text, array in tensors_in(raw):
         if tuple(array.shape) == tuple(request.out_shape):
             found.append(text if isinstance(raw, torch.Tensor) else f"{text}.to(x.device, x.dtype)")
+        elif tuple(array.shape) == (1, request.out_shape[-1], len(request.inputs["x"]), 1):  # an image of the points
+            found.append(text)
         elif array.ndim > len(request.out_shape) and array.numel() == torch.Size(request.out_shape).numel():
             found.append(f"{text}.flatten({len(request.out_shape) - 1})")
     return found
+
+
+# What takes no list of points: an image, channels first or last, or a batch of lists.
+IMAGES = (
+    ("image(x)", "pixels({r}, x)"),
+    ("x.reshape(1, -1, x.shape[-1])", "{r}.reshape(*x.shape[:-1], -1)"),
+    ("x.reshape(1, -1, 1, x.shape[-1])", "{r}.reshape(*x.shape[:-1], -1)"),
+)
+
+
+def also_of_images(chapter: Chapter) -> tuple[Chapter, Chapter]:
+    """Return a chapter, and it again for what does not run on a list of points."""
+    return chapter, replace(chapter, layouts=IMAGES, unless=frozenset(("",)))
 
 
 # -- Fourier features
@@ -46,7 +62,7 @@ def readers(raw: Any, request: Request) -> list[str]:
 FOURIER_TABLE = appearances()["fourier"].sizes
 FOURIER_INPUTS: Mapping[str, Input] = {
     **X,
-    "frequencies": Input(FREQUENCIES, BANKS, optional=True),
+    "frequencies": Input(FREQUENCIES, BANKS, optional=True, whole=BANKS[0]),
     "in_dim": Input(SIZES["in_dim"], ("config.in_dim",), free=False, optional=True),
 }
 
@@ -173,4 +189,4 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function of coordinates."""
     if place.component == "coordinate_mlp":
         return coordinate_mlp(place)
-    return seek(place, FOURIER if place.component == "fourier" else RANDOM)
+    return seek(place, *also_of_images(FOURIER if place.component == "fourier" else RANDOM))

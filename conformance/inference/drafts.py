@@ -4,6 +4,7 @@ A chapter says what its constructors and calls may get, and how what comes back 
 for encodings of positions, rotations, biases and features of coordinates.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from attnconf.conformance.inference.building import Construction, Meanings, run,
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
-from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.module_sizes import FLAGS, names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import Draft, names
 from attnconf.conformance.inference.vocabulary import meanings
@@ -93,11 +94,30 @@ def texts(place: Place, chapter: Chapter, way: str, said: list[str]) -> Iterator
             except Failed as error:
                 say(said, str(error))
                 continue
-            readers = chapter.readers(raw, request)
-            if not readers:
-                say(said, f"what came back is {kind_of(raw)}")
-            for reader in readers:
-                yield replace(text, reader=text.reader.format(r=reader))
+            for further, found in _followed(place, chapter, text, raw, request):
+                readers = chapter.readers(found, request)
+                if not readers:
+                    say(said, f"what came back is {kind_of(found)}")
+                for reader in readers:
+                    yield replace(further, reader=further.reader.format(r=reader))
+
+
+def _followed(place: Place, chapter: Chapter, text: Text, raw: Any, request: Request) -> Iterator[tuple[Text, Any]]:
+    """Yield a text with what its call gives; where that is a function, or holds one, with what calling this gives."""
+    calls = [(f"{text.call}{at}", thing) for at, thing in callables_in(raw)]
+    if not calls:
+        yield text, raw
+    for call, thing in calls:
+        for further in called(chapter, replace(text, limits=()), thing, call, chapter.inputs):
+            with contextlib.suppress(Failed):
+                yield _looked_at(place, chapter, further, request)
+
+
+def callables_in(raw: Any) -> list[tuple[str, Any]]:
+    """Return the functions, objects and methods that can be called among what came back: where it is, and it."""
+    items = list(enumerate(raw)) if isinstance(raw, tuple | list) else []
+    found = [("", raw), *((f"[{i}]", x) for i, x in items)]
+    return [(at, x) for at, x in found if callable(x) and not isinstance(x, type | torch.Tensor)][:2]
 
 
 def _looked_at(place: Place, chapter: Chapter, text: Text, request: Request) -> tuple[Text, Any]:
@@ -201,7 +221,7 @@ def _sizes_in_globals(place: Place, chapter: Chapter) -> list[tuple[str, str]]:
         value = vars(place.module).get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in chapter.sizes and m not in dict(found)), None)
+        meaning = next((m for m in meanings(name) if m in chapter.sizes and m not in {*dict(found), *FLAGS}), None)
         if meaning:
             found.append((meaning, f"theirs.{name} = {chapter.sizes[meaning][0]}"))
     return found

@@ -17,8 +17,9 @@ from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.building import Construction, as_module
 from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.networks import Network, networks
 from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
@@ -94,6 +95,7 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
         yield from functions(place)
     seen = set()
     every = list(constructions(place.name_in_text, place.thing, TABLE, place.module, part_of(place)))
+    every += functional(place, TABLE) if takes_together(place.thing) else []
     for made in sorted(every, key=lambda made: -len({"embed", "hidden", "ratio", "out", "config"} & made.given)):
         try:
             built = Built(place, made)
@@ -111,8 +113,9 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
 
 # What the weights of a function are called; those of one kind go by their order, too.
 ROLES: Mapping[str, str] = {
-    "up.weight": r"w_?1|up(_?w(eight)?)?|w_?up|w_?in|weight_?1|w_?fc1|fc1_?w(eight)?|w_?i|a",
-    "down.weight": r"w_?2|down(_?w(eight)?)?|w_?down|w_?out|weight_?2|w_?fc2|fc2_?w(eight)?|w_?o|b",
+    "gate.weight": r"w_?g|gate(_?w(eight)?)?|w_?gate|w_?i_?0|w_?1",
+    "up.weight": r"w_?i_?1|w_?1|w_?3|w_?u|up(_?w(eight)?)?|w_?up|w_?in|weight_?1|w_?fc1|fc1_?w(eight)?|w_?i|a",
+    "down.weight": r"w_?2|w_?d|down(_?w(eight)?)?|w_?down|w_?out|weight_?2|w_?fc2|fc2_?w(eight)?|w_?o|b",
     "up.bias": r"b_?1|up_?b(ias)?|b_?up|b_?in|bias_?1|fc1_?b(ias)?|b_?i",
     "down.bias": r"b_?2|down_?b(ias)?|b_?down|b_?out|bias_?2|fc2_?b(ias)?|b_?o",
 }
@@ -130,15 +133,21 @@ def functions(place: Place) -> Iterator[PlainText]:
             known = [texts[role] for role in matches(p.name, ROLES)]
             return ["x"] if at == 0 else [*known, *(t for t in texts.values() if t not in known)]
 
-        kept.append(list(islice(arguments_of(place.thing, choices), 24)))
+        kept.append(list(islice(arguments_of(place.thing, choices), 48)))
     made = Construction(place.name_in_text)
     for arguments in (a for both in zip_longest(*kept) for a in both if a):
         biased = ".bias" in arguments
-        if all(f'"{layer}.weight"' in arguments for layer in ("up", "down")):
-            refusals = [*refuse("config.gated", "a gate"), *refuse("config.dropout and config.training", "dropout")]
+        gated = '"gate.weight"' in arguments
+        if all(f'"{layer}.weight"' in arguments for layer in ("up", "down")) and not (gated and biased):
+            refusals = (
+                refuse("not config.gated", "a network without a gate") if gated else refuse("config.gated", "a gate")
+            )
+            refusals += refuse("config.dropout and config.training", "dropout")
             refusals += refuse("not config.bias" if biased else "config.bias", "biases" if not biased else "no biases")
             text = PlainText("feed_forward", made, "function", arguments, refusals=tuple(refusals))
-            yield text.declaring(gated="no", layer_bias="yes" if biased else "no", one_gate="yes")
+            yield text.declaring(
+                gated="yes" if gated else "no", layer_bias="yes" if biased else "no", one_gate="no" if gated else "yes"
+            )
 
 
 def part_of(place: Place) -> Callable[[str, inspect.Parameter], Sequence[str]]:
@@ -170,7 +179,7 @@ class Built:
 
     def _made(self, made: Construction, hidden: int) -> tuple[Any, Construction]:
         like = {"up.weight": torch.zeros(1, dtype=torch.float64)}
-        whole, module = built(self.place, made, TABLE, FeedForwardConfig(self.embed, hidden), like)
+        whole, module = as_module(*built(self.place, made, TABLE, FeedForwardConfig(self.embed, hidden), like))
         return module, whole
 
     def _widths(self) -> set[int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 
 AT_MOST = 40  # ways to call one thing
@@ -24,6 +24,7 @@ class Input:
     texts: tuple[str, ...]
     free: bool = True  # also for an argument whose name says nothing
     optional: bool = False  # also where there is a default
+    whole: str = ""  # what it gets as a whole number: where the name says nothing and the default is one
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[st
         return [(inputs[first].texts[0], first), ("", "")]
     if p.default is not p.empty:
         return _optional(p, said, inputs)
+    if "positions" in said and "length" in inputs:  # they, or how many
+        said = ["length", *said] if p.annotation in (int, "int") else [*said, "length"]
     known = [(text, name) for name in said for text in inputs[name].texts]
     if len(plain) > 1 and known:
         return known
@@ -80,6 +83,8 @@ def _optional(p: inspect.Parameter, said: list[str], inputs: Mapping[str, Input]
         return [(inputs["base"].texts[0], "base")]
     if number:
         said = [name for name in said if name != "positions"]  # a number is no positions, but where they begin
+        if type(p.default) is int and p.default > 1 and not said and not meanings(p.name):
+            return [("", ""), *((i.whole, name) for name, i in inputs.items() if i.whole)]
     given = [(text, name) for name in said if inputs[name].optional for text in inputs[name].texts]
     if isinstance(p.default, bool):
         given = [(text, name) for text, name in given if name in ("bidirectional", "one_way", "causal")]

@@ -9,13 +9,15 @@ from typing import Any
 
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings
-from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 TOGETHER = r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|theta|variables|model|mha|layer|net"
-RANDOM = r"gen|generator|rng|g"
+MAKES = r"init|make|create|new|param|weight|build"
+RANDOM = {r"gen|generator|rng|g": ("torch.Generator()",), r"seed|key|random_?state": ("0",)}
 ALWAYS = {"query", "key", "value", "x", "memory", "mask"}
 # Shapes of a projection's weight, and of the output's.
 SHAPES: Sequence[tuple[str, str]] = (
@@ -32,6 +34,16 @@ def takes_weights(thing: Any) -> bool:
     if not isinstance(thing, FunctionType):
         return False
     return len(_tensors(thing)) >= 2 or bool(_together(thing))
+
+
+def takes_together(thing: Any) -> bool:
+    """Return whether a function is handed weights together, in a dict or the like."""
+    return isinstance(thing, FunctionType) and bool(_together(thing))
+
+
+def taken(thing: Any) -> set[str]:
+    """Return the parameters of a function that are weights or sizes, and no inputs."""
+    return {*_together(thing)[:1], *_fixed(thing, {m: (m,) for m in SIZES})} if takes_together(thing) else set()
 
 
 def functional(place: Place, table: Meanings) -> Iterator[Construction]:
@@ -69,7 +81,17 @@ def _fixed(thing: FunctionType, table: Meanings) -> Mapping[str, tuple[str, str]
         taken = ALWAYS & set(meanings(p.name, INPUTS)) or p.name in _together(thing)
         if p.default is p.empty and known and not taken:
             found[p.name] = (table[known[0]][0], known[0])
+    if "heads" in table and "heads" not in {m for _, m in found.values()}:
+        found |= {name: (table["heads"][0], "heads") for name in _silent(thing)[:1] if name not in found}
     return found
+
+
+def _silent(thing: FunctionType) -> list[str]:
+    """Return the required parameters behind the weights whose names say nothing, in whatever language: sizes."""
+    names = [p.name for p in parameters(thing) if p.default is p.empty]
+    weights = {*_tensors(thing), *_together(thing)}
+    last = max((at for at, name in enumerate(names) if name in weights), default=len(names))
+    return [n for n in names[last + 1 :] if says_nothing(n) and not role_of(n)]
 
 
 def _shape(name: str, inner: str, out: str) -> str:
@@ -80,12 +102,16 @@ def _shape(name: str, inner: str, out: str) -> str:
 
 
 def _made(place: Place, table: Meanings) -> Iterator[Construction]:
-    """Yield calls of the file's other functions that may make the weights."""
+    """Yield calls of the file's other functions that may make the weights, those first that call the others."""
 
     def random(name: str, parameter: inspect.Parameter) -> Sequence[str]:
-        return ("torch.Generator()",) if re.fullmatch(RANDOM, name.lower()) else ()
+        return next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
 
-    for name, thing in vars(place.module).items():
-        own = isinstance(thing, FunctionType) and thing.__module__ == place.module.__name__
-        if own and thing is not place.thing and re.search(r"init|make|create|new|param|weight|build", name.lower()):
-            yield from islice(constructions(f"theirs.{name}", thing, table, place.module, random), AT_MOST)
+    makers = {
+        name: thing
+        for name, thing in vars(place.module).items()
+        if isinstance(thing, FunctionType) and thing.__module__ == place.module.__name__
+        and thing is not place.thing and re.search(MAKES, name.lower())
+    }  # fmt: skip
+    for name in sorted(makers, key=lambda name: sum(name in names_read(o) for o in makers.values())):
+        yield from islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), AT_MOST)

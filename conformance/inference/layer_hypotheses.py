@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -14,10 +15,11 @@ from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.inference.binding import Attempts, Place
-from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
+from attnconf.conformance.inference.building import Construction, Meanings, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED
@@ -67,14 +69,17 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     """Yield what the class may be, the likeliest first."""
     table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
-    for made in constructions(place.name_in_text, place.thing, table, place.module, parts):
+    functions = isinstance(place.thing, FunctionType)
+    makings = functional(place, table) if functions else \
+        constructions(place.name_in_text, place.thing, table, place.module, parts)  # fmt: skip
+    for made in makings:
         declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
         config = request(place.component, declares, FIRST, False, (2, 2)).config
         space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
         try:
             whole = attempt(partial(filled, made, table, place.module, space))
-            module = attempt(partial(run, whole, space))
-            whole = attempt(partial(_with_dropout, whole, module, space))
+            whole, module = as_module(whole, attempt(partial(run, whole, space)))
+            whole = attempt(partial(with_dropout, whole, module, space))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
@@ -132,28 +137,6 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
-
-
-def _with_dropout(made: Construction, module: Any, space: Mapping[str, Any]) -> Construction:
-    """Return the construction such that dropout is what is asked for, where parts have one that nobody can choose."""
-    drops = _probabilities(module)
-    if not any(drops):
-        return made
-    other = {**space, "config": replace(space["config"], dropout=0.25)}
-    if any(one > 0 and one != two for one, two in zip(drops, _probabilities(run(made, other)), strict=True)):
-        return made  # it is chosen, and wrongly
-    return replace(made, text=f"dropping({made.text}, config.dropout)", given=made.given | {"dropout"})
-
-
-def _probabilities(module: Any) -> list[float]:
-    if not isinstance(module, nn.Module):
-        return []
-    parts = module.modules()
-    return [
-        m.p if isinstance(m, nn.Dropout) else m.dropout
-        for m in parts
-        if isinstance(m, nn.Dropout | nn.MultiheadAttention)
-    ]
 
 
 def _tables_are_ours(module: nn.Module) -> bool:

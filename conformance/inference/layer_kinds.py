@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
-
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.configurations import entry_texts
+from attnconf.conformance.inference.function_forms import taken, takes_together
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 from attnconf.conformance.source.signatures import parameters_of
@@ -31,9 +30,10 @@ TABLES = {"Embedding", "embedding"}
 
 def blocks(thing: Any) -> Iterator[str]:
     """Yield the layers, stacks and models that a class may be, the likeliest first; nothing where it is none."""
-    if not (isinstance(thing, type) and issubclass(thing, nn.Module)):
+    if not (isinstance(thing, type) and "__call__" in dir(thing)) and not takes_together(thing):
         return
-    code = names_read(thing) | {kind.__name__ for kind in thing.__mro__[1:] if kind.__module__.startswith("torch.nn")}
+    above = thing.__mro__[1:] if isinstance(thing, type) else ()
+    code = names_read(thing) | {kind.__name__ for kind in above if kind.__module__.startswith("torch.nn")}
     inputs = inputs_of(thing)
     layered = bool(code & WHOLE) or bool(code & ATTENDS and code & NORMS and code & ACTIVATES)
     if not layered:
@@ -61,9 +61,9 @@ def _translates(thing: Any) -> bool:
 
 def inputs_of(thing: Any) -> int:
     """Return how many tensors a call takes that are no masks and no options."""
-    found = 0
+    found, apart = 0, taken(thing)
     for p in parameters(thing):
-        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is not p.empty or p.name in apart:
             continue
         means = set(meanings(p.name, INPUTS))
         found += "x" in means or not means & {"mask", "lengths", "want_weights", "causal", "average"}

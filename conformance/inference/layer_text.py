@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attnconf.adapters import generated
 from attnconf.adapters.contract import COMPONENTS, Component
 from attnconf.conformance.inference.attention_text import called
 from attnconf.conformance.inference.building import Construction
@@ -127,7 +128,7 @@ class LayerText:
         for name, mask in self.masks.items():
             lines += self._mask(name, mask)
         given = [keyword for keyword in self.known.keywords if keyword in taken]
-        lines += called(self.form.text(self._argument), list(self.masks), given)
+        lines += called(self.form.text(self._argument), [_apart(name) for name in self.masks], given)
         turned = ".transpose(0, 1)" if self.sequence_first else ""
         return [*lines, f"return {self.out}{turned}"]
 
@@ -144,16 +145,21 @@ class LayerText:
         lines = [f"seen = allowed({query}, {key}, {keys}, {attn if given else 'None'}, {causal})"]
         if self.needs_mask:
             lines += ["if seen is None:", f"    seen = everywhere({query}, {key})"]
-        return [*lines, f"{name} = None if seen is None else {mask.text}"]
+        return [*lines, f"{_apart(name)} = None if seen is None else {mask.text}"]
 
     def _argument(self, slot: Slot) -> str | None:
         if slot.role in self.known.inputs:
             return f"{slot.role}.transpose(0, 1)" if self.sequence_first else slot.role
         if slot.name in self.masks:
-            return slot.name
+            return _apart(slot.name)
         causal = "True" if self.decodes else "config.causal"
         others = {"want_weights": "False", "causal": causal if self.flag or slot.required else None}
         return others.get(slot.role, "None" if slot.required else None)
+
+
+def _apart(name: str) -> str:
+    """Return a name for a mask that hides nothing which the text calls."""
+    return f"{name}_given" if name in {*generated.__all__, "seen", "call", "config", "weights"} else name
 
 
 def _nothing(slot: Slot) -> str | None:

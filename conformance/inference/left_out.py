@@ -14,7 +14,7 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
-from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.calling import call_of, parameters
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
 from attnconf.conformance.inference.spied import spied, unread
@@ -88,7 +88,7 @@ def _of_call(bound: Bound, asked: Request) -> Iterator[Finding]:
     place = bound.place
     with spied(place) as seen:
         base = reply(bound.draft.implementation(place.module), asked)
-    dead = unread(getattr(place.thing, "forward", place.thing) if isinstance(place.thing, type) else place.thing)
+    dead = unread(call_of(place.thing))
     for p in parameters(place.thing):
         if p.name in seen.names or p.default is p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             continue

@@ -9,6 +9,7 @@ from attnconf.conformance.inference.building import SIZES, Meanings
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source.source_text import code_names, functions_of, reached
 
+FLAGS = {"causal", "bias", "norm_first", "affine"}
 Set = tuple[tuple[str, ...], frozenset[str]]  # statements that set sizes in globals, and what these mean
 
 
@@ -61,7 +62,12 @@ def _set(told: Mapping[str, str], table: Meanings) -> Set:
 
 
 def _may_be_set(meaning: str, table: Meanings) -> bool:
-    """Return whether a global may be given this meaning: a longest length only where a configuration says it."""
+    """Return whether a global that holds a number may be given this meaning.
+
+    It is no flag (-inf may be called "masked"), and a longest length only where a configuration says it.
+    """
+    if meaning in FLAGS:
+        return False
     return meaning != "max_len" or any("config." in text for text in table[meaning])
 
 

@@ -16,6 +16,8 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
+from attnconf.conformance.inference.probing import Failed
+
 NOWHERE, UNKNOWN = -1, -2
 CLOSE = 1e-6
 INPUTS = ("q", "k", "v")
@@ -59,10 +61,10 @@ def read(
     run: Callable[[Mapping[str, Tensor]], Tensor], parameters: Mapping[str, Tensor], x: Tensor, sizes: Sizes
 ) -> Read:
     """Return what one token, ``x`` (embed,), tells of the parameters; ``run`` gives the output, (out,), for some."""
-    leaves = {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
-    out = run(leaves).reshape(-1)
-    rows = [_gradients(out[i], leaves) for i in range(len(out))]
-    slopes = {name: torch.stack([row[name].flatten() for row in rows]) for name in leaves}
+    try:
+        slopes = _derivatives(run, parameters)
+    except Failed:  # as NumPy does, which has none
+        slopes = _differences(run, parameters)
     size = max((float(s.abs().max()) for s in slopes.values()), default=0.0)
     moved = {name: (s.abs() > CLOSE * size).sum(0) for name, s in slopes.items()}
     numbered = indices(sizes)
@@ -73,6 +75,28 @@ def read(
         known = {name: _alone(slopes[name], moved[name], x, numbered) for name in parameters}
     has_out = any(bool((m > 1).any()) for m in moved.values())
     return Read({name: k.reshape(parameters[name].shape) for name, k in known.items()}, has_out)
+
+
+def _derivatives(run: Callable[[Mapping[str, Tensor]], Tensor], parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the derivative of each output by each element of each parameter, (out, elements)."""
+    leaves = {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
+    out = run(leaves).reshape(-1)
+    rows = [_gradients(out[i], leaves) for i in range(len(out))]
+    return {name: torch.stack([row[name].flatten() for row in rows]) for name in leaves}
+
+
+def _differences(run: Callable[[Mapping[str, Tensor]], Tensor], parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return what the derivatives are of something that is linear in each element, as one token's attention is."""
+    before = run(parameters).reshape(-1)
+    found = {}
+    for name, p in parameters.items():
+        columns = []
+        for at in range(p.numel()):
+            moved = p.detach().clone()
+            moved.view(-1)[at] += 1
+            columns.append(run({**parameters, name: moved}).reshape(-1) - before)
+        found[name] = torch.stack(columns, 1)
+    return found
 
 
 def _gradients(scalar: Tensor, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -1,0 +1,86 @@
+"""``held(thing)``: an object whose class is no module, as a module whose parameters are the tensors that it holds."""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from torch import Tensor, nn
+
+Place = tuple[Any, Any]  # an object, dict or list, and the name, key or index under which it holds something
+
+
+class Held(nn.Module):
+    """Calls an object with the parameters in the places of its tensors, which may lie in dicts, lists and objects."""
+
+    def __init__(self, thing: Any):
+        super().__init__()
+        self.__dict__["thing"] = thing  # no sub-module, whatever it is
+        self.__dict__["places"] = dict[str, list[Place]]()
+        found = list(_tensors(thing, "", {id(thing)}))
+        trained = any(x.requires_grad for _, _, x in found)
+        names: dict[int, str] = {}
+        for path, place, x in found:
+            if x.requires_grad or not trained:
+                name = names.setdefault(id(x), path)
+                self.places.setdefault(name, []).append(place)
+                if name == path:
+                    register(self, path.split("."), nn.Parameter(x.detach().clone()))
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        for name, x in self.named_parameters():
+            for place in self.places[name]:
+                _put(place, x)
+        call = self.thing.forward if hasattr(self.thing, "forward") else self.thing
+        return call(*args, **kwargs)
+
+
+def held(thing: Any) -> nn.Module:
+    """Return a module that calls an object; the tensors which the object holds are its parameters.
+
+    Where some of them ask for gradients these are, else all of floating point.
+    """
+    call = type(thing).forward if hasattr(type(thing), "forward") else type(thing).__call__
+
+    class Called(Held):
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return super().forward(*args, **kwargs)
+
+    Called.forward.__signature__ = inspect.signature(call)  # type: ignore[attr-defined]
+    return Called(thing)
+
+
+def _tensors(thing: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Place, Tensor]]:
+    """Yield the tensors of floating point in an object, with their dotted paths and the places where they are held."""
+    for key, x in list(_entries(thing)):
+        name = f"{path}.{key}".lstrip(".")
+        if isinstance(x, Tensor) and x.is_floating_point() and not isinstance(thing, tuple):
+            yield name, (thing, key), x
+        elif id(x) not in seen and not isinstance(x, Tensor):
+            seen.add(id(x))
+            yield from _tensors(x, name, seen)
+
+
+def _entries(thing: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(thing, dict):
+        yield from thing.items()
+    elif isinstance(thing, list | tuple):
+        yield from enumerate(thing)
+    elif hasattr(thing, "__dict__") and not isinstance(thing, type) and not inspect.isroutine(thing):
+        yield from vars(thing).items()
+
+
+def _put(place: Place, x: Tensor) -> None:
+    thing, key = place
+    if isinstance(thing, dict | list):
+        thing[key] = x
+    else:
+        object.__setattr__(thing, key, x)  # of a frozen dataclass, too
+
+
+def register(module: nn.Module, path: list[str], parameter: nn.Parameter) -> None:
+    """Register a parameter under a dotted path."""
+    for part in path[:-1]:
+        if part not in module._modules:
+            module.add_module(part, nn.Module())
+        module = module.get_submodule(part)
+    module.register_parameter(path[-1], parameter)

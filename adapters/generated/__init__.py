@@ -24,6 +24,7 @@ from attnconf.adapters.generated.modules import (
     layered,
     registered,
     settle,
+    unpadded,
     without,
     written,
 )
@@ -37,5 +38,5 @@ __all__ = [
     "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order", "kernel",
     "lacking", "layered", "lengths", "not_hidden", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
     "pairs", "penalties", "registered", "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in",
-    "without", "written",
+    "unpadded", "without", "written",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.adapters.generated.modules import unpadded
 from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
@@ -75,6 +76,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             whole = attempt(partial(filled, made, table, place.module, space))
             module = attempt(partial(run, whole, space))
             whole = attempt(partial(_with_dropout, whole, module, space))
+            whole, module = _without_padding(whole, module, table)
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
@@ -143,6 +145,16 @@ def _with_dropout(made: Construction, module: Any, space: Mapping[str, Any]) -> 
     if any(one > 0 and one != two for one, two in zip(drops, _probabilities(run(made, other)), strict=True)):
         return made  # it is chosen, and wrongly
     return replace(made, text=f"dropping({made.text}, config.dropout)", given=made.given | {"dropout"})
+
+
+def _without_padding(made: Construction, module: Any, table: Meanings) -> tuple[Construction, Any]:
+    """Return the construction and its module such that no row of a table is padding, where -1 was to be no id's."""
+    if "padding" not in made.given or table["padding"][0] != "-1" or not isinstance(module, nn.Module):
+        return made, module
+    tables = [m for m in module.modules() if isinstance(m, nn.Embedding)]
+    if all(m.padding_idx != m.num_embeddings - 1 for m in tables):
+        return made, module
+    return replace(made, text=f"unpadded({made.text})"), unpadded(module)
 
 
 def _probabilities(module: Any) -> list[float]:

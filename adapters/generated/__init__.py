@@ -36,7 +36,7 @@ from attnconf.adapters.kit.weight_names import under
 __all__ = [
     "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact",
     "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "holding", "in_order", "kernel",
-    "lacking", "layered", "lengths", "not_hidden", "octaves", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples",
-    "pairs", "penalties", "registered", "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in",
-    "unpadded", "without", "written",
+    "lacking", "layered", "lengths", "not_hidden", "octaves", "one_for_all_heads", "one_for_all_queries",
+    "one_for_all_samples", "pairs", "penalties", "registered", "rows", "settle", "singly", "spelt", "tallied", "under",
+    "unknown_in", "unpadded", "without", "written",
 ]  # fmt: skip

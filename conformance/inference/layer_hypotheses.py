@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -32,6 +33,7 @@ from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.sizing import sized
 from attnconf.conformance.inference.vector_input import handed
 
 _SIZES: Mapping[str, tuple[str, ...]] = {
@@ -68,7 +70,8 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     """Yield what the class may be, the likeliest first."""
     table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
-    for made in constructions(place.name_in_text, place.thing, table, place.module, parts):
+    by_name = constructions(place.name_in_text, place.thing, table, place.module, parts)
+    for made in chain(sized(place, table, parts), by_name):
         declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
         config = request(place.component, declares, FIRST, False, (2, 2)).config
         space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})

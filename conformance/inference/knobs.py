@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import nn
 
+from attnconf.conformance.inference.asked import asked_of, start_of
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.configurations import is_configuration, own_dataclass
 from attnconf.conformance.inference.construction import Part, choices_of
@@ -54,10 +55,12 @@ class Panel:
     table: Meanings
     module: ModuleType
     parameters: tuple[inspect.Parameter, ...]
+    starred: bool  # it takes arguments by any name
     holders: Mapping[str, Holder]  # by the parameter that wants one
     others: Mapping[str, str]  # texts for parameters that are no sizes
     inner: Mapping[str, type]  # classes that it builds
     knobs: tuple[Knob, ...]
+    fraction: Knob | None = None  # what may be a probability, although nothing says so
 
     def meaning(self, knob: Knob) -> str:
         """Return what the name of a size says, or nothing."""
@@ -66,7 +69,7 @@ class Panel:
     def construction(self, texts: Mapping[Knob, str], given: frozenset[str]) -> Construction:
         """Return the construction with these expressions for some sizes; the others are as they are."""
         entries = {k.name: text for k, text in texts.items() if k.where == ENTRY}
-        arguments = {k.name: text for k, text in texts.items() if k.where == ARGUMENT} | dict(self.others)
+        arguments = dict(self.others) | {k.name: text for k, text in texts.items() if k.where == ARGUMENT}
         arguments |= {k.name: str(k.value) for k in self.knobs if k.free and k.where == ARGUMENT and k not in texts}
         arguments |= {name: holder.write(entries) for name, holder in self.holders.items()}
         words = [
@@ -102,18 +105,26 @@ def meaning_of(name: str, table: Meanings) -> str:
     return next((m for m in meanings(name) if m in table and m in USUAL), "")
 
 
-def panel_of(called: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Panel | None:
-    """Return the sizes of a class; None where something has to be given that is neither a size nor known."""
+def panel_of(
+    called: str, thing: Any, table: Meanings, module: ModuleType, part: Part, fraction: str = ""
+) -> Panel | None:
+    """Return the sizes of a class; None where something has to be given that is neither a size nor known.
+
+    ``fraction`` is the name of what is no size but a probability, although nothing says so.
+    """
     every = parameters_of(thing)
     parameters = tuple(p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
     holders: dict[str, Holder] = {}
     others: dict[str, str] = {}
     knobs: list[Knob] = []
     for p in parameters:
-        holder = _holder(p, module, table) if is_configuration(p, module, "config" in meanings(p.name)) else None
+        wanted = is_configuration(p, module, "config" in meanings(p.name))
+        holder = (_holder(p, module, table) or _asked(p, thing, table, fraction)) if wanted else None
         if holder is not None:
             holders[p.name] = holder
             knobs += _of_entries(holder.entries, table)
+        elif p.name == fraction:
+            others[p.name] = "0.0"
         elif type(p.default) is int or _may_be_a_size(p, table, part):
             free = p.default is p.empty
             knobs.append(Knob(ARGUMENT, p.name, _usual(p.name, table) if free else p.default, free))
@@ -121,8 +132,9 @@ def panel_of(called: str, thing: Any, table: Meanings, module: ModuleType, part:
             others[p.name] = text
     if any("<namespace>" in text for text in others.values()):
         return None
-    if any(p.kind is p.VAR_KEYWORD for p in every):
-        named = [n for n in _words_of(thing) if meaning_of(n, table) and n not in {p.name for p in parameters}]
+    starred = any(p.kind is p.VAR_KEYWORD for p in every)
+    if starred:
+        named = [n for n in _words_of(thing, module) if meaning_of(n, table) and n not in {p.name for p in parameters}]
         knobs += [Knob(ARGUMENT, name, _usual(name, table), True) for name in named]
     read = names_read(thing)
     knobs += [Knob(GLOBAL, name, v) for name in sorted(read) if type(v := vars(module).get(name)) is int and v > 1]
@@ -131,7 +143,8 @@ def panel_of(called: str, thing: Any, table: Meanings, module: ModuleType, part:
         Knob(name, p.name, p.default)
         for name, kind in inner.items() for p in parameters_of(kind) if type(p.default) is int and p.default > 1
     ]  # fmt: skip
-    panel = Panel(called, table, module, parameters, holders, others, inner, tuple(knobs))
+    unsure = Knob(ARGUMENT if fraction in others else ENTRY, fraction, 0) if fraction else None
+    panel = Panel(called, table, module, parameters, starred, holders, others, inner, tuple(knobs), unsure)
     return panel if len(knobs) <= MOST else None
 
 
@@ -147,10 +160,12 @@ def _may_be_a_size(p: inspect.Parameter, table: Meanings, part: Part) -> bool:
     return bool(meaning_of(p.name, table)) or not known
 
 
-def _words_of(thing: Any) -> list[str]:
-    """Return the words that a constructor may ask its keyword arguments for."""
-    code = getattr(getattr(thing, "__init__", None), "__code__", None)
-    return [word for word in getattr(code, "co_consts", ()) if isinstance(word, str) and word.isidentifier()]
+def _words_of(thing: Any, module: ModuleType) -> list[str]:
+    """Return the words that a constructor, or one that it calls, may ask its keyword arguments for."""
+    kinds = [thing, *(v for n in sorted(names_read(thing)) if _is_inner(v := vars(module).get(n), thing, module))]
+    codes = [getattr(getattr(kind, "__init__", None), "__code__", None) for kind in kinds]
+    words = (word for code in codes for word in getattr(code, "co_consts", ()))
+    return list(dict.fromkeys(word for word in words if isinstance(word, str) and word.isidentifier()))
 
 
 def _is_inner(kind: Any, thing: Any, module: ModuleType) -> bool:
@@ -196,6 +211,24 @@ def _holder(p: inspect.Parameter, module: ModuleType, table: Meanings) -> Holder
             if any(type(v) is int for v in entries.values()) and all(isinstance(key, str) for key in entries):
                 return _of_object(f"theirs.{name}", value, entries, table)
     return None
+
+
+def _asked(p: inspect.Parameter, thing: Any, table: Meanings, fraction: str) -> Holder | None:
+    """Return a configuration object with what the code asks of it; None where it asks for nothing."""
+    if p.default is not p.empty:
+        return None
+    asked = asked_of(thing, p.name)
+    usual = {name: _usual(name, table) for name in asked.entries}
+    entries = {name: start_of(name, usual[name]) if v is None else v for name, v in asked.entries.items()}
+    entries |= {fraction: 0.0} if fraction in entries else {}
+
+    def write(texts: Mapping[str, str]) -> str:
+        words = {n: repr(v) for n, v in entries.items()} | dict(_other_entries(entries, table)) | dict(texts)
+        if asked.by_item:
+            return "{" + ", ".join(f'"{n}": {text}' for n, text in words.items()) + "}"
+        return f"SimpleNamespace({', '.join(f'{n}={text}' for n, text in words.items())})"
+
+    return Holder(entries, write) if entries else None
 
 
 def _no_default(f: Any) -> bool:

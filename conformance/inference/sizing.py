@@ -11,14 +11,20 @@ from typing import Any
 import torch
 from torch import nn
 
+from attnconf.conformance.inference.asked import asked_of
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.construction import Part
 from attnconf.conformance.inference.knobs import ARGUMENT, ENTRY, GLOBAL, Knob, Panel, panel_of
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.signatures import parameters_of
 
 Shapes = Mapping[str, tuple[int, ...]]
+BUFFER = "buffer "  # before the name of one
+UNSAID = 6
+ROWS = "256"  # of a table of positions or tokens
 HEADS = 3  # sizes without an effect on shapes that are tried as the number of heads
 OUTER = (ARGUMENT, ENTRY, GLOBAL)
 
@@ -41,29 +47,42 @@ def sized(place: Place, table: Meanings, part: Part) -> Iterator[Construction]:
     """Yield constructions whose sizes were found out, where their names do not say all."""
     if not isinstance(place.thing, type):
         return
-    panel = panel_of(place.name_in_text, place.thing, table, place.module, part)
-    if panel is None or all(k.where in OUTER and panel.meaning(k) for k in panel.knobs):
-        return
     config = request(place.component, {}, FIRST, False, (2, 2)).config
     space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
-    shapes = _shapes(panel, {}, space)
-    if shapes is None:
+    panels = (panel_of(place.name_in_text, place.thing, table, place.module, part, p) for p in ("", *_unsaid(place)))
+    known = (p for p in panels if p and (p.starred or any(_is_news(k, p) for k in p.knobs)))
+    panel, shapes = next(((p, found) for p in known if (found := _shapes(p, {}, space))), (None, None))
+    if panel is None or shapes is None:
         return
+    drops = {panel.fraction: "config.dropout"} if panel.fraction and _drops(panel, panel.fraction, space) else {}
     effects = {knob: _effect(panel, knob, shapes, space) for knob in panel.knobs}
     roles = _roles(panel, shapes, effects)
-    if not any(k.where not in OUTER or not panel.meaning(k) for k in roles):
-        return
-    for heads in _heads(panel, roles, effects):
-        for made in _written(panel, {**roles, **dict.fromkeys(heads, "heads")}, effects):
+    stacked = "layers" in roles.values() and "layers" not in table  # it is no single layer
+    for heads in () if stacked else _heads(panel, roles, effects):
+        if not (panel.starred or any(_is_news(k, panel) for k in (*roles, *heads))):
+            continue
+        for made in _written(panel, {**roles, **dict.fromkeys(heads, "heads")}, effects, drops):
             with panel.kept():
                 yield made
+
+
+def _unsaid(place: Place) -> list[str]:
+    """Return the names of what has no value and may be a probability: nothing says what it is."""
+    wanted = [p.name for p in parameters_of(place.thing) if p.default is p.empty and p.annotation is p.empty]
+    asked = [name for p in wanted for name, value in asked_of(place.thing, p).entries.items() if value is None]
+    return [name for name in (*wanted, *asked)[::-1] if not meanings(name)][:UNSAID]
+
+
+def _is_news(knob: Knob, panel: Panel) -> bool:
+    """Return whether what a size is cannot be known by its name, or set by an argument."""
+    return knob.where not in OUTER or not panel.meaning(knob)
 
 
 # -- effects
 
 
-def _shapes(panel: Panel, texts: Mapping[Knob, str], space: dict[str, Any]) -> Shapes | None:
-    """Return the shapes of the parameters of what is built with some sizes set, or None where that fails."""
+def _built(panel: Panel, texts: Mapping[Knob, str], space: dict[str, Any]) -> nn.Module:
+    """Return what is built with some sizes set, without memory. Raises Failed."""
     made = panel.construction(texts, frozenset())
 
     def built() -> nn.Module:
@@ -71,8 +90,24 @@ def _shapes(panel: Panel, texts: Mapping[Knob, str], space: dict[str, Any]) -> S
             module: nn.Module = run(made, dict(space))
         return module
 
+    return attempt(built)
+
+
+def _drops(panel: Panel, fraction: Knob, space: dict[str, Any]) -> bool:
+    """Return whether what has no value, and may be a probability, is one of dropout."""
     try:
-        return {name: tuple(p.shape) for name, p in attempt(built).named_parameters()}
+        parts = _built(panel, {fraction: "0.25"}, space).modules()
+    except Failed:
+        return False
+    return any(isinstance(part, nn.Dropout) and part.p == 0.25 for part in parts)
+
+
+def _shapes(panel: Panel, texts: Mapping[Knob, str], space: dict[str, Any]) -> Shapes | None:
+    """Return the shapes of the parameters and buffers of what is built with some sizes set; None where that fails."""
+    try:
+        module = _built(panel, texts, space)
+        buffers = {f"{BUFFER}{name}": tuple(b.shape) for name, b in module.named_buffers()}
+        return {name: tuple(p.shape) for name, p in module.named_parameters()} | buffers
     except (Failed, AttributeError, ValueError):
         return None
 
@@ -113,7 +148,11 @@ def _roles(panel: Panel, shapes: Shapes, effects: Mapping[Knob, Effect]) -> dict
 def _in_norm(name: str, shapes: Shapes) -> bool:
     """Return whether a parameter belongs to a module that has vectors alone."""
     owner = name.rpartition(".")[0]
-    return bool(owner) and all(len(s) == 1 for n, s in shapes.items() if n.rpartition(".")[0] == owner)
+    return (
+        bool(owner)
+        and not name.startswith(BUFFER)
+        and all(len(s) == 1 for n, s in shapes.items() if n.rpartition(".")[0] == owner)
+    )
 
 
 def _layers(sides: list[Knob], effects: Mapping[Knob, Effect], shapes: Shapes, table: Meanings) -> dict[Knob, str]:
@@ -150,16 +189,25 @@ def _heads(panel: Panel, roles: Mapping[Knob, str], effects: Mapping[Knob, Effec
         yield called
 
 
-def _written(panel: Panel, roles: Mapping[Knob, str], effects: Mapping[Knob, Effect]) -> Iterator[Construction]:
+def _written(
+    panel: Panel, roles: Mapping[Knob, str], effects: Mapping[Knob, Effect], drops: Mapping[Knob, str]
+) -> Iterator[Construction]:
     """Yield the construction in which all sizes are what they were found, or are called, to be."""
     named = {k: m for k in panel.knobs if k not in roles and (m := panel.meaning(k)) and _needs(k, effects[k])}
     told = {k: m for k, m in {**named, **roles}.items() if panel.table.get(m)}
+    rows = [k for k, e in effects.items() if _of_rows(e) and k.where in OUTER and k.value < int(ROWS)]
     ratios = panel.table.get("ratio", ()) if "ratio" in told.values() else ("",)
-    given = frozenset(told.values())
+    given = frozenset(told.values()) | ({"dropout"} if drops else set())
     if "hidden" in given:
         given -= {"ratio"}
     for ratio in reversed(ratios):  # a number that is whole stays so
-        yield panel.construction({k: ratio if m == "ratio" else panel.table[m][0] for k, m in told.items()}, given)
+        texts = {k: ratio if m == "ratio" else panel.table[m][0] for k, m in told.items()}
+        yield panel.construction({**dict.fromkeys(rows, ROWS), **texts, **drops}, given)
+
+
+def _of_rows(effect: Effect) -> bool:
+    """Return whether a size is that of the rows of tables, and of nothing else."""
+    return bool(effect.axes) and all(len(axes) == 1 and axes[0][0] == 0 for axes in effect.axes.values())
 
 
 def _needs(knob: Knob, effect: Effect) -> bool:

@@ -1,6 +1,6 @@
 """Models that take ids, or return logits, as functions of vectors: only their layers are judged.
 
-The embedding is called with ids, and its output is replaced by the vectors of the call.
+The embedding is called with ids, and its output is replaced by the vectors of the call. Likewise a first projection.
 """
 
 import inspect
@@ -21,11 +21,14 @@ class Handed(nn.Module):
     ids     argument of ids -> place for its vectors: "input of NAME" or "output of NAME", NAME a part of the model
     out     the place of the result; "" for the model's own output
     turned  whether the sequence is the first axis at these places
+    raw     how wide the vectors are that the model takes and projects to its own width; 0: it takes ids
     """
 
-    def __init__(self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False) -> None:
+    def __init__(
+        self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False, raw: int = 0
+    ) -> None:
         super().__init__()
-        self.whole, self.ids, self.turned, self.out = whole, dict(ids), turned, out
+        self.whole, self.ids, self.turned, self.out, self.raw = whole, dict(ids), turned, out, raw
         self.vectors: dict[str, Tensor] = {}
         self.taken: Tensor | None = None
         for place in dict.fromkeys(ids.values()):
@@ -44,13 +47,19 @@ class Handed(nn.Module):
         given = inspect.signature(self.whole.forward).bind(*args, **kwargs)
         for argument in self.ids:
             vectors = given.arguments[argument]
-            given.arguments[argument] = torch.full(vectors.shape[:2], ID, device=vectors.device)
+            given.arguments[argument] = self._embedded(vectors)
             self.vectors[argument] = self._turn(vectors)
         try:
             result = self.whole(*given.args, **given.kwargs)
             return result if self.taken is None else self._turn(self.taken)
         finally:
             self.vectors, self.taken = {}, None
+
+    def _embedded(self, vectors: Tensor) -> Tensor:
+        """Return what the model is called with in place of vectors: ids, or vectors of the width that it projects."""
+        if self.raw:
+            return vectors.new_zeros(*vectors.shape[:2], self.raw)
+        return torch.full(vectors.shape[:2], ID, device=vectors.device)
 
     def _turn(self, x: Tensor) -> Tensor:
         return x.transpose(0, 1) if self.turned else x

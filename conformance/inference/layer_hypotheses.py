@@ -24,10 +24,10 @@ from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
-from attnconf.conformance.inference.layer_probe import Called, Probe, layer_forms
+from attnconf.conformance.inference.layer_probe import Called, Probe, about_memory, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.layer_state import State, states
-from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_text import LayerMask, LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.module_sizes import names_read
@@ -110,6 +110,8 @@ def _called(
         called = probe.called()
         if called.sequence_first and claims_batch_first(place.thing):
             probe.sequence_first = called.sequence_first = False
+        if probe.shifts(called.out):
+            raise Failed("its targets are shifted inside: the first logits depend on none")
         trace = probe.trace()
         if isinstance(module, Handed):
             unheard = probe.unheard()
@@ -130,13 +132,22 @@ def _called(
     )  # fmt: skip
     if called.fill != "none":
         text = text.but(needs_mask=True, masks={
-            s.name: FILLED[called.fill] for s in form.slots if s.required and s.role in ("mask", "lengths")
+            s.name: _filled(s.name, called.fill, place.component)
+            for s in form.slots if s.required and s.role in ("mask", "lengths")
         })  # fmt: skip
     layers = (getattr(config, "num_layers", getattr(config, "num_encoder_layers", 1)),) * 2
     sizes = Sizes(widths.embed, FIRST.heads, widths.head, widths.embed)
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+
+
+def _filled(name: str, fill: str, component: str) -> LayerMask:
+    """Return how a mask that is insisted on is given where it hides nothing; of the memory where its name says so."""
+    form, attends = FILLED[fill], COMPONENTS[component].attends
+    if "memory" not in attends or not about_memory(name):
+        return form
+    return replace(form, which="source" if form.keys_only and "source" in attends else "memory")
 
 
 def _with_dropout(made: Construction, module: Any, space: Mapping[str, Any]) -> Construction:

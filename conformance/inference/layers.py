@@ -224,7 +224,10 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     declares = dict(one.declares)
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"
-    text = text.but(left_alone=(*text.left_alone, *_unturned(place, text)))
+    unpadded = (
+        ["no id is padding: what it does with one that is, is not judged"] if "unpadded(" in text.made.text else []
+    )
+    text = text.but(left_alone=(*text.left_alone, *_unturned(place, text), *unpadded))
     draft = Draft(place.component, text.body(), declares)
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt)
     return with_broken(found, one.certificate.requests[0])
@@ -255,8 +258,9 @@ def told(text: LayerText) -> tuple[str, ...]:
     entries = [*text.entries, *(e for stack in text.stacks for e in stack.entries)]
     weights = "; ".join(entries[:3]) + ("; …" if len(entries) > 3 else "")
     passed = "; what it embeds is not judged" if "handed(" in text.made.text else ""
+    before = re.sub(r"\btheirs\.|\bconfig\.", "", "; ".join(text.made.before))
     return (
-        f"constructor  {shown}",
+        f"constructor  {shown}" + (f", after {before}" if before else ""),
         f"forward      ({text.form.text(partial(_given, text))}) -> {text.out}"
         + (", sequence first" if text.sequence_first else "")
         + passed,

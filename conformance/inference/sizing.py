@@ -50,7 +50,7 @@ def sized(place: Place, table: Meanings, part: Part) -> Iterator[Construction]:
     config = request(place.component, {}, FIRST, False, (2, 2)).config
     space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
     panels = (panel_of(place.name_in_text, place.thing, table, place.module, part, p) for p in ("", *_unsaid(place)))
-    known = (p for p in panels if p and (p.starred or any(_is_news(k, p) for k in p.knobs)))
+    known = (p for p in panels if p and _may_have_news(p))
     panel, shapes = next(((p, found) for p in known if (found := _shapes(p, {}, space))), (None, None))
     if panel is None or shapes is None:
         return
@@ -59,7 +59,7 @@ def sized(place: Place, table: Meanings, part: Part) -> Iterator[Construction]:
     roles = _roles(panel, shapes, effects)
     stacked = "layers" in roles.values() and "layers" not in table  # it is no single layer
     for heads in () if stacked else _heads(panel, roles, effects):
-        if not (panel.starred or any(_is_news(k, panel) for k in (*roles, *heads))):
+        if not (panel.starred or _inputs(panel, roles, effects) or any(_is_news(k, panel) for k in (*roles, *heads))):
             continue
         for made in _written(panel, {**roles, **dict.fromkeys(heads, "heads")}, effects, drops):
             with panel.kept():
@@ -71,6 +71,18 @@ def _unsaid(place: Place) -> list[str]:
     wanted = [p.name for p in parameters_of(place.thing) if p.default is p.empty and p.annotation is p.empty]
     asked = [name for p in wanted for name, value in asked_of(place.thing, p).entries.items() if value is None]
     return [name for name in (*wanted, *asked)[::-1] if not meanings(name)][:UNSAID]
+
+
+def _may_have_news(panel: Panel) -> bool:
+    """Return whether names do not say all: also where two of them say that they are the width of the model."""
+    widths = [k for k in panel.knobs if k.where in (ARGUMENT, ENTRY) and panel.meaning(k) == "embed"]
+    return panel.starred or len(widths) > 1 or any(_is_news(k, panel) for k in panel.knobs)
+
+
+def _inputs(panel: Panel, roles: Mapping[Knob, str], effects: Mapping[Knob, "Effect"]) -> list[Knob]:
+    """Return what is called the width of the model, and is that of what is projected to it, or from it."""
+    called = [k for k in panel.knobs if k not in roles and panel.meaning(k) == "embed"]
+    return [k for k in called if k.where in (ARGUMENT, ENTRY) and not effects[k].silent]
 
 
 def _is_news(knob: Knob, panel: Panel) -> bool:
@@ -194,6 +206,7 @@ def _written(
 ) -> Iterator[Construction]:
     """Yield the construction in which all sizes are what they were found, or are called, to be."""
     named = {k: m for k in panel.knobs if k not in roles and (m := panel.meaning(k)) and _needs(k, effects[k])}
+    named = {k: m for k, m in named.items() if k not in _inputs(panel, roles, effects)}
     told = {k: m for k, m in {**named, **roles}.items() if panel.table.get(m)}
     rows = [k for k, e in effects.items() if _of_rows(e) and k.where in OUTER and k.value < int(ROWS)]
     ratios = panel.table.get("ratio", ()) if "ratio" in told.values() else ("",)

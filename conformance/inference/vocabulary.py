@@ -97,7 +97,8 @@ INPUTS: Mapping[str, str] = {
     r"kv_?input|m|e_?outputs?|encoder_?states|x_?context|x_?encoder|x_?cross|key_?value|context_?states",
     "mask": r".*mask.*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|valid|allowed|keep|"
     r"(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
-    "lengths": r"valid_?lens?|lengths?|lens|seq_?lens?|valid_?lengths?|n_?valid|src_?lengths?",
+    "lengths": r"valid_?lens?|lengths?|lens|seq_?lens?|valid_?lengths?|n_?valid|"
+    r"(src|source|input|enc|text|token|x)_?(len|lens|lengths?)",
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",
     "average": r"average_?attn_?weights|average(_?weights)?",

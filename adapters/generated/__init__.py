@@ -25,6 +25,7 @@ from attnconf.adapters.generated.modules import (
     layered,
     registered,
     settle,
+    unpadded,
     without,
     written,
 )
@@ -38,5 +39,5 @@ __all__ = [
     "exact", "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "held", "holding",
     "image", "in_order", "kernel", "lacking", "layered", "lengths", "not_hidden", "numbered", "octaves",
     "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "pixels", "registered",
-    "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in", "without", "written",
+    "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in", "unpadded", "without", "written",
 ]  # fmt: skip

@@ -56,9 +56,17 @@ def dropping(module: nn.Module, p: float) -> nn.Module:
     return module
 
 
-def handed(module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False) -> nn.Module:
+def unpadded(module: nn.Module) -> nn.Module:
+    """Return a module that was told that id -1 is padding, so that none is: a table takes -1 for its last row."""
+    for part in module.modules():
+        if isinstance(part, nn.Embedding) and part.padding_idx == part.num_embeddings - 1:
+            part.padding_idx = None
+    return module
+
+
+def handed(module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False, raw: int = 0) -> nn.Module:
     """Return a model that takes ids as one that takes vectors: see vector_input.Handed."""
-    return Handed(module, ids, out, turned)
+    return Handed(module, ids, out, turned, raw)
 
 
 def layered(module: nn.Module, order: list[str]) -> nn.Module:

@@ -1,10 +1,10 @@
 """Models that take ids, or return logits, as functions of vectors: only their layers are judged.
 
-The embedding is called with ids, and its output is replaced by the vectors of the call.
+The embedding is called with ids, and its output is replaced by the vectors of the call. Likewise a first projection.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,19 +21,23 @@ class Handed(nn.Module):
     ids     argument of ids -> place for its vectors: "input of NAME" or "output of NAME", NAME a part of the model
     out     the place of the result; "" for the model's own output
     turned  whether the sequence is the first axis at these places
+    raw     how wide the vectors are that the model takes and projects to its own width; 0: it takes ids
     """
 
-    def __init__(self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False) -> None:
+    def __init__(
+        self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False, raw: int = 0
+    ) -> None:
         super().__init__()
-        self.whole, self.ids, self.turned, self.out = whole, dict(ids), turned, out
+        self.whole, self.ids, self.turned, self.out, self.raw = whole, dict(ids), turned, out, raw
         self.vectors: dict[str, Tensor] = {}
         self.taken: Tensor | None = None
-        for argument, place in ids.items():
+        for place in dict.fromkeys(ids.values()):
             part = whole.get_submodule(_part(place))
+            arguments = [argument for argument, at in ids.items() if at == place]
             if place.startswith("input"):
-                part.register_forward_pre_hook(partial(_hand, self, argument), with_kwargs=True)
+                part.register_forward_pre_hook(partial(_hand, self, arguments), with_kwargs=True)
             else:
-                part.register_forward_hook(partial(_give, self, argument))
+                part.register_forward_hook(partial(_give, self, arguments))
         if out.startswith("input"):
             whole.get_submodule(_part(out)).register_forward_pre_hook(partial(_take_input, self), with_kwargs=True)
         elif out:
@@ -43,13 +47,19 @@ class Handed(nn.Module):
         given = inspect.signature(self.whole.forward).bind(*args, **kwargs)
         for argument in self.ids:
             vectors = given.arguments[argument]
-            given.arguments[argument] = torch.full(vectors.shape[:2], ID, device=vectors.device)
+            given.arguments[argument] = self._embedded(vectors)
             self.vectors[argument] = self._turn(vectors)
         try:
             result = self.whole(*given.args, **given.kwargs)
             return result if self.taken is None else self._turn(self.taken)
         finally:
             self.vectors, self.taken = {}, None
+
+    def _embedded(self, vectors: Tensor) -> Tensor:
+        """Return what the model is called with in place of vectors: ids, or vectors of the width that it projects."""
+        if self.raw:
+            return vectors.new_zeros(*vectors.shape[:2], self.raw)
+        return torch.full(vectors.shape[:2], ID, device=vectors.device)
 
     def _turn(self, x: Tensor) -> Tensor:
         return x.transpose(0, 1) if self.turned else x
@@ -59,18 +69,25 @@ def _part(place: str) -> str:
     return place.partition(" of ")[2]
 
 
-def _hand(model: Handed, argument: str, part: nn.Module, args: Any, kwargs: Any) -> Any:
-    """Replace the first input that has vectors for tokens, once: a part may be called again, as another layer."""
+def _hand(model: Handed, arguments: Sequence[str], part: nn.Module, args: Any, kwargs: Any) -> Any:
+    """Replace the first input that has vectors for tokens, once: a part may be called again, as another layer.
+
+    The same tensor may be handed over several times, as queries, keys and values.
+    """
     leaves, form = tree_flatten((args, kwargs))
-    at = next((i for i, x in enumerate(leaves) if _vectors(x)), None)
-    if argument not in model.vectors or at is None:
-        return None
-    leaves[at] = model.vectors.pop(argument)
-    return tree_unflatten(leaves, form)
+    old = next((x for x in leaves if _vectors(x)), None)
+    new = None if old is None else _next(model, arguments)
+    return None if new is None else tree_unflatten([new if x is old else x for x in leaves], form)
 
 
-def _give(model: Handed, argument: str, part: nn.Module, args: Any, output: Any) -> Any:
-    return model.vectors.pop(argument) if argument in model.vectors and _vectors(output) else None
+def _give(model: Handed, arguments: Sequence[str], part: nn.Module, args: Any, output: Any) -> Any:
+    return _next(model, arguments) if _vectors(output) else None
+
+
+def _next(model: Handed, arguments: Sequence[str]) -> Tensor | None:
+    """Return the vectors of the first argument that waits at a place: source and target may go through one part."""
+    waiting = next((argument for argument in arguments if argument in model.vectors), None)
+    return None if waiting is None else model.vectors.pop(waiting)
 
 
 def _take_input(model: Handed, part: nn.Module, args: Any, kwargs: Any) -> None:

@@ -49,6 +49,8 @@ class Recorder(dict[str, Any]):
 
     def get(self, name: str, default: Any = None) -> Any:
         self.by_item.add(name)
+        if default is not None and not meanings(name):  # the code's own value is better than a guess
+            return default
         return self._answer(name)
 
     def __contains__(self, name: object) -> bool:

@@ -28,7 +28,7 @@ ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
     parameters = [p for p in parameters_of(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    choices = _with_hidden([_choices(p, table, module, part) for p in parameters], table)
+    choices = _with_hidden([choices_of(p, table, module, part) for p in parameters], table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in (*islice(_by_rank(choices), AT_MOST), *islice(_by_rank(guessed) if guessed else (), FEW)):
@@ -104,7 +104,7 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
         yield tuple(c[i] for c, i in zip(choices, picked, strict=True))
 
 
-def _choices(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part) -> list[tuple[str, str]]:
+def choices_of(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part) -> list[tuple[str, str]]:
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
     known = meanings(p.name)
     if isinstance(p.default, float) and 0 < p.default < 0.01 and "eps" not in known:  # whatever it is called

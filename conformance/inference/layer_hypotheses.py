@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from types import FunctionType
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.adapters.generated.modules import unpadded
 from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
@@ -24,15 +26,16 @@ from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_masks import FILLED
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
-from attnconf.conformance.inference.layer_probe import Called, Probe, layer_forms
+from attnconf.conformance.inference.layer_probe import Called, Probe, about_memory, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.layer_state import State, states
-from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_text import LayerMask, LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.sizing import sized
 from attnconf.conformance.inference.vector_input import handed
 
 _SIZES: Mapping[str, tuple[str, ...]] = {
@@ -69,10 +72,9 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     """Yield what the class may be, the likeliest first."""
     table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
+    by_name = constructions(place.name_in_text, place.thing, table, place.module, parts)
     functions = isinstance(place.thing, FunctionType)
-    makings = functional(place, table) if functions else \
-        constructions(place.name_in_text, place.thing, table, place.module, parts)  # fmt: skip
-    for made in makings:
+    for made in functional(place, table) if functions else chain(sized(place, table, parts), by_name):
         declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
         config = request(place.component, declares, FIRST, False, (2, 2)).config
         space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
@@ -80,6 +82,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             whole = attempt(partial(filled, made, table, place.module, space))
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
             whole = attempt(partial(with_dropout, whole, module, space))
+            whole, module = _without_padding(whole, module, table)
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
@@ -110,6 +113,8 @@ def _called(
         called = probe.called()
         if called.sequence_first and claims_batch_first(place.thing):
             probe.sequence_first = called.sequence_first = False
+        if probe.shifts(called.out):
+            raise Failed("its targets are shifted inside: the first logits depend on none")
         trace = probe.trace()
         if isinstance(module, Handed):
             unheard = probe.unheard()
@@ -130,13 +135,32 @@ def _called(
     )  # fmt: skip
     if called.fill != "none":
         text = text.but(needs_mask=True, masks={
-            s.name: FILLED[called.fill] for s in form.slots if s.required and s.role in ("mask", "lengths")
+            s.name: _filled(s.name, called.fill, place.component)
+            for s in form.slots if s.required and s.role in ("mask", "lengths")
         })  # fmt: skip
     layers = (getattr(config, "num_layers", getattr(config, "num_encoder_layers", 1)),) * 2
     sizes = Sizes(widths.embed, FIRST.heads, widths.head, widths.embed)
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+
+
+def _filled(name: str, fill: str, component: str) -> LayerMask:
+    """Return how a mask that is insisted on is given where it hides nothing; of the memory where its name says so."""
+    form, attends = FILLED[fill], COMPONENTS[component].attends
+    if "memory" not in attends or not about_memory(name):
+        return form
+    return replace(form, which="source" if form.keys_only and "source" in attends else "memory")
+
+
+def _without_padding(made: Construction, module: Any, table: Meanings) -> tuple[Construction, Any]:
+    """Return the construction and its module such that no row of a table is padding, where -1 was to be no id's."""
+    if "padding" not in made.given or table["padding"][0] != "-1" or not isinstance(module, nn.Module):
+        return made, module
+    tables = [m for m in module.modules() if isinstance(m, nn.Embedding)]
+    if all(m.padding_idx != m.num_embeddings - 1 for m in tables):
+        return made, module
+    return replace(made, text=f"unpadded({made.text})"), unpadded(module)
 
 
 def _tables_are_ours(module: nn.Module) -> bool:

@@ -15,7 +15,7 @@ ATTENDS = {"softmax", "Softmax", "scaled_dot_product_attention", "MultiheadAtten
 NORMS = {"LayerNorm", "layer_norm", "RMSNorm", "rms_norm", "rsqrt", "var", "std", "sqrt"}
 ACTIVATES = {
     "relu", "ReLU", "gelu", "GELU", "silu", "SiLU", "tanh", "Tanh", "clamp", "clamp_min", "maximum", "sigmoid", "erf",
-    "ELU", "LeakyReLU", "Mish", "QuickGELU",
+    "ELU", "LeakyReLU", "Mish", "QuickGELU", "act", "activation", "act_fn", "activation_fn", "act_layer",
 }  # fmt: skip
 WHOLE = {
     "TransformerEncoderLayer",

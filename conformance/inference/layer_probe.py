@@ -141,7 +141,7 @@ class Probe:
                 x = inputs[slot.role].clone()  # the code may write to what it gets
                 return x.transpose(0, 1) if self.sequence_first else x
             if slot.role in ("mask", "lengths") and slot.required:
-                return self.fill(B, L, S if _about_memory(slot.name, inputs) else L)
+                return self.fill(B, L, S if len(inputs) > 1 and about_memory(slot.name) else L)
             if slot.role == "want_weights" and slot.required:
                 return False
             return None if slot.required else MISSING
@@ -239,6 +239,14 @@ class Probe:
         turned = self._at(where, {**inputs, name: x[:, order]})
         return causal, not torch.allclose(one[:, order], turned, atol=1e-8)
 
+    def shifts(self, where: str) -> bool:
+        """Return whether a model shifts its targets by one: its first logits do not depend on any of them."""
+        inputs = self.inputs(4, 5)
+        if not self.known.reads_ids or "target" not in inputs:
+            return False
+        other = {**inputs, "target": inputs["target"].roll(1, 1)}
+        return torch.equal(self._at(where, inputs)[:, 0], self._at(where, other)[:, 0])
+
     def longest(self) -> int:
         """Return how many tokens it takes at most, by trial; 0 where it takes many."""
 
@@ -274,5 +282,6 @@ class Probe:
         return {name for name, slope in zip(leaves, slopes, strict=True) if slope is None}
 
 
-def _about_memory(name: str, inputs: Mapping[str, Tensor]) -> bool:
-    return len(inputs) > 1 and re.fullmatch(_MEMORY, snake(name)) is not None
+def about_memory(name: str) -> bool:
+    """Return whether the name of an argument says that it is about what is attended to, not about what attends."""
+    return re.fullmatch(_MEMORY, snake(name)) is not None

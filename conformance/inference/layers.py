@@ -61,6 +61,8 @@ def begin(place: Place) -> "Bound | Refusal | Unlike":
     if isinstance(place.thing, type) and next(layer_forms(place.component, place.thing), None) is None:
         return Refusal(f"it takes fewer inputs than {place.component} has")
     for text, state, trace, called in hypotheses(place, attempts):
+        if words := "" if text.whole else embeds_otherwise(place, text, trace):
+            return Refusal(words)
         for one in trials(place, text, state, trace, called, attempts):
             if one.distance <= ROUNDING:
                 return finish(place, one, "reference")
@@ -122,23 +124,38 @@ def misfit(place: Place, one: Tried) -> str:
     """Return why what equals no textbook cannot be judged as this component either; nothing where it can."""
     if "layers" in appearances()[place.component].sizes and not {"layers", "decoder_layers"} & one.text.made.given:
         return f"{one.text.made.text}: its number of layers cannot be chosen, so it is not judged as {place.component}"
-    drawn = drawn_anew(place, one)
+    return no_weights(place, one.text, one.trace, one.certificate.requests[0].config)
+
+
+def embeds_otherwise(place: Place, text: LayerText, trace: Trace) -> str:
+    """Return why a model that embeds its ids in another way than ours is none; nothing of what has vectors for ids.
+
+    No conventions have to be tried then, each of which would be computed.
+    """
+    known = COMPONENTS[place.component]
+    if not (known.layered and known.reads_ids):
+        return ""
+    return no_weights(place, text, trace, request(place.component, {}, FIRST, False, (2, 2)).config)
+
+
+def no_weights(place: Place, text: LayerText, trace: Trace, config: Any) -> str:
+    """Return words on a parameter that the output depends on and that is no weight of ours; nothing without one."""
+    drawn = drawn_anew(place, text, trace, config)
     return f"{drawn[0]} is no parameter of {place.component}, and what comes out depends on it" if drawn else ""
 
 
-def drawn_anew(place: Place, one: Tried) -> list[str]:
+def drawn_anew(place: Place, text: LayerText, trace: Trace, config: Any) -> list[str]:
     """Return the parameters that are used, but are no weights of ours, and have other values in every construction."""
-    config = one.certificate.requests[0].config
     space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
     try:
-        first, second = (dict(attempt(partial(run, one.text.made, space)).named_parameters()) for _ in range(2))
+        first, second = (dict(attempt(partial(run, text.made, space)).named_parameters()) for _ in range(2))
     except Failed:
         return []
     shapes = {name: tuple(p.shape) for name, p in first.items()}
-    given = "hidden" in one.text.made.given
+    given = "hidden" in text.made.given
     if given and hidden_width(shapes, FIRST.width, config.hidden_dim) != config.hidden_dim:
         return []  # it ignores what it is given, which is its mistake
-    names = uncovered(one.text.entries, one.text.stacks, [name for name in one.trace.order if name in one.trace.used])
+    names = uncovered(text.entries, text.stacks, [name for name in trace.order if name in trace.used])
     return [name for name in names if not torch.equal(first[name], second[name])]
 
 
@@ -208,7 +225,10 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     declares = dict(one.declares)
     if "norm_first" in text.made.given:
         declares["norm-order"] = "both"
-    text = text.but(left_alone=(*text.left_alone, *_unturned(place, text)))
+    unpadded = (
+        ["no id is padding: what it does with one that is, is not judged"] if "unpadded(" in text.made.text else []
+    )
+    text = text.but(left_alone=(*text.left_alone, *_unturned(place, text), *unpadded))
     draft = Draft(place.component, text.body(), declares)
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, unapplied(one))
     return with_broken(found, one.certificate.requests[0])
@@ -248,8 +268,9 @@ def told(text: LayerText) -> tuple[str, ...]:
     entries = [*text.entries, *(e for stack in text.stacks for e in stack.entries)]
     weights = "; ".join(entries[:3]) + ("; …" if len(entries) > 3 else "")
     passed = "; what it embeds is not judged" if "handed(" in text.made.text else ""
+    before = re.sub(r"\btheirs\.|\bconfig\.", "", "; ".join(text.made.before))
     return (
-        f"constructor  {shown}",
+        f"constructor  {shown}" + (f", after {before}" if before else ""),
         f"forward      ({text.form.text(partial(_given, text))}) -> {text.out}"
         + (", sequence first" if text.sequence_first else "")
         + passed,

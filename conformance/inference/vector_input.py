@@ -39,27 +39,45 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
 
     Raises Failed.
     """
+    known, raw = COMPONENTS[component], _projected(module)
     embeds = any(isinstance(m, nn.Embedding) for m in module.modules())
-    known = COMPONENTS[component]
-    if not known.stacked or known.reads_ids or not embeds:
+    if not known.stacked or known.reads_ids or not (embeds or raw):
         return made, module
     ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]
-    seen, result = _watched(module, form, ids)
+    if raw and not ids:
+        return made, module
+    seen, result = _watched(module, form, ids, raw)
     out = "" if found_output(result, (B, L, WIDTH)) else _last(seen)
-    turned, places = _first(seen, ids, module, form, out) if ids else (False, {})
+    turned, places = _first(seen, ids, module, form, out, raw) if ids else (False, {})
     if not ids and not out:
         return made, module
     words = f"{places!r}{f', out={out!r}' if out else ''}{', turned=True' if turned else ''}"
-    return replace(made, text=f"handed({made.text}, {words})"), Handed(module, places, out, turned)
+    words += f", raw={raw}" if raw else ""
+    return replace(made, text=f"handed({made.text}, {words})"), Handed(module, places, out, turned, raw)
 
 
-def _given(ids: Sequence[Slot]) -> Callable[[Slot], Any]:
+def _projected(module: nn.Module) -> int:
+    """Return how wide the vectors are that a model projects first, where it embeds no ids; 0 where it does not."""
+    parts = [m for m in module.modules() if isinstance(m, nn.Embedding | nn.Linear)]
+    first = parts[0] if parts and isinstance(parts[0], nn.Linear) else None
+    widens = first is not None and first.out_features == WIDTH != first.in_features
+    return first.in_features if widens and not any(isinstance(m, nn.Embedding) for m in parts) else 0  # type: ignore[union-attr]  # there is a first
+
+
+def _given(ids: Sequence[Slot], raw: int = 0) -> Callable[[Slot], Any]:
     """Return what the slots of a form get: ids for some of them, vectors for other inputs, nothing for masks."""
     lengths = {"x": L, "memory": S, "source": S, "target": L}
+    longest = max((lengths[slot.role] for slot in ids), default=L)  # that of the source, where there is one
 
     def what(slot: Slot) -> Any:
         if slot in ids:
-            return torch.full((B, lengths[slot.role]), ID)
+            return (
+                torch.zeros(B, lengths[slot.role], raw, dtype=torch.float64)
+                if raw
+                else torch.full((B, lengths[slot.role]), ID)
+            )
+        if slot.role == "lengths" and slot.required:
+            return torch.full((B,), longest)
         return drawn(slot.role, B, lengths[slot.role], WIDTH) if slot.role in lengths else None
 
     return what
@@ -79,7 +97,7 @@ def _asks_for_ids(module: nn.Module, form: Form) -> bool:
     return False
 
 
-def _watched(module: nn.Module, form: Form, ids: Sequence[Slot]) -> tuple[list[Seen], Any]:
+def _watched(module: nn.Module, form: Form, ids: Sequence[Slot], raw: int) -> tuple[list[Seen], Any]:
     """Return which sub-modules a call calls, in the order of their beginnings, and what comes back. Raises Failed."""
     module, seen = copy.deepcopy(module), list[Seen]()
 
@@ -99,7 +117,7 @@ def _watched(module: nn.Module, form: Form, ids: Sequence[Slot]) -> tuple[list[S
     for name, part in module.named_modules():
         if name:
             watch(name, part)
-    result = _call(module, form, _given(ids))
+    result = _call(module, form, _given(ids, raw))
     return seen, result
 
 
@@ -116,7 +134,7 @@ def _attends(part: nn.Module) -> bool:
 
 
 def _first(
-    seen: list[Seen], ids: Sequence[Slot], module: nn.Module, form: Form, out: str
+    seen: list[Seen], ids: Sequence[Slot], module: nn.Module, form: Form, out: str, raw: int
 ) -> tuple[bool, dict[str, str]]:
     """Return where the layers begin: where vectors can be handed such that no id matters any more. Raises Failed."""
     found: list[dict[str, str]] = [{}, {}]
@@ -132,17 +150,17 @@ def _first(
         found[0][slot.name] = f"input of {seen[at].name}"
         found[1][slot.name] = f"output of {before[-1]}" if before else found[0][slot.name]
     for places in found:
-        if _deaf(Handed(copy.deepcopy(module), places, out, turned), form):
+        if _deaf(Handed(copy.deepcopy(module), places, out, turned, raw), form):
             return turned, places
     raise Failed("what it embeds cannot be replaced by vectors")
 
 
 def _deaf(model: Handed, form: Form) -> bool:
-    """Return whether the tables of what is embedded change nothing."""
+    """Return whether the tables of what is embedded, or the first projection, change nothing."""
     first = _output(_call(model, form, _given(())))
     with torch.no_grad():
         for part in model.modules():
-            if isinstance(part, nn.Embedding):
+            if isinstance(part, nn.Embedding) or (isinstance(part, nn.Linear) and part.in_features == model.raw):
                 part.weight += 1 + torch.arange(part.weight.shape[1]) % 3
     return torch.allclose(first, _output(_call(model, form, _given(()))))
 

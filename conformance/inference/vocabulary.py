@@ -98,7 +98,7 @@ INPUTS: Mapping[str, str] = {
     "mask": r".*mask.*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|valid|allowed|keep|"
     r"(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
     "lengths": r"valid_?lens?|lengths?|lens|seq_?lens?|valid_?lengths?|n_?valid|"
-    r"(src|source|kv|keys?|mem(ory)?|enc|x)_?(len(gth)?s?)",
+    r"(src|source|input|enc|text|token|x|kv|keys?|mem(ory)?)_?(len(gth)?s?|lens)",
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",
     "average": r"average_?attn_?weights|average(_?weights)?",

@@ -1,0 +1,55 @@
+"""What code asks of a configuration that nothing in its file makes: entries, by the instructions that read them."""
+
+import dis
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.source_text import reached
+
+USUAL = {"dropout": 0.0, "eps": 1e-5, "padding": 0, "activation": "gelu"}
+FLAGS = {"bias", "causal", "norm_first", "final", "affine"}
+READS = ("LOAD_ATTR", "LOAD_METHOD")
+
+
+@dataclass
+class Asked:
+    """Entries with the defaults that the code has for them, None without one; whether they are read as items."""
+
+    entries: dict[str, Any] = field(default_factory=dict)
+    by_item: bool = False
+
+
+def asked_of(thing: Any, name: str) -> Asked:
+    """Return what is asked of the object that is called ``name``, or kept as an attribute of that name."""
+    found = Asked()
+    for function in reached(thing):
+        code = list(dis.get_instructions(function))
+        for i, one in enumerate(code[:-2]):
+            if one.argval == name and one.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR")):
+                _read(code[i + 1], code[i + 2], code[i + 3 : i + 4], found)
+    return found
+
+
+def _read(then: Any, key: Any, default: list[Any], found: Asked) -> None:
+    """Note the entry that instructions read: ``.key``, ``["key"]`` or ``.get("key", default)``."""
+    if then.opname in READS and then.argval in ("get", "pop", "setdefault"):
+        if key.opname == "LOAD_CONST" and isinstance(key.argval, str):
+            given = default[0].argval if default and default[0].opname == "LOAD_CONST" else None
+            found.by_item = True
+            found.entries[key.argval] = found.entries.get(key.argval) or given
+    elif then.opname in READS:
+        found.entries.setdefault(then.argval, None)
+    elif then.opname == "LOAD_CONST" and isinstance(then.argval, str) and key.opname.startswith("BINARY_SUBSCR"):
+        found.by_item = True
+        found.entries.setdefault(then.argval, None)
+
+
+def start_of(name: str, size: int) -> Any:
+    """Return the value of an entry that has none: what its name says, else ``size``."""
+    for meaning in meanings(name):
+        if meaning in USUAL:
+            return USUAL[meaning]
+        if meaning in FLAGS:
+            return False
+    return size

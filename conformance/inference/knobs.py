@@ -1,0 +1,274 @@
+"""Where a class has its sizes: arguments, entries of a configuration, numbers in globals, defaults of inner classes."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from torch import nn
+
+from attnconf.conformance.inference.asked import asked_of, start_of
+from attnconf.conformance.inference.building import Construction, Meanings
+from attnconf.conformance.inference.configurations import is_configuration, own_dataclass
+from attnconf.conformance.inference.construction import Part, choices_of
+from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.signatures import parameters_of
+
+ARGUMENT, ENTRY, GLOBAL = "argument", "entry", "global"
+# What is tried first where a size has no value of its own: heads divide the width, no two sizes are equal.
+USUAL = {"embed": 24, "heads": 4, "hidden": 40, "layers": 2, "decoder_layers": 2, "vocab": 30, "head_dim": 6,
+         "max_len": 50, "ratio": 4}  # fmt: skip
+SILENT = 8  # where its name says nothing
+MOST = 20  # knobs of one class
+FLOATS, FLAGS = ("dropout", "eps"), ("bias", "causal", "norm_first", "bidirectional", "final", "affine")
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A size. ``where`` it stands: an argument, an entry, a global, or the class whose constructor has it as a default.
+
+    ``free``: it has no value of its own, so that one has to be given.
+    """
+
+    where: str
+    name: str
+    value: int
+    free: bool = False
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A configuration object: its entries, and how one with some of them replaced is written."""
+
+    entries: Mapping[str, Any]
+    write: Callable[[Mapping[str, str]], str]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """All sizes of a class, and how it is built with some of them set."""
+
+    name: str
+    table: Meanings
+    module: ModuleType
+    parameters: tuple[inspect.Parameter, ...]
+    starred: bool  # it takes arguments by any name
+    holders: Mapping[str, Holder]  # by the parameter that wants one
+    others: Mapping[str, str]  # texts for parameters that are no sizes
+    inner: Mapping[str, type]  # classes that it builds
+    knobs: tuple[Knob, ...]
+    fraction: Knob | None = None  # what may be a probability, although nothing says so
+
+    def meaning(self, knob: Knob) -> str:
+        """Return what the name of a size says, or nothing."""
+        return meaning_of(knob.name, self.table)
+
+    def construction(self, texts: Mapping[Knob, str], given: frozenset[str]) -> Construction:
+        """Return the construction with these expressions for some sizes; the others are as they are."""
+        entries = {k.name: text for k, text in texts.items() if k.where == ENTRY}
+        arguments = dict(self.others) | {k.name: text for k, text in texts.items() if k.where == ARGUMENT}
+        arguments |= {k.name: str(k.value) for k in self.knobs if k.free and k.where == ARGUMENT and k not in texts}
+        arguments |= {name: holder.write(entries) for name, holder in self.holders.items()}
+        words = [
+            arguments[p.name] if p.kind is p.POSITIONAL_ONLY else f"{p.name}={arguments[p.name]}"
+            for p in self.parameters
+            if p.name in arguments
+        ]
+        extra = set(arguments) - {p.name for p in self.parameters}  # of **kwargs
+        words += [f"{name}={arguments[name]}" for name in sorted(extra)]
+        before = [f"theirs.{k.name} = {text}" for k, text in texts.items() if k.where == GLOBAL]
+        before += [line for name, kind in self.inner.items() for line in _defaults_set(name, kind, texts)]
+        return Construction(f"{self.name}({', '.join(words)})", tuple(before), given)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Undo afterwards what the statements of constructions set."""
+        there = {k.name: getattr(self.module, k.name) for k in self.knobs if k.where == GLOBAL}
+        starts: list[Any] = [kind.__init__ for kind in self.inner.values()]  # type: ignore[misc]  # of the class itself
+        defaults = [(start, start.__defaults__, dict(start.__kwdefaults__ or {})) for start in starts]
+        try:
+            yield
+        finally:
+            for name, value in there.items():
+                setattr(self.module, name, value)
+            for start, positional, named in defaults:
+                start.__defaults__ = positional
+                if start.__kwdefaults__ is not None:
+                    start.__kwdefaults__.update(named)
+
+
+def meaning_of(name: str, table: Meanings) -> str:
+    """Return what a name says of a size, or nothing."""
+    return next((m for m in meanings(name) if m in table and m in USUAL), "")
+
+
+def panel_of(
+    called: str, thing: Any, table: Meanings, module: ModuleType, part: Part, fraction: str = ""
+) -> Panel | None:
+    """Return the sizes of a class; None where something has to be given that is neither a size nor known.
+
+    ``fraction`` is the name of what is no size but a probability, although nothing says so.
+    """
+    every = parameters_of(thing)
+    parameters = tuple(p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+    holders: dict[str, Holder] = {}
+    others: dict[str, str] = {}
+    knobs: list[Knob] = []
+    for p in parameters:
+        wanted = is_configuration(p, module, "config" in meanings(p.name))
+        holder = (_holder(p, module, table) or _asked(p, thing, table, fraction)) if wanted else None
+        if holder is not None:
+            holders[p.name] = holder
+            knobs += _of_entries(holder.entries, table)
+        elif p.name == fraction:
+            others[p.name] = "0.0"
+        elif type(p.default) is int or _may_be_a_size(p, table, part):
+            free = p.default is p.empty
+            knobs.append(Knob(ARGUMENT, p.name, _usual(p.name, table) if free else p.default, free))
+        elif text := choices_of(p, table, module, part)[0][0]:
+            others[p.name] = text
+    if any("<namespace>" in text for text in others.values()):
+        return None
+    starred = any(p.kind is p.VAR_KEYWORD for p in every)
+    if starred:
+        named = [n for n in _words_of(thing, module) if meaning_of(n, table) and n not in {p.name for p in parameters}]
+        knobs += [Knob(ARGUMENT, name, _usual(name, table), True) for name in named]
+    read = names_read(thing)
+    knobs += [Knob(GLOBAL, name, v) for name in sorted(read) if type(v := vars(module).get(name)) is int and v > 1]
+    inner = {name: kind for name in sorted(read) if _is_inner(kind := vars(module).get(name), thing, module)}
+    knobs += [
+        Knob(name, p.name, p.default)
+        for name, kind in inner.items() for p in parameters_of(kind) if type(p.default) is int and p.default > 1
+    ]  # fmt: skip
+    unsure = Knob(ARGUMENT if fraction in others else ENTRY, fraction, 0) if fraction else None
+    panel = Panel(called, table, module, parameters, starred, holders, others, inner, tuple(knobs), unsure)
+    return panel if len(knobs) <= MOST else None
+
+
+def _usual(name: str, table: Meanings) -> int:
+    return USUAL.get(meaning_of(name, table), SILENT)
+
+
+def _may_be_a_size(p: inspect.Parameter, table: Meanings, part: Part) -> bool:
+    """Return whether a parameter without a default may be a size: nothing says that it is something else."""
+    if p.default is not p.empty or p.annotation not in (p.empty, int, "int") or part(p.name, p):
+        return False
+    known = meanings(p.name)
+    return bool(meaning_of(p.name, table)) or not known
+
+
+def _words_of(thing: Any, module: ModuleType) -> list[str]:
+    """Return the words that a constructor, or one that it calls, may ask its keyword arguments for."""
+    kinds = [thing, *(v for n in sorted(names_read(thing)) if _is_inner(v := vars(module).get(n), thing, module))]
+    codes = [getattr(getattr(kind, "__init__", None), "__code__", None) for kind in kinds]
+    words = (word for code in codes for word in getattr(code, "co_consts", ()))
+    return list(dict.fromkeys(word for word in words if isinstance(word, str) and word.isidentifier()))
+
+
+def _is_inner(kind: Any, thing: Any, module: ModuleType) -> bool:
+    own = isinstance(kind, type) and issubclass(kind, nn.Module) and kind.__module__ == module.__name__
+    return own and kind is not thing and hasattr(kind.__init__, "__defaults__")
+
+
+def _defaults_set(name: str, kind: type, texts: Mapping[Knob, str]) -> Iterator[str]:
+    """Yield statements that give a class other defaults."""
+    own = {k.name: text for k, text in texts.items() if k.where == name}
+    start: Any = kind.__init__  # type: ignore[misc]  # of the class itself
+    late = {n: text for n, text in own.items() if n in (start.__kwdefaults__ or {})}
+    if late:
+        words = ", ".join(f"{n}={text}" for n, text in late.items())
+        yield f"theirs.{name}.__init__.__kwdefaults__.update({words})"
+    if len(late) < len(own):
+        defaults = [p for p in parameters_of(kind) if p.default is not p.empty and p.kind is not p.KEYWORD_ONLY]
+        before = f"theirs.{name}.__init__.__defaults__"
+        yield f"{before} = ({', '.join(own.get(p.name, f'{before}[{i}]') for i, p in enumerate(defaults))},)"
+
+
+# -- configuration objects
+
+
+def _holder(p: inspect.Parameter, module: ModuleType, table: Meanings) -> Holder | None:
+    """Return the configuration object that a parameter wants; None where nothing of the file tells its entries."""
+    kind = (
+        own_dataclass(p.annotation, module)
+        or own_dataclass(p.default, module)
+        or own_dataclass(type(p.default), module)
+    )
+    there = [kind] if kind else [v for v in vars(module).values() if own_dataclass(v, module) and isinstance(v, type)]
+    if kind is None and isinstance(p.default, dict | SimpleNamespace):
+        there = []
+    for one in there:
+        entries = {f.name: _start_of(f, table) for f in fields(one) if f.init}
+        if any(type(v) is int for v in entries.values()):
+            required = [f.name for f in fields(one) if f.init and _no_default(f)]
+            return _of_class(one, entries, required, table)
+    for name, value in vars(module).items():
+        if value is p.default or (p.default is p.empty and isinstance(value, dict | SimpleNamespace)):
+            entries = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+            if any(type(v) is int for v in entries.values()) and all(isinstance(key, str) for key in entries):
+                return _of_object(f"theirs.{name}", value, entries, table)
+    return None
+
+
+def _asked(p: inspect.Parameter, thing: Any, table: Meanings, fraction: str) -> Holder | None:
+    """Return a configuration object with what the code asks of it; None where it asks for nothing."""
+    if p.default is not p.empty:
+        return None
+    asked = asked_of(thing, p.name)
+    usual = {name: _usual(name, table) for name in asked.entries}
+    entries = {name: start_of(name, usual[name]) if v is None else v for name, v in asked.entries.items()}
+    entries |= {fraction: 0.0} if fraction in entries else {}
+
+    def write(texts: Mapping[str, str]) -> str:
+        words = {n: repr(v) for n, v in entries.items()} | dict(_other_entries(entries, table)) | dict(texts)
+        if asked.by_item:
+            return "{" + ", ".join(f'"{n}": {text}' for n, text in words.items()) + "}"
+        return f"SimpleNamespace({', '.join(f'{n}={text}' for n, text in words.items())})"
+
+    return Holder(entries, write) if entries else None
+
+
+def _no_default(f: Any) -> bool:
+    return f.default is MISSING and f.default_factory is MISSING
+
+
+def _start_of(f: Any, table: Meanings) -> Any:
+    if f.default is not MISSING:
+        return f.default
+    return _usual(f.name, table) if f.type in (int, "int") else None
+
+
+def _of_class(kind: type, entries: Mapping[str, Any], required: Sequence[str], table: Meanings) -> Holder:
+    def write(texts: Mapping[str, str]) -> str:
+        known = {name: str(entries[name]) for name in required if type(entries[name]) is int}
+        words = known | dict(_other_entries(entries, table)) | dict(texts)
+        return f"theirs.{kind.__name__}({', '.join(f'{n}={words[n]}' for n in entries if n in words)})"
+
+    return Holder(entries, write)
+
+
+def _of_object(name: str, value: Any, entries: Mapping[str, Any], table: Meanings) -> Holder:
+    def write(texts: Mapping[str, str]) -> str:
+        words = dict(_other_entries(entries, table)) | dict(texts)
+        listed = "".join(f', "{n}": {text}' for n, text in words.items())
+        if isinstance(value, dict):
+            return f"{{**{name}{listed}}}"
+        return f"SimpleNamespace(**{{**vars({name}){listed}}})"
+
+    return Holder(dict(entries), write)
+
+
+def _other_entries(entries: Mapping[str, Any], table: Meanings) -> Iterator[tuple[str, str]]:
+    """Yield expressions for entries that are no sizes, where name and value agree on what they are."""
+    for name, value in entries.items():
+        allowed = {float: FLOATS, bool: FLAGS}.get(type(value), ())
+        meaning = next((m for m in meanings(name) if m in table and m in allowed and table[m]), "")
+        if meaning:
+            yield name, table[meaning][0]
+
+
+def _of_entries(entries: Mapping[str, Any], table: Meanings) -> list[Knob]:
+    return [Knob(ENTRY, name, value) for name, value in entries.items() if type(value) is int and value > 1]

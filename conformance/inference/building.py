@@ -73,4 +73,6 @@ def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
     if isinstance(thing, nn.Module) or not any(hasattr(type(thing), name) for name in ("forward", "__call__")):
         return made, thing
     module = held(thing)
-    return (replace(made, text=f"held({made.text})"), module) if any(True for _ in module.parameters()) else (made, thing)
+    if next(module.parameters(), None) is None:
+        return made, thing
+    return replace(made, text=f"held({made.text})"), module

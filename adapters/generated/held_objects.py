@@ -12,10 +12,12 @@ Place = tuple[Any, Any]  # an object, dict or list, and the name, key or index u
 class Held(nn.Module):
     """Calls an object with the parameters in the places of its tensors, which may lie in dicts, lists and objects."""
 
+    thing: Any
+    places: dict[str, list[Place]]
+
     def __init__(self, thing: Any):
         super().__init__()
-        self.__dict__["thing"] = thing  # no sub-module, whatever it is
-        self.__dict__["places"] = dict[str, list[Place]]()
+        self.__dict__.update(thing=thing, places={})  # no sub-modules, whatever they are
         found = list(_tensors(thing, "", {id(thing)}))
         trained = any(x.requires_grad for _, _, x in found)
         names: dict[int, str] = {}

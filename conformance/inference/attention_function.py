@@ -174,6 +174,8 @@ def _forms(thing: Any) -> Iterator[Form]:
         if re.fullmatch(r"d_?k|dim|d|head_?dim|d_?head|dk|d_?model", p.name.lower()):
             extra[p.name] = "size"
     for form in attention_forms(thing):
+        if isinstance(thing, type) and not {"query", "key", "value"} <= set(form.roles):
+            continue  # attention with projections, which has no weights
         yield Form(tuple(replace(s, role=extra.get(s.name, s.role)) for s in form.slots))
 
 

@@ -69,7 +69,10 @@ def _probabilities(module: Any) -> list[float]:
 
 
 def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
-    """Return a construction with what it builds, as a module where that is another object that can be called."""
+    """Return a construction with what it builds, as a module where that is another object, called, with tensors."""
     if isinstance(thing, nn.Module) or not any(hasattr(type(thing), name) for name in ("forward", "__call__")):
         return made, thing
-    return replace(made, text=f"held({made.text})"), held(thing)
+    module = held(thing)
+    if next(module.parameters(), None) is None:
+        return made, thing
+    return replace(made, text=f"held({made.text})"), module

@@ -209,6 +209,24 @@ def test_what_cannot_be_found_or_read_says_why(text, asked, want, tmp_path):
     assert found.reason == want
 
 
+def test_what_says_nothing_of_itself_is_not_judged_by_the_laws_of_a_guess(tmp_path):
+    """A class that holds parameters and adds no row to its input is no table of positions gone wrong."""
+    path = tmp_path / "it.py"
+    body = """
+class S(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.a, self.b = (nn.Parameter(torch.ones(3, n)) for _ in range(2))
+
+    def forward(self, x):
+        return (x @ self.a.T).cosh() @ self.b
+"""
+    path.write_text(NN + body, encoding="utf-8")
+    (found,) = load(f"{path}:S")
+    assert not hasattr(found, "components")
+    assert found.reason.startswith("S (it.py:")
+
+
 def test_each_of_several_has_its_reason_and_its_line(tmp_path):
     names = ("attention_not_written", "norm_broken", "ffn_broken", "positions_broken", "embedding_broken")
     path = tmp_path / "it.py"

@@ -72,7 +72,8 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     parts = layer_parts(place, table)
     by_name = constructions(place.name_in_text, place.thing, table, place.module, parts)
     for made in chain(sized(place, table, parts), by_name):
-        declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
+        floored = any("hidden_dim //" in text for text in (made.text, *made.before))
+        declares = {"hidden-ratio": "4"} if floored else {}
         config = request(place.component, declares, FIRST, False, (2, 2)).config
         space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from attnconf.conformance.inference.asked import asked_of, start_of
+from attnconf.conformance.inference.asked import asked_of, codes_of, start_of
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.configurations import is_configuration, own_dataclass
 from attnconf.conformance.inference.construction import Part, choices_of
@@ -163,8 +163,8 @@ def _may_be_a_size(p: inspect.Parameter, table: Meanings, part: Part) -> bool:
 def _words_of(thing: Any, module: ModuleType) -> list[str]:
     """Return the words that a constructor, or one that it calls, may ask its keyword arguments for."""
     kinds = [thing, *(v for n in sorted(names_read(thing)) if _is_inner(v := vars(module).get(n), thing, module))]
-    codes = [getattr(getattr(kind, "__init__", None), "__code__", None) for kind in kinds]
-    words = (word for code in codes for word in getattr(code, "co_consts", ()))
+    starts = [getattr(getattr(kind, "__init__", None), "__code__", None) for kind in kinds]
+    words = (word for start in starts if start for code in codes_of(start) for word in code.co_consts)
     return list(dict.fromkeys(word for word in words if isinstance(word, str) and word.isidentifier()))
 
 

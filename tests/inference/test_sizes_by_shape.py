@@ -43,7 +43,7 @@ def test_sizes_are_read_off_shapes(tmp_path, setting):
     parameters, first, pattern = SETTINGS[setting]
     *sizes, many = (pattern.format(name) for name in (ENGLISH if parameters == "**kw" else NAMES))
     text = STACK.format(parameters=parameters, first=first, sizes=", ".join(sizes), many=many)
-    found = inferred_of(tmp_path, HEAD + text, "Stapel")
+    found = inferred_of(tmp_path, HEAD + text)
     assert (found.draft.component, found.certified) == ("encoder", "reference")
     body = found.draft.body
     assert all(f"config.{size}" in body for size in ("embed_dim", "num_heads", "hidden_dim", "num_layers"))

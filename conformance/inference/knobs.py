@@ -138,7 +138,8 @@ def panel_of(
         knobs += [Knob(ARGUMENT, name, _usual(name, table), True) for name in named]
     read = names_read(thing)
     knobs += [Knob(GLOBAL, name, v) for name in sorted(read) if type(v := vars(module).get(name)) is int and v > 1]
-    inner = {name: kind for name in sorted(read) if _is_inner(kind := vars(module).get(name), thing, module)}
+    own: dict[str, Any] = {name: vars(module).get(name) for name in sorted(read)}
+    inner = {name: kind for name, kind in own.items() if _is_inner(kind, thing, module)}
     knobs += [
         Knob(name, p.name, p.default)
         for name, kind in inner.items() for p in parameters_of(kind) if type(p.default) is int and p.default > 1

@@ -1,7 +1,9 @@
 """What code asks of a configuration that nothing in its file makes: entries, by the instructions that read them."""
 
 import dis
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from attnconf.conformance.inference.vocabulary import meanings
@@ -23,12 +25,20 @@ class Asked:
 def asked_of(thing: Any, name: str) -> Asked:
     """Return what is asked of the object that is called ``name``, or kept as an attribute of that name."""
     found = Asked()
-    for function in reached(thing):
-        code = list(dis.get_instructions(function))
+    for each in (inner for function in reached(thing) for inner in codes_of(function.__code__)):
+        code = list(dis.get_instructions(each))
         for i, one in enumerate(code[:-2]):
             if one.argval == name and one.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR")):
                 _read(code[i + 1], code[i + 2], code[i + 3 : i + 4], found)
     return found
+
+
+def codes_of(code: CodeType) -> Iterator[CodeType]:
+    """Yield code and the code of what is defined in it: what builds a list is a function of its own."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from codes_of(one)
 
 
 def _read(then: Any, key: Any, default: list[Any], found: Asked) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from attnconf.conformance.inference.asked import asked_of, start_of
+from attnconf.conformance.inference.asked import asked_of, codes_of, start_of
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.configurations import is_configuration, own_dataclass
 from attnconf.conformance.inference.construction import Part, choices_of
@@ -138,7 +138,8 @@ def panel_of(
         knobs += [Knob(ARGUMENT, name, _usual(name, table), True) for name in named]
     read = names_read(thing)
     knobs += [Knob(GLOBAL, name, v) for name in sorted(read) if type(v := vars(module).get(name)) is int and v > 1]
-    inner = {name: kind for name in sorted(read) if _is_inner(kind := vars(module).get(name), thing, module)}
+    own: dict[str, Any] = {name: vars(module).get(name) for name in sorted(read)}
+    inner = {name: kind for name, kind in own.items() if _is_inner(kind, thing, module)}
     knobs += [
         Knob(name, p.name, p.default)
         for name, kind in inner.items() for p in parameters_of(kind) if type(p.default) is int and p.default > 1
@@ -163,8 +164,8 @@ def _may_be_a_size(p: inspect.Parameter, table: Meanings, part: Part) -> bool:
 def _words_of(thing: Any, module: ModuleType) -> list[str]:
     """Return the words that a constructor, or one that it calls, may ask its keyword arguments for."""
     kinds = [thing, *(v for n in sorted(names_read(thing)) if _is_inner(v := vars(module).get(n), thing, module))]
-    codes = [getattr(getattr(kind, "__init__", None), "__code__", None) for kind in kinds]
-    words = (word for code in codes for word in getattr(code, "co_consts", ()))
+    starts = [getattr(getattr(kind, "__init__", None), "__code__", None) for kind in kinds]
+    words = (word for start in starts if start for code in codes_of(start) for word in code.co_consts)
     return list(dict.fromkeys(word for word in words if isinstance(word, str) and word.isidentifier()))
 
 

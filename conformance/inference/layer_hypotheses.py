@@ -73,15 +73,10 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
     by_name = constructions(place.name_in_text, place.thing, table, place.module, parts)
-<<<<<<< HEAD
     functions = isinstance(place.thing, FunctionType)
     for made in functional(place, table) if functions else chain(sized(place, table, parts), by_name):
-        declares = {"hidden-ratio": "4"} if "//" in made.text and "hidden_dim //" in made.text else {}
-=======
-    for made in chain(sized(place, table, parts), by_name):
         floored = any("hidden_dim //" in text for text in (made.text, *made.before))
         declares = {"hidden-ratio": "4"} if floored else {}
->>>>>>> built
         config = request(place.component, declares, FIRST, False, (2, 2)).config
         space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
         try:

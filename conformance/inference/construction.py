@@ -131,6 +131,8 @@ def choices_of(p: inspect.Parameter, table: Meanings, module: ModuleType, part: 
         found = [
             (text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final", "affine")
         ]
+        if any(m == "bidirectional" for _, m in found):  # its name says all: broken is not absent
+            return found
     elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):
         found = [(text, m) for text, m in found if m not in ("bias", "causal", "norm_first")]
         parts = parts if p.default is None or callable(p.default) else []

@@ -25,6 +25,7 @@ from attnconf.conformance.inference.plain import PlainText, arguments_of, bound,
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.signatures import parameters_of
 
 WHOLE = "config.hidden_dim // config.embed_dim"
 TABLE = APPEARANCES["feed_forward"].sizes
@@ -43,12 +44,26 @@ def bind(place: Place) -> Bound | Refusal:
     found.said[:0] = said
     if found.text is None:
         return bound(place, found, ())
+    found.text = with_width(place, found.text)
     if found.certified == "reference":
         found.text = heeding(place, found.text, requests)
         return bound(place, found, told(found.text, place.thing))
     *lines, last = told(found.text, place.thing)
     other = outside_the_contract(place.thing, found.ran)
     return bound(place, found, [*lines, f"{last}; {other}" if other else last])
+
+
+def with_width(place: Place, text: PlainText) -> PlainText:
+    """Return the text such that a hidden width that is given, and has no effect, fails where another is asked for."""
+    given = [p.name for p in parameters_of(place.thing) if f"{p.name}=config.hidden_dim" in text.made.text]
+    idle = [name for name in given if "hidden" in meanings(name)]
+    if "hidden-ratio" not in dict(text.declares) or not idle:
+        return text
+    words = f"the argument `{idle[0]}` of the constructor has no effect"
+    lines = (line.replace('NotImplementedError("another hidden width")', f"RuntimeError({words!r})")
+             for line in text.refusals)  # fmt: skip
+    free = tuple((name, choice) for name, choice in text.declares if name != "hidden-ratio")
+    return text.but(refusals=tuple(lines), declares=free)
 
 
 # -- how it is asked

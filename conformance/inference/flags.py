@@ -222,7 +222,8 @@ def with_flags(
     for flag in flags_of(place, text):
         found = trials.turned(text, flag)
         idle = not masked and not text.causal_always and not flag.within  # it is its mistake that it does nothing
-        as_named = flag.named and (found.outcome == "other" or idle)
+        broken = found.outcome == "fails" and not masked and not flag.within  # it may want a mask beside it
+        as_named = flag.named and (found.outcome == "other" or idle or broken)
         if found.outcome in ("right", "mistake") or as_named:
             text = found.text
         elif flag.telling and (found.outcome != "nothing" or flag.named):

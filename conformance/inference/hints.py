@@ -102,7 +102,8 @@ def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: li
     elif code & TABLES and isinstance(thing, type) and not elsewhere and not _of_tokens(plain, thing):
         yield "learned"
     if _says(POSITION, plain) and not elsewhere:
-        yield from ("sinusoidal", "learned") if isinstance(thing, type) else ("sinusoidal",)
+        rows = isinstance(thing, type) and bool(code & {"Embedding", "embedding"}) and not code & {"sin", "cos", "exp"}
+        yield from ("learned",) if rows else ("sinusoidal", "learned") if isinstance(thing, type) else ("sinusoidal",)
 
 
 def _angles(plain: tuple[str, str], code: set[str], required: list[str]) -> Iterator[str]:

@@ -16,8 +16,8 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_finish import remarks
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.building import run, space_for
-from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Slot, parameters, says_nothing
-from attnconf.conformance.inference.flags import defaults_of, either
+from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Slot, either, parameters, says_nothing
+from attnconf.conformance.inference.flags import defaults_of
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks

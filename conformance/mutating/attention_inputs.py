@@ -86,14 +86,14 @@ def placed(config: type, **more: Any) -> Callable[[], Iterator[Setting]]:
             draw = Numbers(20 + i)
             q, k, v = draw(B, H, L, D), draw(B, H, L, D), draw(B, H, L, D)
             later = torch.arange(L) * 2 + 3
-            calls = (Calling("three inputs", (q, k, v), {}), Calling("self", (q, q, q), {}),
-                     Calling("positions", (q, k, v), {"positions": later}))  # fmt: skip
+            calls = [Calling("three inputs", (q, k, v), {}), Calling("self", (q, q, q), {}),
+                     Calling("positions", (q, k, v), {"positions": later})]  # fmt: skip
             if i == 0:  # distances of which several have one bias
-                calls = (*calls, Calling("many tokens", (draw(1, H, FAR, D),) * 3, {}))
+                calls += [Calling("many tokens", (draw(1, H, FAR, D),) * 3, {})]
             weights = {"table.weight": draw(32, H)} if config is contract.RelativeBiasAttentionConfig else {}
             for causal in (True, False):
                 one = config(H, D, causal=causal, **more)
-                yield Setting(words_of(one), one, weights, calls)
+                yield Setting(words_of(one), one, weights, tuple(calls))
 
     return made
 

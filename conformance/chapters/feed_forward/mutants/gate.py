@@ -51,7 +51,7 @@ def no_gate(x, weights, activation):
 
 gate_ignored = Mutant(
     "FF-gate-ignored",
-    story="the gate is not used",
+    story="the gate is not used, or what it is to be multiplied with",
     breaks={"FF-GATE-1"},
     hint="gated networks have three weights",
     replace={feed_forward.hidden: no_gate},

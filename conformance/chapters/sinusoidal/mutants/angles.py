@@ -74,6 +74,14 @@ logarithm_of_quotient = Mutant(
     ],
 )
 
+frequencies_vanish = Mutant(
+    "SIN-frequencies-vanish",
+    story="all frequencies but the first are next to nothing: 10000 without its logarithm, or to a power times d",
+    breaks={"SIN-FREQ-1", "SIN-GRID-5"},
+    hint="10000 ** (-2i / d), or exp(-2i · log(10000) / d)",
+    replace={sinusoidal.frequencies: lambda dim, base: (pairs_of(dim) == 0).to(pairs_of(dim).dtype)},
+)
+
 half_width = Mutant(
     "SIN-half-width",
     story="2i is divided by d // 2",

@@ -97,7 +97,21 @@ class Probe:
             return False
         one, later, first = found
         unmoved = torch.allclose(one[:, :2], later[:, :2], atol=1e-8, equal_nan=True)
-        return unmoved and not torch.allclose(one[:, -1], first[:, -1], atol=1e-8, equal_nan=True)
+        moved = not torch.allclose(one[:, -1], first[:, -1], atol=1e-8, equal_nan=True)
+        return unmoved and moved and self._looks_back_with_more_keys()
+
+    def _looks_back_with_more_keys(self) -> bool:
+        """Return whether the first of three queries does not see the last of five keys either, if it can be asked."""
+        if self.text.self_only or self.text.square:
+            return True
+        k, other = self._tokens(), drawn("later tokens", 5, self.config.embed_dim)
+        changed = torch.cat([k[:, :4], k[:, 4:] + other[4:]], 1)
+        try:
+            one, two = (eval(self.text.out, {"result": self.run(k[:, :3], x, x)}) for x in (k, changed))
+        except Failed:
+            return True
+        first = (0,) if self.text.sequence_first or self.text.single else (slice(None), 0)
+        return torch.allclose(one[first], two[first], atol=1e-8, equal_nan=True)
 
     def _tokens(self) -> Tensor:
         return drawn("tokens", 1 if self.text.single else 2, 5, self.config.embed_dim)

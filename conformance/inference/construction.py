@@ -125,7 +125,7 @@ def choices_of(p: inspect.Parameter, table: Meanings, module: ModuleType, part: 
     if type(p.default) in (int, float) and p.default in BASES and "base" in table and "max_len" not in known:
         return [(table["base"][0], "base")]
     found = [(text, meaning) for meaning in table if meaning in known and meaning != "any" for text in table[meaning]]
-    if optional and p.default is not None:  # a constant of ours is no better than theirs
+    if optional:  # a constant of ours is no better than theirs
         found = [(text, m) for text, m in found if m != "padding" or "config." in text]
     if optional and isinstance(p.default, bool):
         found = [

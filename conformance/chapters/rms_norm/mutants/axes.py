@@ -92,6 +92,7 @@ length = Mutant(
     breaks={"RMS-SQUARE-1"},
     hint="the mean of the squares, or F.normalize(x, dim=-1) * math.sqrt(dim)",
     replace={rms_norm.mean_square: lambda x: x.square().sum(dim=-1, keepdim=True)},
+    variants=[{rms_norm.spread: lambda x, eps: x.norm(dim=-1, keepdim=True).clamp_min(1e-12)}],  # F.normalize itself
 )
 
 divided_by_one_less = Mutant(
@@ -116,6 +117,7 @@ mean_magnitude = Mutant(
     breaks={"RMS-SQUARE-1"},
     hint="the root of the mean square",
     replace={rms_norm.mean_square: lambda x: x.abs().mean(dim=-1, keepdim=True).square()},
+    variants=[{rms_norm.spread: lambda x, eps: torch.sqrt(x.square() + eps).mean(dim=-1, keepdim=True)}],
 )
 
 spread_capped = Mutant(

@@ -248,7 +248,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if front.interrupted:
         front.findings.append(_kept(front))
         session.exitstatus = pytest.ExitCode.INTERRUPTED
-    elif exitstatus == 0 and (front.findings or not front.run.complete):
+    elif exitstatus == 0 and (front.findings or front.run.broken or not front.run.complete):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     lingering.end_with(int(session.exitstatus), within=1)
 

@@ -58,6 +58,9 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
     """Return MOST_ROOTS mistakes in plain words, each followed by its fix and its place."""
     if words := _unrecognised(record):
         return words
+    broken = [v["reason"] for v in record["verdicts"] if v["verdict"] == "nonconformant"]
+    if not roots and any(reason.startswith("the argument") for reason in broken):  # no check is about it
+        return [f"wrong: {reason}" for reason in broken]
     if not roots:
         known = list(
             dict.fromkeys(r["requirement"] for r in record["results"] if r["deviation"] and not r["follows_from"])

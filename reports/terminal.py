@@ -113,16 +113,18 @@ def qualified(verdict: Record) -> str:
     choices = ", ".join(f"{name}: {choice}" for name, choice in verdict["choices"].items())
     met = "".join(f" · {q} {n['met']} of {n['judged']}" for q, n in verdict["qualities"].items())
     word: str = verdict["verdict"].upper()
-    return word + (f" ({choices})" if choices else "") + met
+    untried = f" · not tried: {', '.join(verdict['untried'])}" if verdict["untried"] else ""
+    return word + (f" ({choices})" if choices else "") + met + untried
 
 
 def verdicts(record: Record) -> list[str]:
-    """Return a line for each verdict, with counts, reason, and the profile if it is not the run's."""
+    """Return a line for each verdict, with counts, reason, and the profile if it is not the usual one."""
+    usual = record["suite"].get("default_profile", record["suite"]["profile"])
     profiles = {i["name"]: i["profile"] for i in record["implementations"]}
     lines = [""]
     for v in record["verdicts"]:
         claimed = profiles.get(v["implementation"])
-        against = f" by {claimed}" if claimed not in (None, record["suite"]["profile"]) else ""
+        against = f" by {claimed}" if claimed not in (None, usual) else ""
         what = v["implementation"] + (f" {v['component']}" if v["component"] else "")
         numbers = ", ".join(f"{n} {outcome}" for outcome, n in counts(record, v).items())
         text = f"{what}: {qualified(v)}{against}" + (f" ({numbers})" if numbers else "")

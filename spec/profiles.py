@@ -14,7 +14,7 @@ optional = ["MASK-CAUSAL-2", …]     # a failure counts, a lack does not
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,21 @@ def load(name: str) -> Profile:
     if not counts <= registry.QUALITIES.keys():
         raise registry.SpecError(f"{name}: counts = {sorted(counts)}: there are {', '.join(registry.QUALITIES)}")
     return Profile(name, _content(name)["title"], tuple(entries), counts, _content(name).get("gradients", True))
+
+
+def narrowed(wanted: Profile, own: Profile) -> Profile:
+    """Return what a profile asks of an implementation of a kind of its own, through the lenses of that kind's profile.
+
+    Of the components that ``own`` lists, what both list; of others what ``wanted`` lists. It counts as ``wanted`` does.
+    """
+    if wanted.name == own.name:
+        return own
+    asked = {(e.component, e.requirement): e.optional for e in wanted.entries}
+    listed = {e.component for e in own.entries}
+    both = [e for e in own.entries if (e.component, e.requirement) in asked]
+    entries = [replace(e, optional=e.optional or asked[e.component, e.requirement]) for e in both]
+    entries += [e for e in wanted.entries if e.component not in listed]
+    return replace(wanted, name=f"{wanted.name} for {own.name}", entries=tuple(entries))
 
 
 Section = Mapping[str, bool]  # requirement -> is it optional?

@@ -24,6 +24,8 @@ class Binding:
     mistake: str = ""  # the known mistake that certified it, if it was not the reference
     named: bool = False  # the user said which component it is
     open_ends: tuple[str, ...] = ()  # what of it is not judged, or has no effect: it cannot conform in full
+    broken: tuple[str, ...] = ()  # arguments that do not do what their names promise, in words: it does not conform
+    untried: tuple[str, ...] = ()  # options that were left at their defaults
 
 
 @dataclass(frozen=True)

@@ -207,6 +207,7 @@ def _certified(outcome: Bound | Refusal) -> str | None:
 def _implementation(b: Bound, name: str, where: str, named: bool) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     mistake = b.certified if b.certified and b.certified != "reference" else ""
+    bound = Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named, b.open_ends, b.broken, b.untried)
     return Implementation(
         name,
         made.components,
@@ -214,7 +215,7 @@ def _implementation(b: Bound, name: str, where: str, named: bool) -> Implementat
         b.profile,
         where,
         notes=(*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where)),
-        binding=Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named, b.open_ends),
+        binding=bound,
     )
 
 

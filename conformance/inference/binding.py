@@ -44,6 +44,8 @@ class Bound:
     masks: Mapping[str, str] = field(default_factory=dict)  # what the values of its arguments for masks mean
     doubt: str = ""  # why what certified it is not enough
     open_ends: tuple[str, ...] = ()  # what is set aside, or has no effect, and no requirement is about
+    broken: tuple[str, ...] = ()  # arguments that do not do what their names promise, in words
+    untried: tuple[str, ...] = ()  # options that were left at their defaults
 
     @property
     def established(self) -> bool:

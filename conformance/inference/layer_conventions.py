@@ -71,12 +71,12 @@ def _kinds(trace: Trace) -> tuple[str, ...]:
 
 def _divisors(trace: Trace) -> list[dict[str, str]]:
     """Return what layer norms may divide by, that first which the functions that were called speak for."""
-    annotated = dict(zip(DIVISOR, ("unbiased", "outside"), strict=True))  # The Annotated Transformer's
+    outside = [dict(zip(DIVISOR, (v, "outside"), strict=True)) for v in ("unbiased", "biased")]  # as norms.py says
     if "layer_norm" in trace.functions:
         return [{}]
     if "std" in trace.functions:
-        return [annotated, {}]
-    return [{}, annotated] if {"var", "var_mean", "mean", "sum"} & set(trace.functions) else [{}]
+        return [*outside, {}]
+    return [{}, *outside] if {"var", "var_mean", "mean", "sum"} & set(trace.functions) else [{}]
 
 
 def _seen(trace: Trace) -> list[str]:

@@ -7,7 +7,7 @@ is a line of the header, and the verdict is incomplete.
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +39,7 @@ REFUSED = {
     "positions": ("an argument for positions", "positions that are given"),
     "scale": ("an argument for the scale",),
 }
+PROMISES = ("mask", "lengths", "offset", "positions", "memory", "cache")  # accepted, they have an effect
 HINT = r"is_?causal|_.*|.*drop.*|training|verbose|debug|device|dtype|generator|inplace"
 DOCUMENTED = r"ignored|unused|not used|never used|hint|compatib|no effect|reserved"
 FEWER = r"(n|num)_?(kv|key_?value)_?heads?|kv_?heads?|(n|num)_?groups"  # no size that a binding knows
@@ -52,6 +53,13 @@ class Finding:
     what: str
     refused: tuple[str, ...] = ()
     of: str = "forward"
+    role: str = ""
+
+    @property
+    def broken(self) -> bool:
+        """Whether it does not do what its name promises, and no requirement would notice."""
+        idle = self.what == IDLE or (self.role == "cache" and self.what.startswith("does not"))
+        return self.role in PROMISES and idle and not self.refused
 
     @property
     def words(self) -> str:
@@ -69,17 +77,20 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     body, told, open_ends = bound.draft.body, list(bound.told), list(bound.open_ends)
     for one in found:
         told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
-        open_ends += [] if one.refused else [one.words]
+        open_ends += [] if one.refused or one.broken else [one.words]
         for what in one.refused:
             body = body.replace(f'NotImplementedError("{what}")', f"RuntimeError({one.words!r})")
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
-    untried = [name for name in _not_tried(bound) if name not in said]
+    told_of = said | {one.name for one in found}
+    untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, asked)) if name not in told_of)
+    broken = tuple(one.words for one in found if one.broken)
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []
     declares, profile = dict(bound.draft.declares), bound.profile
     if any(ANOTHER in one.refused for one in found) and declares.get("inputs") == "self":
         declares, profile = {c: choice for c, choice in declares.items() if c != "inputs"}, None
     draft = replace(bound.draft, body=body, declares=declares)
+    bound = replace(bound, broken=broken, untried=untried)
     return replace(bound, draft=draft, profile=profile, told=tuple(told), open_ends=tuple(open_ends))
 
 
@@ -95,11 +106,25 @@ def _of_call(bound: Bound, asked: Request) -> Iterator[Finding]:
         role = role_of(p) or ("mask" if claimed(place.thing, p.name) else "")
         refused = _refused(bound, p.name, role)
         if p.name in dead:
-            yield from [] if _documented(bound, p.name) else [Finding(p.name, IDLE, refused)]
+            yield from [] if _documented(bound, p.name) else [Finding(p.name, IDLE, refused, role=role)]
         elif role in TRIALS and (refused or role == "cache"):
             what = TRIALS[role](Tried(bound, asked, base, p))
             if what:
-                yield Finding(p.name, what, refused if what.startswith(DOES) else ())
+                yield Finding(p.name, what, refused if what.startswith(DOES) else (), role=role)
+
+
+def _not_handed(bound: Bound, asked: Request) -> Sequence[str]:
+    """Return the options of a call that are read, and left at their defaults."""
+    with spied(bound.place) as seen:
+        reply(bound.draft.implementation(bound.place.module), asked)
+    dead = unread(call_of(bound.place.thing))
+    options = [p for p in parameters(bound.place.thing) if p.default is not p.empty and p.name not in dead]
+    return [p.name for p in options if f"{p.name}=" not in bound.draft.body and _is_option(bound, p, seen.names)]
+
+
+def _is_option(bound: Bound, p: inspect.Parameter, handed: Collection[str]) -> bool:
+    starred = p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    return not (starred or p.name in handed or role_of(p) in TRIALS or _documented(bound, p.name))
 
 
 def _refused(bound: Bound, name: str, role: str) -> tuple[str, ...]:

@@ -18,9 +18,9 @@ from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
 from attnconf.conformance.source.signatures import parameters_of
 
 MISTAKEN = 20  # readings that are compared with all known mistakes
-# What a layer norm may divide by besides what the paper says: The Annotated Transformer's. Of the two choices each is
-# found beside the other alone: one without the other follows nobody, and whoever means it declares it.
-OTHER_DIVISORS = [{"variance": "unbiased", "place": "outside"}]
+# What a layer norm may divide by besides what the paper says: what The Annotated Transformer does, with either
+# variance. The unbiased one with ε inside follows nobody, and whoever means it declares it.
+OTHER_DIVISORS = [{"variance": "unbiased", "place": "outside"}, {"variance": "biased", "place": "outside"}]
 
 
 def bind(place: Place) -> Bound | Refusal:

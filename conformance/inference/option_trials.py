@@ -20,6 +20,7 @@ from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, wh
 DOES = ("raises", "has no effect", "exchanges", "does not", "gives")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
 IDLE = "has no effect"
+UNTRIED = "was not tried"
 AHEAD = 3  # tokens before the first
 
 
@@ -159,17 +160,17 @@ KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state)s?"
 def cache(tried: Tried) -> str:
     """Return what is wrong with a cache that a call returns: it has to make two more tokens what they are in the whole.
 
-    Nothing is said of a cache that no call returns, or that a call does not take back as it came.
+    A cache that no call returns, or that a call does not take back as it came, is not tried.
     """
     x = next(iter(tried.asked.inputs.values()))
     if len(tried.asked.inputs) != 1 or x.ndim != 3 or x.shape[1] < 4:
-        return ""
+        return UNTRIED
     kept = tried.bound.place
     more = {p.name: True for p in _flags(kept.thing)}
     whole = [_last(tried, x[:, :n], None, more) for n in (x.shape[1] - 1, x.shape[1])]
     before = _last(tried, x[:, :-2], None, more)
     if before is None or None in whole:
-        return ""
+        return UNTRIED
     for pick in PICKS:
         first = _last(tried, x[:, -2:-1], pick(before[1]), more)
         if first is None:
@@ -182,7 +183,7 @@ def cache(tried: Tried) -> str:
                 "a token after it differs from that of the whole"
             )  # fmt: skip
         return ""
-    return ""
+    return UNTRIED
 
 
 PICKS: tuple[Callable[[Any], Any], ...] = (lambda r: r[-1], lambda r: tuple(r[1:]), lambda r: r[1])

@@ -125,6 +125,11 @@ class Run:
         return self.races.plan if self.races else []
 
     @property
+    def broken(self) -> bool:
+        """Whether an argument does not do what its name promises, which no check is about."""
+        return any(i.binding is not None and i.binding.broken for i in self.plan.judgeable)
+
+    @property
     def complete(self) -> bool:
         timed = self.races.cases if self.races else {}
         judged = all(p.id in self.outcomes for p in self.plan.planned)
@@ -141,13 +146,14 @@ def make_plan(implementations: Sequence[Implementation | Unjudgeable], settings:
 
 
 def _profile(implementation: Implementation, settings: Settings) -> profiles.Profile:
-    """Return the profile that an implementation is judged by: the run's, else its own claim, else the default."""
-    if settings.profile or not implementation.profile:
+    """Return the profile that an implementation is judged by: the run's, its own, or one through the other."""
+    if not implementation.profile:
         return profiles.load(settings.profile or profiles.DEFAULT)
     try:
-        return profiles.load(implementation.profile)
+        own = profiles.load(implementation.profile)
     except registry.SpecError as error:
         raise registry.SpecError(f"{implementation.name} claims an {error}") from None
+    return profiles.narrowed(profiles.load(settings.profile), own) if settings.profile else own
 
 
 def _planned(implementation: Implementation, profile: profiles.Profile, settings: Settings) -> list[Planned]:

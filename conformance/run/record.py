@@ -35,6 +35,7 @@ def record(run: Run) -> dict[str, Any]:
             "spec": attnconf.__version__,
             "commit": _commit(),
             "profile": settings.profile or profiles.DEFAULT,
+            "default_profile": profiles.DEFAULT,
             "seed": settings.seed,
             "strict": settings.strict,
             "thorough": settings.thorough,

@@ -30,18 +30,23 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
                 verdict, reason = _not_established(i.binding, component, mine, (verdict, reason))
             if verdict == "conformant" and i.binding and i.binding.open_ends:
                 verdict, reason = "incomplete", "; ".join(i.binding.open_ends)
-            verdicts_of.append(_verdict(i.name, component, verdict, reason, mine, _choices(i, component, mine)))
+            if verdict in ("conformant", "incomplete") and i.binding and i.binding.broken:
+                verdict, reason = "nonconformant", "; ".join(i.binding.broken)
+            untried = i.binding.untried if i.binding else ()
+            verdicts_of.append(
+                _verdict(i.name, component, verdict, reason, mine, _choices(i, component, mine), untried)
+            )
     return verdicts_of
 
 
 def _verdict(
     name: str, component: str | None, verdict: str, reason: str, results: Sequence[Result],
-    choices: Mapping[str, str] | None = None,
+    choices: Mapping[str, str] | None = None, untried: Sequence[str] = (),
 ) -> Result:  # fmt: skip
     return {
         "implementation": name, "component": component, "verdict": verdict, "reason": reason,
         "counts": dict(sorted(Counter(r["outcome"] for r in results).items())),
-        "choices": dict(choices or {}), "qualities": _qualities(results),
+        "choices": dict(choices or {}), "untried": list(untried), "qualities": _qualities(results),
     }  # fmt: skip
 
 

@@ -76,11 +76,26 @@ def inferred(path):
 
 
 @pytest.mark.parametrize("case", OPEN)
-def test_what_is_set_aside_or_does_nothing_is_said_and_leaves_the_verdict_open(tmp_path, case):
+def test_what_is_set_aside_or_does_nothing_is_said(tmp_path, case):
     parts, said = OPEN[case]
     found = inferred(written(tmp_path, **parts))
     assert found.established
-    assert said in "; ".join(found.open_ends)
+    assert said in "; ".join((*found.open_ends, *found.broken))
+
+
+def test_what_does_not_do_what_its_name_promises_does_not_conform(tmp_path):
+    parts = OPEN["cache"][0]
+    done = in_process("run", f"--impl={written(tmp_path, **parts)}", cwd=tmp_path)
+    assert "NONCONFORMANT" in done.stdout
+    assert "wrong: the argument `cache` of forward" in done.stdout
+    assert done.returncode == 1
+
+
+def test_a_cache_that_nothing_hands_back_leaves_the_verdict_open(tmp_path):
+    before = "k = k if cache is None else torch.cat([cache[0], k], 2)"
+    done = in_process("run", f"--impl={written(tmp_path, options=', cache=None', before=before)}", cwd=tmp_path)
+    assert "INCOMPLETE" in done.stdout
+    assert "the argument `cache` of forward was not tried" in done.stdout
 
 
 def test_the_verdict_on_what_has_open_ends_says_which(tmp_path):

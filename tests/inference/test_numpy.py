@@ -58,7 +58,8 @@ class RMSNorm:
     def __call__(self, x):
         return x / np.sqrt(np.mean(np.square(x), axis=-1, keepdims=True) + self.eps) * self.g
 """
-OF_A_SAMPLE = NORMS.replace("np.var(x, axis=-1, keepdims=True)", "np.var(x, axis=-1, keepdims=True, ddof=1)")
+VARIANCE = "np.sqrt(np.var(x, axis=-1, keepdims=True) + eps)"
+OF_A_SAMPLE = NORMS.replace(VARIANCE, "(np.std(x, axis=-1, keepdims=True, ddof=1) + eps)")
 NETWORK = """
 import numpy as np
 
@@ -87,6 +88,7 @@ WRONG = {
     "axis": (ATTENTION.replace("softmax(scores)", "softmax(scores.swapaxes(-1, -2)).swapaxes(-1, -2)"),
              "ATT-softmax-over-queries"),
     "width": (MULTI_HEAD.replace("np.sqrt(self.d_k)", "np.sqrt(self.d_model)"), "ATT-scaled-by-model-width"),
+    "variance": (NORMS.replace(VARIANCE, VARIANCE.replace("=True", "=True, ddof=1")), "LN-unbiased"),
     "centre": (OF_A_SAMPLE.replace("(x - mean)", "x"), "LN-not-centred"),
 }  # fmt: skip
 

@@ -28,6 +28,7 @@ def made_up_results():
             "reason": None,
             "counts": {"pass": 7},
             "choices": {},
+            "untried": [],
             "qualities": {},
         }
         for s in systems().values()

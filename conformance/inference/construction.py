@@ -13,9 +13,9 @@ from typing import Any
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
+from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.vocabulary import meanings
-from attnconf.conformance.source.signatures import parameters_of
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
@@ -27,7 +27,7 @@ ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
-    parameters = [p for p in parameters_of(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = _with_hidden([choices_of(p, table, module, part) for p in parameters], table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):

@@ -107,7 +107,7 @@ def _differing(ran: Sequence[Ran]) -> Iterator[Ran]:
     """Yield what ran, once where several texts give the same numbers in the same calls."""
     seen: set[Any] = set()
     for one in ran:
-        text, distance, given, certificate = one
+        text, distance, _, certificate = one
         numbers = (id(certificate), text.exchangeable, round(distance, 9), *sorted(declared(text).items()))
         if numbers not in seen:
             seen.add(numbers)

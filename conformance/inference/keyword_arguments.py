@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from types import FunctionType
@@ -120,6 +121,7 @@ class _Read:
         if isinstance(call.func, ast.Name):
             target = self.start.__globals__.get(call.func.id)
             own = getattr(target, "__module__", None) == self.thing.__module__ and target is not self.thing
+            own = own and not self._is_given(call.func.id)
             free = constructor_parameters(target)[len(call.args) :] if own else []
         elif isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
             above = [
@@ -129,6 +131,10 @@ class _Read:
         for p in free:
             if p.name not in given and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
                 yield p.replace(kind=p.KEYWORD_ONLY)
+
+    def _is_given(self, name: str) -> bool:
+        """Return whether an object of a class is taken as an argument, too: then its entries are given in that."""
+        return any(re.search(rf"\b{name}\b", str(p.annotation)) for p in parameters_of(self.start))
 
 
 def _named(name: str, default: Any) -> inspect.Parameter:

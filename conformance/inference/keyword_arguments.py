@@ -149,6 +149,6 @@ def _said(node: ast.AST, default: Any) -> Iterator[inspect.Parameter]:
 def _constant(node: ast.AST) -> Any:
     """Return the value of a literal; None for what is computed."""
     try:
-        return ast.literal_eval(node)  # type: ignore[arg-type]  # an expression
+        return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
         return None

@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, product
@@ -38,7 +38,7 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.module_sizes import integers_of
-from attnconf.conformance.inference.probing import Failed, attempt, norms_in
+from attnconf.conformance.inference.probing import Failed, attempt, norms_in, search
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
@@ -47,6 +47,10 @@ UNMADE = nn.parameter.UninitializedParameter
 TOO_MANY = 5  # times as many weights as attention has, which is more than a whole projection for each head: a model
 ENOUGH = 32  # hypotheses of one construction, called alike, that run but are not certified
 AT_MOST = 200  # hypotheses in all
+SHARE = 0.6  # of what may be tried, for hypotheses
+
+
+Ran = tuple[AttentionText, float, list[Reply | Failure], Certificate]
 
 
 @dataclass
@@ -59,32 +63,37 @@ class AttentionAttempts(Attempts):
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
     attempts = AttentionAttempts()
-    ran: list[tuple[AttentionText, float, list[Reply | Failure], Certificate]] = []
+    ran: list[Ran] = []
     known: AttentionText | None = None
-    for text, sizes in islice(texts(place, attempts), AT_MOST):
-        if any(_left_out(t, text) for t, *_ in ran):
-            continue
-        if sum(_called_alike(t, text) for t, *_ in ran) == ENOUGH and not text.supposed:
-            continue
-        certificate = plain_certificate(text, sizes)
-        draft = Draft(COMPONENT, text.body(), declared(text))
-        given = certificate.replies(draft.implementation(place.module))
-        distance = certificate.distance(given, draft.declares)
-        if distance <= ROUNDING:
-            return finish(place, text, sizes, "reference")
-        if text.supposed and certificate.distance(given, draft.declares, text.supposed) <= ROUNDING:
-            known = known or text
-        if distance < FAILED and not text.supposed:
-            ran.append((text, distance, given, certificate))
-        elif given and isinstance(given[-1], Failure):
-            attempts.say(why(given[-1]))
+    right: tuple[AttentionText, Any] | None = None
+    with search.sharing(SHARE):  # the rest is for comparing what ran with known mistakes
+        for text, sizes in islice(texts(place, attempts), AT_MOST):
+            if any(_left_out(t, text) for t, *_ in ran):
+                continue
+            if sum(_called_alike(t, text) for t, *_ in ran) == ENOUGH and not text.supposed:
+                continue
+            certificate = plain_certificate(text, sizes)
+            draft = Draft(COMPONENT, text.body(), declared(text))
+            given = certificate.replies(draft.implementation(place.module))
+            distance = certificate.distance(given, draft.declares)
+            if distance <= ROUNDING:
+                right = text, sizes
+                break
+            if text.supposed and certificate.distance(given, draft.declares, text.supposed) <= ROUNDING:
+                known = known or text
+            if distance < FAILED and not text.supposed:
+                ran.append((text, distance, given, certificate))
+            elif given and isinstance(given[-1], Failure):
+                attempts.say(why(given[-1]))
+    if right:
+        return finish(place, *right, "reference")
     if known:
         return finish(place, known, sizes_of(known), known.supposed)
     if not ran and attempts.partial:
         return finish(place, attempts.partial[0], sizes_of(attempts.partial[0]), None)
     if not ran:
         return refused(attempts.failures, "it can be neither built nor called as attention")
-    for text, _, given, certificate in ran:
+    for text, _, given, certificate in _differing(ran):
         if mistake := next((m for m in certificate.mistakes(given, declared(text)) if _is_one(m, text)), None):
             return finish(place, text, sizes_of(text), mistake.id)
     if "functional(" in ran[0][0].made.text and place.in_arrays:
@@ -92,6 +101,17 @@ def bind(place: Place) -> Bound | Refusal:
     if wide_heads(place, ran[0][0]):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
     return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
+
+
+def _differing(ran: Sequence[Ran]) -> Iterator[Ran]:
+    """Yield what ran, once where several texts give the same numbers in the same calls."""
+    seen: set[Any] = set()
+    for one in ran:
+        text, distance, _, certificate = one
+        numbers = (id(certificate), text.exchangeable, round(distance, 9), *sorted(declared(text).items()))
+        if numbers not in seen:
+            seen.add(numbers)
+            yield one
 
 
 def _is_one(mistake: Mutant, text: AttentionText) -> bool:

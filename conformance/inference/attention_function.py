@@ -36,6 +36,13 @@ LAYOUTS = {
     "(L, E)": ("{x}", "{x}"),
     "(B, L, H, E)": ("{x}.transpose(1, 2)", "{x}.transpose(1, 2)"),
 }
+# Heads side by side in one vector, where the number of heads is said.
+PACKED = {
+    "(B, L, H·E)": (
+        "{x}.transpose(1, 2).flatten(2)",
+        "{x}.unflatten(-1, (query.shape[1], -1)).transpose(1, 2)",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,7 @@ class FunctionText(AttentionText):
         lines.append(
             f"result = each_apart({call}, {arguments})" if self.layout == "(L, E)" else f"result = {call}({arguments})"
         )
-        back = LAYOUTS[self.layout][1]
+        back = (LAYOUTS | PACKED)[self.layout][1]
         lines.append(f"out = {back.format(x=self.out)}")
         returned = "out" if self.weights is None else f"(out, {self._weights_back()}) if need_weights else out"
         return [*lines, f"return {returned}"]
@@ -96,7 +103,9 @@ class FunctionText(AttentionText):
 
     def _argument(self, slot: Slot) -> str | None:
         if slot.role in ("query", "key", "value"):
-            return LAYOUTS[self.layout][0].format(x=slot.role)
+            return (LAYOUTS | PACKED)[self.layout][0].format(x=slot.role)
+        if slot.role == "heads":
+            return "query.shape[1]"
         if slot.role == "dropout":
             return self.dropout or ("0.0" if slot.required else None)
         if slot.role == "scale":
@@ -142,7 +151,7 @@ def texts(place: Place) -> Iterator[FunctionText]:
         if isinstance(place.thing, type) and _has_parameters(made, place):
             return
         for form, flags in ((f, flags) for f in _forms(place.thing) for flags in polarities(f)):
-            for layout in LAYOUTS:
+            for layout in _layouts(form):
                 for out in ("result", "result[0]", "result[1]"):
                     bare = FunctionText(made, form, out=out, layout=layout, flags=flags)
                     name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
@@ -173,10 +182,20 @@ def _forms(thing: Any) -> Iterator[Form]:
                 extra[p.name] = role
         if re.fullmatch(r"d_?k|dim|d|head_?dim|d_?head|dk|d_?model", p.name.lower()):
             extra[p.name] = "size"
+        if not isinstance(thing, type) and "heads" in meanings(p.name) and not found:
+            extra[p.name] = "heads"
     for form in attention_forms(thing):
         if isinstance(thing, type) and not {"query", "key", "value"} <= set(form.roles):
             continue  # attention with projections, which has no weights
-        yield Form(tuple(replace(s, role=extra.get(s.name, s.role)) for s in form.slots))
+        form = Form(tuple(replace(s, role=extra.get(s.name, s.role)) for s in form.slots))
+        for name in (n for n, role in extra.items() if role == "heads"):
+            form = form.giving(name, "heads")
+        yield form
+
+
+def _layouts(form: Form) -> list[str]:
+    """Return how inputs may be laid out, the likeliest first: whoever is told the number of heads splits them."""
+    return [*PACKED, *LAYOUTS] if form.of("heads") else [*LAYOUTS]
 
 
 def plain_certificate(text: FunctionText) -> Certificate:

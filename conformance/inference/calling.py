@@ -13,6 +13,8 @@ from attnconf.conformance.source.signatures import parameters_of
 
 ABOUT_CAUSALITY = {"causal", "bidirectional"}
 THREE = ("query", "key", "value")
+# The name of what one call keeps for the next.
+CACHE = r".*cache|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state"
 # Words in the name of an option that say that it is neither a mask nor about causality.
 TELLING = {
     "past", "cache", "caches", "cached", "kv", "prefix", "pos", "position", "positions", "offset", "kwargs", "layer",

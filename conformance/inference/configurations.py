@@ -4,8 +4,8 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
 from attnconf.conformance.inference.vocabulary import meanings
@@ -17,16 +17,27 @@ def is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> b
         plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
         return p.default is p.empty or not plain
     plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
-    annotated = p.annotation is not p.empty and isinstance(p.annotation, type) and is_dataclass(p.annotation)
+    annotated = is_dataclass(class_named(p.annotation, module))
     filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
     return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))
 
 
 def own_dataclass(annotation: Any, module: ModuleType) -> type | None:
     """Return the dataclass of the file that an annotation names, or None."""
-    kind = annotation if isinstance(annotation, type) else vars(module).get(str(annotation))
+    kind = class_named(annotation, module)
     own = isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__
-    return kind if own and isinstance(kind, type) else None
+    return kind if own else None
+
+
+def class_named(annotation: Any, module: ModuleType) -> type | None:
+    """Return the class that an annotation names, the one beside None where it is optional; None where it names none."""
+    if isinstance(annotation, str):
+        words = re.sub(r"^(?:typing\.)?Optional\[(.*)\]$|\s*\|\s*None$|^None\s*\|\s*", r"\1", annotation.strip())
+        annotation = vars(module).get(words)
+    inner = [kind for kind in get_args(annotation) if kind is not type(None)]
+    if len(inner) == 1 and get_origin(annotation) in (Union, UnionType):
+        annotation = inner[0]
+    return annotation if isinstance(annotation, type) and annotation is not inspect.Parameter.empty else None
 
 
 class Recorder(dict[str, Any]):
@@ -64,9 +75,8 @@ class Recorder(dict[str, Any]):
 def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> list[str]:
     """Return expressions for a configuration object: a class that the file has for it, and one to be filled."""
     found = []
-    annotated = isinstance(p.annotation, type) and p.annotation is not p.empty
-    own = p.annotation if annotated else getattr(module, str(p.annotation), None)
-    there = [own] if isinstance(own, type) else [v for v in vars(module).values() if isinstance(v, type)]
+    own = class_named(p.annotation, module)
+    there = [own] if own is not None else [v for v in vars(module).values() if isinstance(v, type)]
     for kind in there:
         entries = _entries_of(kind, module)
         given = entry_texts(list(entries), table)

@@ -13,21 +13,22 @@ from typing import Any
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
+from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.vocabulary import meanings
-from attnconf.conformance.source.signatures import parameters_of
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
 BASES = (10000,)  # defaults that say what they are, whatever the name
 _LAYERS = {"layers", "decoder_layers"}
+SHORTEST = 8  # what a longest sequence is at least, by default
 FEW = 24  # heads and layers are fewer, widths are more
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
 def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
-    parameters = [p for p in parameters_of(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = _with_hidden([choices_of(p, table, module, part) for p in parameters], table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
@@ -96,7 +97,8 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
         meant = [c[i][1] for c, i in zip(choices, picked, strict=True)]
         sizes = [m for m in meant if m in SIZES]
         sides = [m for m, either in zip(meant, any_side, strict=True) if either and m in _LAYERS]
-        twice = len(sizes) - len(set(sizes)) + (len(sides) > 1 and len(set(sides)) > 1)
+        lengths = meant.count("max_len")
+        twice = len(sizes) - len(set(sizes)) + (len(sides) > 1 and len(set(sides)) > 1) + max(lengths - 1, 0)
         missing = len(wanted - set(sizes))
         return sum(picked) + 3 * twice + 2 * missing, picked  # two parameters seldom mean the same
 
@@ -162,6 +164,8 @@ def _may_be_as_large(meaning: str, default: int | None) -> bool:
         return True
     if meaning in ("heads", *_LAYERS):
         return default <= FEW
+    if meaning == "max_len":
+        return default >= SHORTEST
     return default >= FEW or meaning not in ("vocab", "embed", "hidden")
 
 

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from itertools import islice, zip_longest
 from types import FunctionType
 from typing import Any
@@ -15,6 +16,7 @@ from attnconf.adapters.contract import CONVENTIONS, FeedForwardConfig
 from attnconf.conformance.chapters.feed_forward.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
+from attnconf.conformance.inference.around_feed_forward import ADDED, around, set_aside
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, as_module
@@ -47,10 +49,11 @@ def bind(place: Place) -> Bound | Refusal:
     found.text = with_width(place, found.text)
     if found.certified == "reference":
         found.text = heeding(place, found.text, requests)
-        return bound(place, found, told(found.text, place.thing))
     *lines, last = told(found.text, place.thing)
-    other = outside_the_contract(place.thing, found.ran)
-    return bound(place, found, [*lines, f"{last}; {other}" if other else last])
+    other = "" if found.certified == "reference" else outside_the_contract(place.thing, found.ran)
+    one = bound(place, found, [*lines, f"{last}; {other}" if other else last, *around(found.text)])
+    aside = set_aside(place, found.text, found.ran[0].certificate.requests[0].config)
+    return replace(one, open_ends=(*one.open_ends, *aside)) if aside and isinstance(one, Bound) else one
 
 
 def with_width(place: Place, text: PlainText) -> PlainText:
@@ -232,7 +235,7 @@ class Built:
         if sequence:
             text = text.but(arguments=f"x.{sequence}")
         after = [f"out = out.{sequence}"] if sequence else []
-        after += ["out = out - x"] if residual else []
+        after += [ADDED] if residual else []
         text = text.but(out=where, after=tuple(after))
         shapes = {name: tuple(p.shape) for name, p in self._parameters(stripped).items()}
         for network in networks(shapes, self.embed, self.hidden):

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from types import FunctionType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.calling import parameters, says_nothing
+from attnconf.conformance.inference.configurations import configuration, own_dataclass, said_by
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.naming import role_of
@@ -50,6 +51,9 @@ def functional(place: Place, table: Meanings) -> Iterator[Construction]:
     """Yield modules that hold the weights which a function wants."""
     fixed = _fixed(place.thing, table)
     sizes = frozenset(m for _, m in fixed.values())
+    for name, text in _configured(place, table):
+        fixed[name] = (text, "config")
+        sizes |= said_by(text, table)
     words = "".join(f", {name}={text}" for name, (text, _) in fixed.items())
     if len(_tensors(place.thing)) >= 2:
         for inner, out in SHAPES:
@@ -73,7 +77,7 @@ def _together(thing: FunctionType) -> list[str]:
     return [n for n in required if re.fullmatch(TOGETHER, n.lower().strip("_"))] if len(required) > 1 else []
 
 
-def _fixed(thing: FunctionType, table: Meanings) -> Mapping[str, tuple[str, str]]:
+def _fixed(thing: FunctionType, table: Meanings) -> dict[str, tuple[str, str]]:
     """Return what the parameters get that are sizes, with what they mean."""
     found = {}
     for p in parameters(thing):
@@ -84,6 +88,16 @@ def _fixed(thing: FunctionType, table: Meanings) -> Mapping[str, tuple[str, str]
     if "heads" in table and "heads" not in {m for _, m in found.values()}:
         found |= {name: (table["heads"][0], "heads") for name in _silent(thing)[:1] if name not in found}
     return found
+
+
+def _configured(place: Place, table: Meanings) -> Iterator[tuple[str, str]]:
+    """Yield the required parameters that are configurations of a class in the file, with how one is made."""
+    for p in parameters(place.thing):
+        named = "config" in meanings(p.name, SIZES)
+        wanted = p.default is p.empty and p.name not in _together(place.thing)
+        if wanted and (named or own_dataclass(p.annotation, place.module)):
+            made = (text for text in configuration(p, table, place.module) if text.startswith("theirs."))
+            yield from ((p.name, text) for text in islice(made, 1))
 
 
 def _silent(thing: FunctionType) -> list[str]:

@@ -10,6 +10,7 @@ from torch import nn
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.sinusoidal.binding import GRID
 from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -129,4 +130,4 @@ def _of_tokens(plain: tuple[str, str], thing: Any) -> bool:
 
 
 def _sizes(thing: Any) -> set[str]:
-    return {meaning for p in parameters_of(thing) for meaning in meanings(p.name, SIZES)[:1]}
+    return {meaning for p in constructor_parameters(thing) for meaning in meanings(p.name, SIZES)[:1]}

@@ -143,7 +143,10 @@ def _called(
     sizes = Sizes(widths.embed, FIRST.heads, widths.head, widths.embed)
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
-        yield _refusing(text.but(entries=state.entries, stacks=state.stacks), state), state, trace, called
+        one = text.but(entries=state.entries, stacks=state.stacks)
+        yield _refusing(one, state), state, trace, called
+        if text.causal_always and not (called.causal or known.decodes):  # the order matters otherwise: tokens are mixed
+            yield _refusing(one.but(causal_always=False), state), state, trace, called
 
 
 def _filled(name: str, fill: str, component: str) -> LayerMask:

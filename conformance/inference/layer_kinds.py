@@ -7,9 +7,9 @@ from typing import Any
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.configurations import entry_texts
 from attnconf.conformance.inference.function_forms import taken, takes_together
+from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
-from attnconf.conformance.source.signatures import parameters_of
 
 ATTENDS = {"softmax", "Softmax", "scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward"}
 NORMS = {"LayerNorm", "layer_norm", "RMSNorm", "rms_norm", "rsqrt", "var", "std", "sqrt"}
@@ -72,7 +72,7 @@ def inputs_of(thing: Any) -> int:
 
 def sizes_of(thing: Any) -> set[str]:
     """Return what the parameters of a constructor mean; sizes that are told apart mean different things."""
-    names = [p.name for p in parameters_of(thing)]
+    names = [p.name for p in constructor_parameters(thing)]
     told = entry_texts(names, {meaning: (meaning,) for meaning in SIZES})
     configured = {"config"} if any(meanings(n)[:1] == ["config"] for n in names) else set()
     return {meaning for meaning in told.values() if meaning} | configured

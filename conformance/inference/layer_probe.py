@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.transformer.stimuli import ids_of, vocabulary
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.inference.calling import MASK, Form, Slot, parameters
+from attnconf.conformance.inference.calling import CACHE, MASK, Form, Slot, parameters
 from attnconf.conformance.inference.layer_trace import Trace, traced
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.trial import drawn
@@ -67,6 +67,8 @@ def _option(p: inspect.Parameter) -> str | None:
     if "causal" in found and (isinstance(p.default, bool) or p.default is None):
         return "causal"
     if isinstance(p.default, bool | int | float | str):
+        return None
+    if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_")):
         return None
     return "mask"
 

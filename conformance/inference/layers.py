@@ -18,6 +18,7 @@ from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refus
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Slot, either, parameters, says_nothing
 from attnconf.conformance.inference.flags import defaults_of
+from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
@@ -230,8 +231,12 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     )
     text = text.but(left_alone=(*text.left_alone, *_unturned(place, text), *unpadded))
     draft = Draft(place.component, text.body(), declares)
-    found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, unapplied(one))
-    return with_broken(found, one.certificate.requests[0])
+    asked = one.certificate.requests[0]
+    kept = of_ids(place.thing, place.module, text.made, asked.config)
+    broken = tuple(words for words in kept if UNTRIED not in words)
+    open_ends = (*unapplied(one), *(words for words in kept if UNTRIED in words))
+    found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
+    return with_broken(found, asked)
 
 
 def unapplied(one: Tried) -> tuple[str, ...]:

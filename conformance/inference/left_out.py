@@ -14,7 +14,7 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
-from attnconf.conformance.inference.calling import call_of, parameters
+from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
 from attnconf.conformance.inference.spied import spied, unread
@@ -26,7 +26,7 @@ from attnconf.conformance.source import source_text
 NAMES = {
     "offset": r"((pos(ition)?s?|time|token|seq)_?)?offset|start_?(pos(ition)?|index|at)|past_?(key_values_)?len(gth)?",
     "positions": r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?",
-    "cache": r".*cache|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state",
+    "cache": CACHE,
 }
 ANOTHER = "attention to another sequence"
 # Of which words a binding says that it is not supported, where an argument is not handed over.
@@ -90,7 +90,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     if any(ANOTHER in one.refused for one in found) and declares.get("inputs") == "self":
         declares, profile = {c: choice for c, choice in declares.items() if c != "inputs"}, None
     draft = replace(bound.draft, body=body, declares=declares)
-    bound = replace(bound, broken=broken, untried=untried)
+    bound = replace(bound, broken=(*bound.broken, *broken), untried=untried)
     return replace(bound, draft=draft, profile=profile, told=tuple(told), open_ends=tuple(open_ends))
 
 

@@ -1,7 +1,6 @@
 """What an argument does that a binding leaves out: handed what its name promises to take, and compared."""
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from torch import Tensor
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound
-from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.kept_state import LONG, UNTRIED, Last, continued, flags
 from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
 from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, why
@@ -20,7 +19,6 @@ from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, wh
 DOES = ("raises", "has no effect", "exchanges", "does not", "gives")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
 IDLE = "has no effect"
-UNTRIED = "was not tried"
 AHEAD = 3  # tokens before the first
 
 
@@ -154,49 +152,17 @@ def scale(tried: Tried) -> str:
     return IDLE if tried.same(given) else ""
 
 
-KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state)s?"
-
-
 def cache(tried: Tried) -> str:
     """Return what is wrong with a cache that a call returns: it has to make two more tokens what they are in the whole.
 
     A cache that no call returns, or that a call does not take back as it came, is not tried.
     """
     x = next(iter(tried.asked.inputs.values()))
-    if len(tried.asked.inputs) != 1 or x.ndim != 3 or x.shape[1] < 4:
+    if len(tried.asked.inputs) != 1 or x.ndim != 3:
         return UNTRIED
-    kept = tried.bound.place
-    more = {p.name: True for p in _flags(kept.thing)}
-    whole = [_last(tried, x[:, :n], None, more) for n in (x.shape[1] - 1, x.shape[1])]
-    before = _last(tried, x[:, :-2], None, more)
-    if before is None or None in whole:
-        return UNTRIED
-    for pick in PICKS:
-        first = _last(tried, x[:, -2:-1], pick(before[1]), more)
-        if first is None:
-            continue
-        second = _last(tried, x[:, -1:], pick(first[1]), more)
-        ends = (_alike(first, whole[0]), second is not None and _alike(second, whole[1]))
-        if not all(ends):
-            return "does not continue a sequence: " + (
-                "a second token after it differs from that of the whole" if ends[0] else
-                "a token after it differs from that of the whole"
-            )  # fmt: skip
-        return ""
-    return UNTRIED
-
-
-PICKS: tuple[Callable[[Any], Any], ...] = (lambda r: r[-1], lambda r: tuple(r[1:]), lambda r: r[1])
-Last = tuple[Tensor, Any]
-
-
-def _flags(thing: Any) -> list[inspect.Parameter]:
-
-    return [p for p in parameters(thing) if isinstance(p.default, bool) and re.fullmatch(KEEPING, p.name)]
-
-
-def _alike(one: Last, other: Last | None) -> bool:
-    return other is not None and float((one[0] - other[0]).abs().max()) <= ROUNDING * float(other[0].abs().max())
+    x = x if x.shape[1] > 3 else drawn("a sequence with a cache", x.shape[0], LONG, x.shape[2])
+    more = flags(tried.bound.place.thing)
+    return continued(lambda part, kept: _last(tried, part, kept, more), x)
 
 
 def _last(tried: Tried, x: Tensor, kept: Any, more: Mapping[str, Any]) -> Last | None:

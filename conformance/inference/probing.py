@@ -45,12 +45,20 @@ class Search:
     @contextlib.contextmanager
     def limited(self, calls: int, seconds: float) -> Iterator[None]:
         """Let calls of foreign code, and of the textbook, that cost so much be made, and no more."""
-        before = self.left, self.until
-        self.left, self.until = min(calls, self.left), min(time.process_time() + seconds, self.until)
+        before, until = self.left, self.until
+        self.left, self.until = (given := min(calls, before)), min(time.process_time() + seconds, until)
         try:
             yield
         finally:
-            self.left, self.until = before
+            self.left, self.until = before - (given - self.left), until
+
+    def sharing(self, part: float) -> "contextlib.AbstractContextManager[None]":
+        """Let a part of what is left be spent, so that something stays for what comes then."""
+        unlimited = float("inf") in (self.left, self.until)
+        return contextlib.nullcontext() if unlimited else self.limited(int(self.left * part), self._seconds() * part)
+
+    def _seconds(self) -> float:
+        return self.until - time.process_time()
 
     def spend(self, calls: int) -> None:
         """Raise Failed where nothing is left."""

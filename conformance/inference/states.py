@@ -93,7 +93,8 @@ def weighings(
     weights = [g for g in unread if g.kind == "weight" and g.key]
     seen = set()
     orders = [list(_picks([*choices, *a])) for a in _assignments(fixed, weights, unread, sizes, fits)]
-    for chosen in (one for together in zip_longest(*orders) for one in together if one is not None):  # roles first
+    likely = [one for together in zip_longest(*orders) for one in together if one is not None]  # roles first
+    for chosen in [*likely, *(one for each in likely for one in _applied_nowhere(each))]:
         state = tuple(_entry(group, layout, one_head and not found.has_out) for group, layout in chosen)
         if state in seen:
             continue
@@ -104,6 +105,14 @@ def weighings(
         yield Weighing(few.state, few.lacking, few.mistake)
     if not choices and not weights:
         yield Weighing((), tuple(f"{n}.bias" for n in CANONICAL))
+
+
+def _applied_nowhere(chosen: list[tuple[Group, Layout]]) -> Iterator[list[tuple[Group, Layout]]]:
+    """Yield the choice without biases that were not read, where no value's bias is added: perhaps none is."""
+    rest = [(group, layout) for group, layout in chosen if not (group.kind == "bias" and group.unread)]
+    biased = any(group.kind == "bias" and "v" in layout.roles for group, layout in chosen)
+    if len(rest) < len(chosen) and not biased:
+        yield rest
 
 
 def _upright(parameter: Tensor) -> bool:

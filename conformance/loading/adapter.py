@@ -8,7 +8,7 @@ from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.request import GUESS, Binding, Implementation, Unjudgeable
 from attnconf.conformance.source.reader import Source
 from attnconf.conformance.source.signatures import parameters_of
-from attnconf.conformance.source.statements import configured
+from attnconf.conformance.source.statements import configured, weighed
 from attnconf.spec.nearest import hint, nearest
 
 
@@ -21,7 +21,7 @@ def is_adapter(source: Source) -> bool:
         return True
     if any(n in COMPONENTS and configured(_parameters(v)) for n, v in functions.items()):
         return True
-    if any(len(_parameters(v)) == 2 and configured(_parameters(v)) for v in functions.values()):
+    if any(weighed(_parameters(v)) for v in functions.values()):
         return _misspelt(functions) is not None
     declared = isinstance(variants, dict) or any(hasattr(module, c) for c in COMPONENTS)
     return declared and not source.names()

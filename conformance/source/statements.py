@@ -78,12 +78,17 @@ def configured(parameters: Sequence[str]) -> bool:
     return bool(parameters) and parameters[0] in _CONFIGS
 
 
+def weighed(parameters: Sequence[str]) -> bool:
+    """Return whether the parameters are (config, weights), and so called."""
+    return len(parameters) == 2 and configured(parameters) and parameters[1] in _WEIGHTS
+
+
 def is_adapter(tree: ast.Module) -> bool:
     """Return whether a text is an adapter of this suite; an adapter is run whole, like any module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
-            if len(names) == 2 and configured(names) and names[1] in _WEIGHTS:
+            if weighed(names):
                 return True
             if isinstance(node, ast.FunctionDef) and node.name in COMPONENTS and configured(names):
                 return True

@@ -1,0 +1,93 @@
+"""What a call keeps for the next one, handed back: the tokens after it have to be what they are in the whole.
+
+This holds whatever the parameters are. A model that embeds its ids is asked with ids, as positions are counted there.
+"""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnconf.conformance.inference.building import Construction, run, space_for
+from attnconf.conformance.inference.calling import CACHE, parameters
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.trial import ROUNDING
+from attnconf.conformance.inference.vocabulary import snake
+
+KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state)s?"
+PICKS: tuple[Callable[[Any], Any], ...] = (lambda r: r[-1], lambda r: tuple(r[1:]), lambda r: r[1])
+Last = tuple[Tensor, Any]  # the output of the last token, and all that came back
+LONG = 6
+UNTRIED = "was not tried"
+
+
+def flags(thing: Any) -> dict[str, bool]:
+    """Return what asks a call for what it keeps."""
+    return {p.name: True for p in parameters(thing) if isinstance(p.default, bool) and re.fullmatch(KEEPING, p.name)}
+
+
+def continued(last: Callable[[Tensor, Any], Last | None], x: Tensor) -> str:
+    """Return in which way tokens of (B, L, …) after a cache differ from those of the whole; "" where they do not.
+
+    A cache that no call returns, or that a call does not take back as it came, is not tried.
+    """
+    whole = [last(x[:, :n], None) for n in (x.shape[1] - 1, x.shape[1])]
+    before = last(x[:, :-2], None)
+    if before is None or None in whole:
+        return UNTRIED
+    for pick in PICKS:
+        first = last(x[:, -2:-1], pick(before[1]))
+        if first is None:
+            continue
+        second = last(x[:, -1:], pick(first[1]))
+        ends = (_alike(first, whole[0]), second is not None and _alike(second, whole[1]))
+        if not all(ends):
+            which = "a second token" if ends[0] else "a token"
+            return f"does not continue a sequence: {which} after it differs from that of the whole"
+        return ""
+    return UNTRIED
+
+
+def _alike(one: Last, other: Last | None) -> bool:
+    return other is not None and float((one[0] - other[0]).abs().max()) <= ROUNDING * float(other[0].abs().max())
+
+
+def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[str, ...]:
+    """Return a word on a cache of a model that is handed vectors, asked with ids instead; nothing where it is right."""
+    kept = [p.name for p in parameters(thing) if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_"))]
+    inner = _handed(made.text)
+    required = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
+    if not kept or not inner or len(required) != 1:
+        return ()
+    space = space_for(config, module, weights={"": torch.zeros(1, dtype=torch.float64)})
+    try:
+        built = attempt(partial(run, Construction(inner, made.before), space))
+        ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])
+        words = continued(partial(_last, built.double().eval(), kept[0], flags(thing)), ids)
+    except (Failed, RuntimeError, TypeError, ValueError):
+        return ()
+    return (f"the argument `{kept[0]}` of forward {words}",) if words else ()
+
+
+def _handed(text: str) -> str:
+    """Return what is handed vectors in a construction's text, without that; "" where nothing is."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and node.args)
+    return next((ast.unparse(c.args[0]) for c in calls if isinstance(c.func, ast.Name) and c.func.id == "handed"), "")
+
+
+def _last(module: nn.Module, name: str, more: Mapping[str, Any], ids: Tensor, kept: Any) -> Last | None:
+    """Return the logits of the last id and all that came back; None where nothing did, or they alone."""
+    given = {**more, **({} if kept is None else {name: kept})}
+    try:
+        result = attempt(lambda: module(ids, **given))
+    except Failed:
+        return None
+    if not isinstance(result, tuple | list) or len(result) < 2:
+        return None
+    out = next((x for x in result if isinstance(x, Tensor) and x.ndim == 3 and x.shape[:2] == ids.shape), None)
+    return None if out is None else (out[:, -1:].detach(), result)

@@ -6,7 +6,7 @@ from functools import partial
 
 from attnconf.conformance.chapters.tokenizer import stimuli
 from attnconf.conformance.chapters.tokenizer.checks.shared import Evidence
-from attnconf.conformance.chapters.tokenizer.stimuli import SHOWN, corpus, learn
+from attnconf.conformance.chapters.tokenizer.stimuli import SHOWN, corpus, learn, marked, one_text
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, holds
 from attnconf.conformance.engine.requirement import requirement
@@ -15,7 +15,9 @@ from attnconf.reference.tokenizer import END, Pair, merge, neighbours, train
 
 
 def symbols(subject: Subject, word: str) -> tuple[str, ...]:
-    """Return the symbols of a word, as ``word-end`` is declared."""
+    """Return the symbols of a word, or of a text without words, as ``word-end`` is declared."""
+    if not marked(subject):
+        return tuple(word)
     return (*word[:-1], word[-1] + END) if subject.choice("word-end") == "attached" else (*word, END)
 
 
@@ -30,6 +32,7 @@ def counted(corpus: Mapping[tuple[str, ...], int]) -> Counter[Pair]:
 
 def replay(subject: Subject, words: Sequence[str], merges: Sequence[Pair], start: int = 0) -> Measure:
     """Return a measure if every merge from ``start`` on joins a pair that is then most frequent."""
+    words = words if marked(subject) else one_text(words)
     pieces = {symbols(subject, word): n for word, n in Counter(words).items()}
     for i, pair in enumerate(merges):
         counts = counted(pieces)
@@ -96,6 +99,7 @@ def so_many_merges_are_learnt(subject: Subject, case: Case) -> Evidence:
 def learning_ends_where_no_pair_is_left(subject: Subject, case: Case) -> Evidence:
     for words in ([], ["a"], ["ab", "ab"], ["abc", "d", "ab"]):
         merges = learn(subject, words, 40)
+        words = words if marked(subject) else one_text(words)
         pieces: list[Sequence[str]] = [symbols(subject, word) for word in words]
         for pair in merges:
             pieces = [merge(word, pair) for word in pieces]

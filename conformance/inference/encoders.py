@@ -181,7 +181,7 @@ def _shown(text: str) -> str:
 def _decodings(bound: Bound, made: str, there: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the methods that may decode, with their text: of ids, or of pieces."""
     if reading_of(bound.draft.declares) == "bytes":
-        given = ("in_bytes(ids, config)",)
+        given: tuple[str, ...] = ("in_bytes(ids, config)",)
     else:
         given = ("ids", "[config.vocabulary[i] for i in ids]")
     for name in there:

@@ -391,7 +391,8 @@ class TokenizerConfig:
 
     No token occurs twice; ``unknown``, ``specials`` and the results of merges are in the vocabulary. Each part of a
     merge is a symbol of a word or the result of an earlier merge. The last symbol of a word ends in ``</w>``; if
-    ``word-end`` is declared as "separate", a symbol ``</w>`` follows it instead.
+    ``word-end`` is declared as "separate", a symbol ``</w>`` follows it instead, and if it is "none", there is no mark.
+    If ``symbols`` is declared as "bytes", each is written as the character with its number, U+0000 to U+00FF.
     """
 
     kind: str  # word, character or byte-pair
@@ -601,12 +602,14 @@ COMPONENTS: dict[str, Component] = {
         offers=_offers("free-causality"), attends={"self": ("ids", "ids", "key_mask")},
     ),
     "tokenizer": Component(
-        TokenizerConfig, "text", "ids", conventions=("token-kind", "word-end"), offers=_TOKENS
+        TokenizerConfig, "text", "ids", conventions=("token-kind", "word-end", "symbols"), offers=_TOKENS
     ),
     "detokenizer": Component(
-        TokenizerConfig, "ids", "text", conventions=("token-kind", "word-end"), offers=_TOKENS
+        TokenizerConfig, "ids", "text", conventions=("token-kind", "word-end", "symbols"), offers=_TOKENS
     ),
-    "bpe_trainer": Component(BpeTrainerConfig, "words", "merges", conventions=("word-end",)),
+    "bpe_trainer": Component(
+        BpeTrainerConfig, "words", "merges", conventions=("word-end", "symbols"), offers=_offers("words")
+    ),
 }  # fmt: skip
 
 # The conventions (what the spec leaves open), each with the choices that an adapter may declare. An undeclared choice
@@ -667,7 +670,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "tying": ("any", "none", "head", "all"),  # which tables are one
     # -- tokens
     "token-kind": ("any", "word", "character", "byte-pair"),  # the kind of an implementation that lacks the others
-    "word-end": ("attached", "separate"),  # l o w</w>, or l o w </w>
+    "word-end": ("attached", "separate", "none"),  # l o w</w>; l o w </w>; no words: a text is one row of symbols
+    "symbols": ("characters", "bytes"),  # what byte pairs are pairs of at first; bytes: of UTF-8, without words
     # -- throughput
     "memory": ("quadratic", "linear"),  # how that of attention grows with the length
 }

@@ -66,6 +66,7 @@ declares = {
     "tying": "any",
     "token-kind": "any",
     "word-end": "attached",
+    "symbols": "characters",
 }
 
 

@@ -170,7 +170,7 @@ def join_pieces(pieces: Sequence[str]) -> str:
 def train(words: Iterable[str], num_merges: int) -> list[Pair]:
     """Return the merges learnt from words, each given as often as it occurs; at most ``num_merges`` of them.
 
-    Requirements: TOK-TRAIN-1 to TOK-TRAIN-9.
+    Requirements: TOK-TRAIN-1 to TOK-TRAIN-10.
     """
     corpus = {tuple(symbols_of(word)): n for word, n in Counter(words).items() if word}
     merges: list[Pair] = []

@@ -30,14 +30,28 @@ from attnconf.adapters.generated.modules import (
     written,
 )
 from attnconf.adapters.generated.positions import counted, image, octaves, penalties, pixels, rows
-from attnconf.adapters.generated.tokens import numbered, pairs, spelt, tallied, unknown_in
+from attnconf.adapters.generated.tokens import (
+    byte_merges,
+    byte_pairs,
+    byte_tokens,
+    in_bytes,
+    numbered,
+    of_bytes,
+    pairs,
+    spelt,
+    strange_in,
+    tallied,
+    unglued,
+    unknown_in,
+)
 from attnconf.adapters.generated.weights import fitted, floored, full, heads_last, in_order, kernel, lacking
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
-    "additive", "allowed", "awake", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere",
-    "exact", "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "held", "holding",
-    "image", "in_order", "kernel", "lacking", "layered", "lengths", "not_hidden", "numbered", "octaves",
-    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties", "pixels", "registered",
-    "rows", "settle", "singly", "spelt", "tallied", "under", "unknown_in", "unpadded", "without", "written",
+    "additive", "allowed", "awake", "byte_merges", "byte_pairs", "byte_tokens", "chosen", "counted", "definitions",
+    "dropping", "each_apart", "everywhere", "exact", "fitted", "floored", "for_each_head", "full", "functional",
+    "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "kernel", "lacking", "layered",
+    "lengths", "not_hidden", "numbered", "octaves", "of_bytes", "one_for_all_heads", "one_for_all_queries",
+    "one_for_all_samples", "pairs", "penalties", "pixels", "registered", "rows", "settle", "singly", "spelt",
+    "strange_in", "tallied", "under", "unglued", "unknown_in", "unpadded", "without", "written",
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Words, symbols and merges."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 END = "</w>"
@@ -37,3 +38,65 @@ def numbered(pieces: Any, config: Any) -> list[int]:
     found = list(pieces)
     places = {token: i for i, token in enumerate(config.vocabulary)}
     return [places.get(piece, -1) if isinstance(piece, str) else piece for piece in found]
+
+
+def unglued(text: str) -> list[str]:
+    """Return the pieces of a text that has them as subword-nmt does: ``@@`` behind each that does not end its word."""
+    return [piece[:-2] if piece.endswith("@@") else piece + END for piece in text.split()]
+
+
+# -- texts without words, of characters or of bytes
+
+
+def strange_in(text: str, config: Any, as_bytes: bool = False) -> bool:
+    """Return whether a text without words has a symbol outside the vocabulary."""
+    symbols = text.encode().decode("latin-1") if as_bytes else text
+    return any(symbol not in config.vocabulary for symbol in symbols)
+
+
+def byte_numbers(config: Any) -> dict[str, int]:
+    """Return the number of each piece where bytes are 0 to 255, and merges have the numbers behind, in their order."""
+    found = {chr(i): i for i in range(256)}
+    for one, other in config.merges:
+        if one + other in found:
+            raise NotImplementedError("two merges that make the same piece")
+        found[one + other] = len(found)
+    return found
+
+
+def byte_merges(config: Any) -> dict[tuple[int, int], int]:
+    """Return the merges as pairs of numbers, each with the number of what it makes."""
+    numbers = byte_numbers(config)
+    return {(numbers[one], numbers[other]): numbers[one + other] for one, other in config.merges}
+
+
+def byte_tokens(config: Any) -> dict[int, bytes]:
+    """Return the bytes that each number stands for."""
+    return {i: piece.encode("latin-1") for piece, i in byte_numbers(config).items()}
+
+
+def byte_pairs(merges: Any) -> list[tuple[str, str]]:
+    """Return merges of pairs of numbers, in the order of learning, as pairs of strings, a character for each byte."""
+    pieces = {i: chr(i) for i in range(256)}
+    found = []
+    for rank, pair in enumerate(merges):
+        made = merges[pair] if isinstance(merges, dict) else 256 + rank
+        first, second = pair if isinstance(pair[0], int) else pair[0]
+        found.append((pieces[first], pieces[second]))
+        pieces[made if made >= 256 else 256 + rank] = "".join(found[-1])
+    return found
+
+
+def of_bytes(numbers: Iterable[int], config: Any) -> list[int]:
+    """Return the ids of pieces that are given as numbers of bytes and merges, or as bytes; -1 for one without id."""
+    tokens = byte_tokens(config)
+    pieces = [(x if isinstance(x, bytes) else tokens.get(x, b"")).decode("latin-1") for x in numbers]
+    return numbered(pieces, config)
+
+
+def in_bytes(ids: Iterable[int], config: Any) -> list[int]:
+    """Return ids as numbers of bytes and merges; one that no token has, as one that no piece has."""
+    numbers, n = byte_numbers(config), len(config.vocabulary)
+    if any(0 <= i < n and config.vocabulary[i] not in numbers for i in ids):
+        raise NotImplementedError("a token that is not made of bytes")
+    return [numbers[config.vocabulary[i]] if 0 <= i < n else i + (len(numbers) if i >= n else 0) for i in ids]

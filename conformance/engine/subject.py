@@ -40,7 +40,9 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "untied": ("tying", ("head", "all")),
     "tied": ("tying", ("none",)),
 }
-
+_LACKING_TOO: dict[str, tuple[str, tuple[str, ...]]] = {
+    "words": ("word-end", ("none",))
+}  # likewise, for another reason
 
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).
 _STYLE = (
@@ -76,8 +78,10 @@ class Subject:
 
     def offers(self, what: str) -> bool:
         """Return whether the component offers ``what`` (a word of a requirement's ``needs:``) through its lens."""
-        convention, choices = _LACKING.get(what, ("", ()))
-        return what in self.offered and self.declares.get(convention) not in choices
+        lacking = (_LACKING.get(what, ("", ())), _LACKING_TOO.get(what, ("", ())))
+        return what in self.offered and all(
+            self.declares.get(convention) not in choices for convention, choices in lacking
+        )
 
     def choice(self, convention: str) -> str:
         """Return the declared choice of a convention, else the spec's default."""

@@ -37,7 +37,7 @@ _OF_NUMBERS = frozenset(
         "grid-layout", "learned-output", "learned-offset", "rope-pairing", "t5-scale", "fourier-factor",
         "fourier-input", "fourier-order", "random-fourier-order", "rms-norm-weight", "rms-norm-cast", "word-end",
         "norm-order", "attention-scale", "glu-activated", "layer-norm-variance", "layer-norm-eps", "embedding-scale",
-        "padding-row", "transformer-scale",
+        "padding-row", "transformer-scale", "symbols",
     }
 )  # fmt: skip
 
@@ -80,6 +80,7 @@ _TRANSLATED: Mapping[str, Callable[[Build, Choice], Build]] = {
     "rms_norm": layers.rms_norm,
     "bpe_trainer": models.bpe_trainer,
     "tokenizer": models.tokenizer,
+    "detokenizer": models.detokenizer,
     "encoder_layer": layers.layer,
     "encoder": layers.layer,
     "decoder_layer": layers.layer,

@@ -91,7 +91,7 @@ def _does_something(thing: Any) -> bool:
     return not isinstance(thing, type) or any(CALLED & set(vars(kind)) for kind in thing.__mro__[:-1])
 
 
-CALLED = {"forward", "__call__", "encode", "tokenize", "decode", "train", "fit", "learn"}
+CALLED = {"forward", "__call__", "encode", "tokenize", "decode", "train", "fit", "learn", "entrainer", "encoder"}
 
 
 def looks_like(name: str, thing: Any) -> Iterator[str]:

@@ -1,18 +1,23 @@
 """Bind a class or function as a trainer of byte-pair encoding."""
 
 import inspect
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from attnconf.adapters.contract import CONVENTIONS, BpeTrainerConfig
+from attnconf.adapters.contract import BpeTrainerConfig
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.candidates import says_nothing
 from attnconf.conformance.inference.encoders import with_encoding
+from attnconf.conformance.inference.learnt import READINGS, found_in
 from attnconf.conformance.inference.plain import arguments_of, matches
+from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, why
+from attnconf.conformance.source.signatures import parameters_of
 
 WORDS = {
     "list": "list(words)",
@@ -22,19 +27,30 @@ WORDS = {
     "counts of symbols with spaces": '{" ".join(spelt(w, ATTACHED)): n for w, n in tallied(words).items()}',
     "lists of symbols": "[spelt(w, ATTACHED) for w in words if w]",
 }
+SIZE = "SIZE"  # of the vocabulary with so many merges: what symbols there are, and the merges
 ROLES = {
+    "size": r"(target_?|max_?|final_?)?(vocab(ulary)?|dict(ionary)?)_?(size|len|length)|(n|num)_?(vocab|tokens)|size",
     "number": r"(num|n|number_?of|max)?_?(merges|iterations|iters|steps|ops|operations|rules|merge_?ops)|"
-    r"k|n|num|symbols|count",
+    r"(nb|nombre)_?(de_?)?(fusions|paires)|k|n|num|symbols|count",
     "words": r"words|corpus|text|data|vocab(ulary)?|word_?(freqs?|counts?|list)|tokens|counts|freqs|texts|sentences|"
     r"splits|dictionary|lines|documents",
     "least": r"(min(imum|imal)?|least)_?(pair_?)?(freq(uency)?|count|occurrences?)",
 }
-TRAIN = ("train", "fit", "learn", "train_bpe", "learn_bpe", "train_from_words", "build", "learn_merges")
-KEPT = ("merges", "rules", "bpe_merges", "merge_rules", "pairs", "codes", "bpe_codes", "merges_", "ranks")
+TRAIN = (
+    r"(train|fit|learn|build|fit_on|learn_from|entrainer|apprendre)"
+    r"(_(bpe|merges|from_words|from_text|tokenizer|vocab|words|text))?"
+)
 CORPORA = (
     ["low"] * 5 + ["lowest"] * 3 + ["newer"] * 7 + ["wider"] * 4,
     ["abab"] * 4 + ["abc"] * 3 + ["cab"] * 2 + ["bca"],
 )
+SYMBOLS = {
+    "attached": "len({s for w in words for s in spelt(w, True)})",
+    "separate": "len({s for w in words for s in spelt(w, False)})",
+    "none": 'len(set("".join(words)))',
+    "bytes": "256",
+}
+TEXTS = [*["qab", "rab"] * 3, "cdx", "cdy", "cdz", "cdu"]  # ab more often, cd in more different ones
 LEAST = "1"  # times that a pair must occur, where that is an option
 LEARNT = (2, 1)  # so many merges are no matter of a tie
 
@@ -45,45 +61,86 @@ class TrainerText:
 
     given: str  # what the words are given as
     before: tuple[str, ...]
-    merges: str  # an expression
+    merges: str = ""  # an expression
 
-    def draft(self, end: str) -> Draft:
+    def read(self, reading: str) -> "TrainerText":
+        """Return the text as it is written for words, or for what there is instead of them."""
+        size = f"config.num_merges + {SYMBOLS[reading]}"
+        lines = [line.replace(SIZE, size).replace("ATTACHED", str(reading == "attached")) for line in self.before]
+        return replace(self, before=tuple(lines))
+
+    def draft(self, reading: str) -> Draft:
         lines = ["def bpe_trainer(config, weights):", "    def forward(words):"]
-        lines += [f"        {line}" for line in (*self.before, f"return pairs({self.merges})")]
-        body = "\n".join([*lines, "", "    return forward", ""]).replace("ATTACHED", str(end == "attached"))
-        return Draft("bpe_trainer", body, {"word-end": end})
+        given = "byte_pairs" if reading == "bytes" else "pairs"
+        lines += [f"        {line}" for line in (*self.before, f"return {given}({self.merges})")]
+        return Draft("bpe_trainer", "\n".join([*lines, "", "    return forward", ""]), READINGS[reading])
 
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a trainer, or what stands against it."""
     said: list[str] = []
     ran: list[tuple[TrainerText, str, str]] = []
-    asked = zip(LEARNT, CORPORA, strict=True)
-    requests = [Request("bpe_trainer", BpeTrainerConfig(n), {}, {"words": words}, ()) for n, words in asked]
-    certificate = Certificate("bpe_trainer", requests)
-    for text in texts(place):
-        once: dict[str, list[Any]] = {}
-        for end in CONVENTIONS["word-end"]:
-            draft = text.draft(end)
-            if draft.body not in once:
-                once[draft.body] = certificate.replies(draft.implementation(place.module))
-            given = once[draft.body]
-            if len(given) < len(certificate.requests) or isinstance(given[-1], Failure):
-                said += [why(given[-1])] if given and isinstance(given[-1], Failure) else []
-                continue
-            if certificate.distance(given, draft.declares) <= ROUNDING:
-                return _bound(place, text, end, "reference")
-            mistake = certificate.mistake(given, draft.declares)
-            ran.append((text, end, mistake.id if mistake else ""))
+    certificates: dict[tuple[str, bool], Certificate] = {}
+    for reading, text in _that_learn(place, said):
+        draft, key = text.draft(reading), (reading, text.given == "list")
+        certificate = certificates.setdefault(key, Certificate("bpe_trainer", list(requests(*key))))
+        given = certificate.replies(draft.implementation(place.module))
+        if len(given) < len(certificate.requests) or isinstance(given[-1], Failure):
+            said += [why(given[-1])] if given and isinstance(given[-1], Failure) else []
+            continue
+        if certificate.distance(given, draft.declares) <= ROUNDING:
+            return _bound(place, text, reading, "reference")
+        mistake = certificate.mistake(given, draft.declares)
+        ran.append((text, reading, mistake.id if mistake else ""))
     ran.sort(key=lambda r: not r[2])
     if ran:
-        text, end, known = ran[0]
-        return _bound(place, text, end, known or None)
+        text, reading, known = ran[0]
+        return _bound(place, text, reading, known or None)
     return refused(said, "there is no way to have it learn merges")
 
 
+def requests(reading: str, several: bool = False) -> Iterator[Request]:
+    """Yield what to learn from: words, or one text where there are none, and ``several`` where it may be more."""
+    if several and reading in ("none", "bytes"):
+        yield Request("bpe_trainer", BpeTrainerConfig(1), {}, {"words": TEXTS}, ())
+    for n, words in zip(LEARNT, CORPORA, strict=True):
+        given = words if reading in ("attached", "separate") else [" ".join(words)]
+        yield Request("bpe_trainer", BpeTrainerConfig(n), {}, {"words": given}, ())
+
+
+def _that_learn(place: Place, said: list[str]) -> Iterator[tuple[str, TrainerText]]:
+    """Yield each reading and way in which something learns, and gives or keeps what looks like merges."""
+    tried: set[tuple[str, ...]] = set()
+    for text in texts(place):
+        for reading in READINGS if text.given in ("list", "text") else ("attached", "separate"):
+            one = text.read(reading)
+            request = next(requests(reading))
+            if (key := (*one.before, *request.inputs["words"])) in tried:
+                continue  # as for another reading: what is learnt is the same, and read below
+            tried.add(key)
+            try:
+                there = found_in(place.module, one.before, request)
+            except Failed as failed:
+                said += [str(failed)] if str(failed) not in said else []
+                continue
+            for out, of_bytes in there:
+                for other in _alike(reading):
+                    if of_bytes == (other == "bytes") and text.read(other).before == one.before:
+                        yield other, replace(one, merges=out)
+
+
+def _alike(reading: str) -> tuple[str, ...]:
+    """Return the readings that are given the same corpus."""
+    return ("attached", "separate") if reading in ("attached", "separate") else ("none", "bytes")
+
+
 def texts(place: Place) -> Iterator[TrainerText]:
-    """Yield the ways to have merges learnt, the likeliest first."""
+    """Yield the ways to have merges learnt, the likeliest first.
+
+    A function whose name is none of learning merges says by its parameters that it does: words and a number.
+    """
+    if isinstance(place.thing, FunctionType) and says_nothing(place.name) and not _says_what_it_gets(place.thing):
+        return
     for given in WORDS:
         if isinstance(place.thing, FunctionType):
             yield from _functions(place, given)
@@ -91,40 +148,47 @@ def texts(place: Place) -> Iterator[TrainerText]:
             yield from _methods(place, given)
 
 
+def _says_what_it_gets(function: FunctionType) -> bool:
+    roles = {role for p in parameters_of(function) for role in matches(p.name, ROLES)}
+    return "words" in roles and bool({"number", "size"} & roles)
+
+
 def _functions(place: Place, given: str) -> Iterator[TrainerText]:
     for arguments in arguments_of(place.thing, lambda p, at: _values(p, given)):
-        if WORDS[given] in arguments and "config.num_merges" in arguments:
-            for out in ("result", "result[0]", "result[1]"):
-                yield TrainerText(given, (f"result = {place.name_in_text}({arguments})",), out)
+        if WORDS[given] in arguments and _asks_for_merges(arguments):
+            yield TrainerText(given, (f"result = {place.name_in_text}({arguments})",))
+
+
+def _asks_for_merges(arguments: str) -> bool:
+    return arguments.count("config.num_merges") + arguments.count(SIZE) == 1
 
 
 def _values(p: inspect.Parameter, given: str) -> list[str]:
-    meant = {"number": "config.num_merges", "words": WORDS[given], "least": LEAST}
+    meant = {"number": "config.num_merges", "words": WORDS[given], "least": LEAST, "size": SIZE}
     found = [meant[role] for role in matches(p.name, ROLES)]
     if p.default is not p.empty:
-        return [*(t for t in found if t in ("config.num_merges", LEAST)), ""]
+        return [*(t for t in found if t in ("config.num_merges", LEAST, SIZE)), ""]
     return [*found, *(t for t in (WORDS[given], "config.num_merges") if t not in found)]
 
 
 def _methods(place: Place, given: str) -> Iterator[TrainerText]:
     """Yield objects that learn by a method, and give the merges or keep them."""
-    for method in TRAIN:
+    for method in [name for name in dir(place.thing) if re.fullmatch(TRAIN, name)]:
         function = getattr(place.thing, method, None)
-        if not isinstance(function, FunctionType):
+        if not isinstance(function, FunctionType) or function.__module__.partition(".")[0] == "torch":
             continue
         for built in arguments_of(place.thing, lambda p, at: _built_with(p)):
             for arguments in _without_self(function, given):
-                if (built + arguments).count("config.num_merges") != 1 or WORDS[given] not in arguments:
-                    continue
-                before = (f"made = {place.name_in_text}({built})", f"result = made.{method}({arguments})")
-                for out in ("result", "result[0]", *(f"made.{name}" for name in KEPT)):
-                    yield TrainerText(given, before, out)
+                if _asks_for_merges(f"{built}, {arguments}") and WORDS[given] in arguments:
+                    before = (f"made = {place.name_in_text}({built})", f"result = made.{method}({arguments})")
+                    yield TrainerText(given, before)
 
 
 def _built_with(p: inspect.Parameter) -> list[str]:
-    if "least" in matches(p.name, ROLES):
+    roles = matches(p.name, ROLES)
+    if "least" in roles:
         return [LEAST]
-    number = ["config.num_merges"] if "number" in matches(p.name, ROLES) else []
+    number = [*(["config.num_merges"] if "number" in roles else ()), *([SIZE] if "size" in roles else ())]
     return [*number, ""] if p.default is not p.empty else [*number, *(t for t in ("config.num_merges",) if not number)]
 
 
@@ -136,10 +200,11 @@ def _without_self(function: Any, given: str) -> Iterator[str]:
     yield from arguments_of(method, lambda p, at: _values(p, given))
 
 
-def _bound(place: Place, text: TrainerText, end: str, certified: str | None) -> Bound:
+def _bound(place: Place, text: TrainerText, reading: str, certified: str | None) -> Bound:
     shown = [line.replace("theirs.", "").replace("config.", "") for line in text.before]
     lines = (
         *(f"calls        {line}" for line in shown),
-        f"merges       {text.merges}; the words as {text.given}; word-end {end}",
+        f"merges       {text.merges}; the words as {text.given}; {', '.join(map(' '.join, READINGS[reading].items()))}",
     )
-    return with_encoding(Bound(place, text.draft(end), None, certified, lines), text.before)
+    bound = Bound(place, text.draft(reading), None, certified, lines)
+    return with_encoding(bound, text.before, next(requests(reading)))

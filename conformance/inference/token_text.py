@@ -51,8 +51,9 @@ ENCODE = (
     "transform",
     "numericalize",
     "tokenize",
+    "encoder",
 )
-DECODE = ("decode", "ids_to_text", "to_text", "detokenize", "inverse_transform", "untokenize")
+DECODE = ("decode", "ids_to_text", "to_text", "detokenize", "inverse_transform", "untokenize", "decoder")
 TOKENIZE = ("tokenize", "split", "_tokenize")
 TO_IDS = ("convert_tokens_to_ids", "tokens_to_ids", "numericalize", "lookup_tokens", "encode")
 KINDS = ("word", "character", "byte-pair")

@@ -15,7 +15,11 @@ APPEARANCES = {
     ),
     "bpe_trainer": Appearance(
         "merges",
-        names=((50, r"train.*(bpe|merges)|(bpe|merges).*train|learn.*(bpe|merges)|byte_?pair|^bpe"),),
+        names=(
+            (50, r"train.*(bpe|merges)|(bpe|merges).*train|(learn|fit).*(bpe|merges)|byte_?pair|^bpe|^[^_]+_?bpe$"),
+            (71, r"tokeni[sz]|vocab"),  # that learns its vocabulary itself
+        ),
+        unnamed=7,
         function=True,
         arrays=True,
     ),

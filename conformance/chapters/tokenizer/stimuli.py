@@ -13,7 +13,7 @@ from attnconf.conformance.engine import text_codec
 from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Measure
 from attnconf.conformance.engine.subject import Subject
-from attnconf.reference.tokenizer import END, Pair, encode, train
+from attnconf.reference.tokenizer import END, Pair, encode, look_up, merge_all, number, rank, train
 
 # -- the cases
 
@@ -67,13 +67,39 @@ def byte_pairs(
     """Return the configuration with these merges, learnt from words of these letters, as ``word-end`` is declared.
 
     A mark that stands alone is first of all joined to what stands before it: then all pieces are those of the attached.
+    Where there are no words, the same merges are made without marks.
     """
     made = [one + other for one, other in merges]
     ends = [c + END for c in letters]
     config = whole("byte-pair", [*ends, *letters, *made], unknown, specials)
     if subject.choice("word-end") == "attached":
         return replace(config, merges=tuple(merges))
+    if not marked(subject):
+        return unmarked(replace(config, merges=tuple(merges)))
     return replace(config, vocabulary=(*config.vocabulary, END), merges=(*((c, END) for c in letters), *merges))
+
+
+def marked(subject: Subject) -> bool:
+    """Return whether byte pairs are told words, the end of each marked."""
+    return subject.choice("word-end") != "none"
+
+
+def unmarked(config: Any) -> Any:
+    """Return a configuration of byte pairs whose tokens bear no mark, white space among them.
+
+    Of merges that make the same piece then, the first is left.
+    """
+    made: dict[str, Pair] = {}
+    for one, other in config.merges:
+        pair = (one.removesuffix(END), other.removesuffix(END))
+        made.setdefault("".join(pair), pair)
+    vocabulary = dict.fromkeys([*(token.removesuffix(END) for token in config.vocabulary), " "])
+    return replace(config, vocabulary=tuple(vocabulary), merges=tuple(made.values()))
+
+
+def written(text: str, as_bytes: bool) -> str:
+    """Return the symbols of a text as merges and vocabularies have them: its characters, or one for each byte."""
+    return text.encode().decode("latin-1") if as_bytes else text
 
 
 def toy(subject: Subject, kind: str, unknown: str | None = UNKNOWN, specials: Sequence[str] = ()) -> Any:
@@ -95,9 +121,15 @@ def say(subject: Subject, config: Any, ids: list[int], **options: Any) -> str:
 
 
 def learn(subject: Subject, words: Iterable[str], num_merges: int, **options: Any) -> list[Pair]:
-    """Return the merges that the trainer gives."""
-    reply = subject.ask(BpeTrainerConfig(num_merges), {"words": list(words)}, (), **options)
+    """Return the merges that the trainer gives; where there are no words, of one text."""
+    given = list(words) if marked(subject) else one_text(words)
+    reply = subject.ask(BpeTrainerConfig(num_merges), {"words": given}, (), **options)
     return text_codec.merges(reply.out)
+
+
+def one_text(words: Iterable[str]) -> list[str]:
+    """Return words as a corpus of one text; of none if there are no words."""
+    return [text for text in [" ".join(words)] if text]
 
 
 def same(config: Any, text: str, got: list[int], want: list[int], against: str = "") -> Measure:
@@ -122,8 +154,9 @@ def shown(config: Any, ids: list[int]) -> str:
 
 
 def places(config: Any, tokens: Iterable[str]) -> list[int]:
-    """Return the ids of tokens: their places in the vocabulary."""
-    return [config.vocabulary.index(token) for token in tokens]
+    """Return the ids of tokens: their places in the vocabulary, which may have no marks."""
+    bare = not any(token.endswith(END) for token in config.vocabulary)
+    return [config.vocabulary.index(token.removesuffix(END) if bare else token) for token in tokens]
 
 
 def gives(subject: Subject, config: Any, text: str, tokens: str) -> Measure:
@@ -164,4 +197,7 @@ def covering(subject: Subject, kind: str, case: Case) -> Any:
 
 
 def oracle(config: Any, text: str) -> list[int]:
+    if config.kind == "byte-pair" and not any(token.endswith(END) for token in config.vocabulary):
+        pieces = merge_all(list(text), rank(config.merges))
+        return [look_up(piece, number(config.vocabulary), config.unknown) for piece in pieces]
     return encode(text, config.kind, config.vocabulary, config.merges, config.unknown, config.specials)

@@ -16,20 +16,38 @@ from attnconf.conformance.engine.translations.order import inverse, side_by_side
 END = "</w>"
 
 
+class _Row(str):
+    """A text without words, in the place of a word: the mark added to its last character gives that character."""
+
+    def __getitem__(self, at: Any) -> str:
+        return _Last(str(self)[at]) if at == -1 else str(self)[at]
+
+
+class _Last(str):
+    def __add__(self, mark: str) -> str:
+        return str(self) if mark == END else str(self) + mark
+
+
 def bpe_trainer(build: Build, choice: Choice) -> Build:
-    """Translate a trainer of merges: how the end of a word is marked."""
+    """Translate a trainer of merges: how the end of a word is marked, and what symbols are."""
     last = "\ue000" if choice("word-end") == "separate" else ""  # a private character
+    spell = _Row if choice("word-end") == "none" else str
 
     def component(config: Any, weights: Any) -> Forward:
         forward = build(config, weights)
 
         def translated(words: list[str]) -> Any:
-            merges = forward([word + last for word in words if word])
+            merges = forward([spell(_symbols(word, choice) + last) for word in words if word])
             return [tuple(part.replace(last + END, END) for part in pair) for pair in merges]
 
         return translated
 
     return component
+
+
+def _symbols(text: str, choice: Choice) -> str:
+    """Return the symbols of a text: its characters, or one for each byte."""
+    return text.encode().decode("latin-1") if choice("symbols") == "bytes" else text
 
 
 def tokenizer(build: Build, choice: Choice) -> Build:
@@ -38,11 +56,39 @@ def tokenizer(build: Build, choice: Choice) -> Build:
     def component(config: Any, weights: Any) -> Forward:
         if choice("word-end") == "attached" or config.kind != "byte-pair" or config.specials:
             return build(config, weights)
+        if choice("word-end") == "none":
+            return _rows(build, choice, config, weights)
         last = "\ue000"  # a private character
         vocabulary = tuple(_apart(token, last) for token in config.vocabulary)
         merges = tuple((_apart(one, last), _apart(other, last)) for one, other in config.merges)
         forward = build(replace(config, vocabulary=vocabulary, merges=merges), weights)
         return lambda text: forward(" ".join(word + last for word in text.split()))
+
+    return component
+
+
+def _rows(build: Build, choice: Choice, config: Any, weights: Any) -> Forward:
+    """Return a tokenizer of texts without words: each is one word, behind it a character whose id is left out."""
+    last = "\ue000"
+    vocabulary = tuple(_solid(token) for token in config.vocabulary)
+    merges = tuple((_solid(one), _solid(other)) for one, other in config.merges)
+    forward = build(replace(config, vocabulary=(*vocabulary, last + END), merges=merges), weights)
+    return lambda text: forward(_solid(_symbols(text, choice)) + last)[:-1] if text else []
+
+
+def _solid(text: str) -> str:
+    """Return a text with other characters in the place of white space."""
+    return "".join(chr(0xF0000 + ord(c)) if c.isspace() else c for c in text)
+
+
+def detokenizer(build: Build, choice: Choice) -> Build:
+    """Translate a detokenizer: what symbols are. Tokens without marks are joined as they are."""
+
+    def component(config: Any, weights: Any) -> Forward:
+        forward = build(config, weights)
+        if choice("symbols") != "bytes" or config.kind != "byte-pair":
+            return forward
+        return lambda ids: forward(ids).encode("latin-1").decode(errors="replace")
 
     return component
 

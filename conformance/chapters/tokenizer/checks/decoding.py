@@ -9,15 +9,18 @@ from attnconf.conformance.chapters.tokenizer.checks.shared import SPECIALS, Evid
 from attnconf.conformance.chapters.tokenizer.stimuli import (
     TOY,
     UNKNOWN,
+    byte_pairs,
     covering,
     drawn,
     kinds,
+    marked,
     oracle,
     places,
     say,
     shown,
     toy,
     whole,
+    written,
 )
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure, holds
@@ -67,7 +70,7 @@ def pieces_are_joined_as_they_say(subject: Subject, case: Case) -> Evidence:
         ("low</w>", "low"), ("lo w</w>", "low"), ("low</w> er</w>", "low er"), ("l o w er</w> lo w</w>", "lower low"),
         ("lo", "lo"), ("low</w> lo", "low lo"), ("w</w> w</w> w</w>", "w w w"),
     ):  # fmt: skip
-        yield decodes(subject, config, tokens.split(), want)
+        yield decodes(subject, config, tokens.split(), want if marked(subject) else want.replace(" ", ""))
 
 
 @requirement("TOK-DECODE-5", stimuli.WRITTEN)
@@ -102,3 +105,11 @@ def ids_of_a_text_decode_to_it(subject: Subject, case: Case) -> Evidence:
         config = covering(subject, kind, case)
         ids = case.once(f"ids to decode of {config}", partial(oracle, config, text))
         yield reads(f"text of {shown(config, ids)}", say(subject, config, ids), text)
+    if subject.choice("symbols") == "bytes":
+        for other in ("\u00e9", "low \U0001f469\u200d\U0001f680 er"):
+            symbols = written(other, as_bytes=True)
+            config = byte_pairs(
+                subject, [("\u00c3", "\u00a9"), ("l", "o")], "".join(dict.fromkeys(symbols + "lo\u00c3\u00a9"))
+            )
+            ids = oracle(config, symbols)
+            yield reads(f"text of {shown(config, ids)}", say(subject, config, ids), other)

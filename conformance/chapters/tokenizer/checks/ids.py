@@ -9,11 +9,13 @@ from attnconf.conformance.chapters.tokenizer.stimuli import (
     drawn,
     gives,
     kinds,
+    marked,
     places,
     same,
     shown,
     toy,
     whole,
+    written,
 )
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import holds
@@ -75,7 +77,9 @@ def words_are_split_nowhere_else(subject: Subject, case: Case) -> Evidence:
 def nothing_gives_no_ids(subject: Subject, case: Case) -> Evidence:
     for kind in kinds(subject):
         config = toy(subject, kind)
-        for text in ("",) if kind == "character" else ("", " ", " \t\n "):
+        for text in (
+            ("",) if kind == "character" or (kind == "byte-pair" and not marked(subject)) else ("", " ", " \t\n ")
+        ):
             yield same(config, text, ask(subject, config, text), [])
 
 
@@ -98,10 +102,12 @@ UNUSUAL = ("\u00e9", "e\u0301", "\ufb01", "fi", "\u2329", "\u3008", "\u2460", "1
 
 @requirement("TOK-UNICODE-1", stimuli.WRITTEN)
 def characters_are_taken_as_they_are(subject: Subject, case: Case) -> Evidence:
-    letters = "".join(dict.fromkeys("".join(UNUSUAL)))
+    as_bytes = subject.choice("symbols") == "bytes"
+    letters = "".join(dict.fromkeys(written("".join(UNUSUAL), as_bytes)))
     for kind in kinds(subject):
         config = byte_pairs(subject, [], letters) if kind == "byte-pair" else whole(kind, UNUSUAL)
         config = whole(kind, [*letters]) if kind == "character" else config
         for text in UNUSUAL:
-            pieces = {"word": [text], "character": [*text], "byte-pair": [*text[:-1], text[-1] + END]}[kind]
+            symbols = written(text, as_bytes)
+            pieces = {"word": [text], "character": [*text], "byte-pair": [*symbols[:-1], symbols[-1] + END]}[kind]
             yield same(config, text, ask(subject, config, text), places(config, pieces))

@@ -1,0 +1,66 @@
+"""What has been learnt: where an object keeps its merges, found by what they are, and how they are to be read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.probing import attempt
+from attnconf.conformance.inference.trial import names
+
+# What symbols may be, and what an adapter declares of them.
+READINGS: Mapping[str, Mapping[str, str]] = {
+    "attached": {"word-end": "attached"},
+    "separate": {"word-end": "separate"},
+    "none": {"word-end": "none"},
+    "bytes": {"word-end": "none", "symbols": "bytes"},
+}
+
+
+def reading_of(declares: Mapping[str, str]) -> str:
+    """Return the reading for which these conventions are declared."""
+    return "bytes" if declares.get("symbols") == "bytes" else declares["word-end"]
+
+
+def learnt(module: ModuleType, before: Sequence[str], request: Request) -> dict[str, Any]:
+    """Return the names that the statements of a trainer leave, run on one request. Raises Failed."""
+    space = names(module) | {"words": list(request.inputs["words"]), "config": request.config}
+    attempt(lambda: exec("\n".join(before), space))
+    return space
+
+
+def found_in(module: ModuleType, before: Sequence[str], request: Request) -> list[tuple[str, bool]]:
+    """Return the expressions that are merges after learning, and whether they are of numbers. Raises Failed."""
+    space = learnt(module, before, request)
+    return [(text, kind == "numbers") for text, x in _places(space) if (kind := of_merges(x))]
+
+
+def _places(space: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what has been returned, and what the object keeps."""
+    result = space.get("result")
+    yield "result", result
+    if isinstance(result, tuple | list) and 0 < len(result) <= 3:
+        yield from ((f"result[{i}]", x) for i, x in enumerate(result))
+    if "made" in space:
+        kept = getattr(space["made"], "__dict__", {})
+        yield from ((f"made.{name}", x) for name, x in kept.items())
+
+
+def of_merges(x: Any) -> str:
+    """Return what merges are pairs of, "strings" or "numbers"; nothing for what are no merges."""
+    if not isinstance(x, list | tuple | dict) or not x:
+        return ""
+    kinds = {_of_merge(each) for each in x}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _of_merge(x: Any) -> str:
+    if isinstance(x, list | tuple) and len(x) == 2 and isinstance(x[0], list | tuple):  # with its count, id or rank
+        x = x[0]
+    if isinstance(x, str) and len(x.split(" ")) == 2:
+        return "strings"
+    if not isinstance(x, list | tuple) or len(x) != 2:
+        return ""
+    if all(isinstance(part, str) for part in x):
+        return "strings"
+    return "numbers" if all(isinstance(part, int) for part in x) else ""

@@ -1,0 +1,50 @@
+"""Bytes to subwords, for logs in English: what is printed stays readable."""
+
+
+def neighbours(numbers):
+    seen = {}
+    for left, right in zip(numbers, numbers[1:]):
+        seen[left, right] = seen.get((left, right), 0) + 1
+    return seen
+
+
+def fuse(numbers, pair, fresh):
+    out, at = [], 0
+    while at < len(numbers):
+        if tuple(numbers[at:at + 2]) == pair:
+            out.append(fresh)
+            at += 2
+        else:
+            out.append(numbers[at])
+            at += 1
+    return out
+
+
+class LogTokenizer:
+    def __init__(self):
+        self.table = {}
+        self.spelling = {n: bytes([n]) for n in range(256)}
+
+    def train(self, text, vocab_size):
+        assert vocab_size >= 256, "the bytes alone are 256"
+        numbers = list(text.encode("utf-8"))
+        for fresh in range(256, vocab_size):
+            seen = neighbours(numbers)
+            if not seen:
+                return
+            pair = max(seen, key=lambda p: (seen[p], p))
+            numbers = fuse(numbers, pair, fresh)
+            self.table[pair] = fresh
+            self.spelling[fresh] = self.spelling[pair[0]] + self.spelling[pair[1]]
+
+    def encode(self, text):
+        numbers = list(text.encode("utf-8"))
+        while len(numbers) > 1:
+            pair = min(neighbours(numbers), key=lambda p: self.table.get(p, 10**9))
+            if pair not in self.table:
+                break
+            numbers = fuse(numbers, pair, self.table[pair])
+        return numbers
+
+    def decode(self, numbers):
+        return b"".join(self.spelling[n] for n in numbers).decode("ascii", errors="ignore")

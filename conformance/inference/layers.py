@@ -30,6 +30,7 @@ from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.vector_input import idle_tables
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
 MISTAKES = 3  # known ones that are alike where there is one target, of which each is tried with masks
@@ -230,14 +231,18 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     )
     text = text.but(left_alone=(*text.left_alone, *_unturned(place, text), *unpadded))
     draft = Draft(place.component, text.body(), declares)
-    found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, unapplied(one))
+    found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, unapplied(place, one))
     return with_broken(found, one.certificate.requests[0])
 
 
-def unapplied(one: Tried) -> tuple[str, ...]:
-    """Return a word on the parameters of a layer that exist and are never applied; what embeds is passed over."""
+def unapplied(place: Place, one: Tried) -> tuple[str, ...]:
+    """Return a word on the parameters of a layer that exist and are never applied; of what embeds, on the tables."""
     idle = [name for name in one.trace.order if name not in one.trace.used]
-    if "handed(" in one.text.made.text or not idle:
+    if "handed(" in one.text.made.text:
+        config = one.certificate.requests[0].config
+        space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+        idle = idle_tables(one.text.made, one.text.form, space)
+    if not idle:
         return ()
     return (f"the parameter{'s' if len(idle) > 1 else ''} {', '.join(idle[:SHOWN])} "
             f"{'are' if len(idle) > 1 else 'is'} never applied",)  # fmt: skip

@@ -143,3 +143,8 @@ def test_a_flag_of_a_call_that_raises_is_not_left_alone(tmp_path):
     assert flag.count("sharp") == 2
     said = "; ".join(open_ends(written(tmp_path, flag)))
     assert "the argument `sharp` of forward raises, where it is True: TypeError" in said
+
+
+def test_features_on_another_axis_are_no_features_of_a_point(tmp_path):
+    path = changed(tmp_path, "pos_fourier_bank_module.py", "torch.cat(pieces, -1)", "torch.cat(pieces, -2)")
+    assert [b.certified for b in inference.bindings(read(path), None, None)[0]] == [None]

@@ -35,7 +35,12 @@ def page(results: Sequence[Mapping[str, Any]], reasons: Mapping[str, str]) -> st
     numbers = table(("", "number"), _numbers(changes, left))
     files = table(("File", "Changes", "Alter", "Judged", "Rejected", "Survive"), _files(changes))
     survivors = table(("Survivor", "Was", "Why"), ((key(c), c["before"].strip(), why) for c, why in left))
-    return "\n".join([HEAD, *numbers, "", *files, "", "## What survives", "", *survivors, ""])
+    seeming = [
+        (key(c), c["before"].strip(), c["verdict"]["reason"], reasons.get(key(c), OPEN)) for c in _accused(changes)
+    ]
+    rejected = table(("Change", "Was", "Verdict", "Why"), seeming)
+    titles = ("## What survives", "## What is rejected though no input showed that it alters anything")
+    return "\n".join([HEAD, *numbers, "", *files, "", titles[0], "", *survivors, "", titles[1], "", *rejected, ""])
 
 
 def key(change: Change) -> str:
@@ -63,6 +68,10 @@ def _numbers(changes: Sequence[Change], left: Sequence[tuple[Change, str]]) -> I
 
 def _judged(changes: Sequence[Change]) -> list[Change]:
     return [c for c in changes if c["effect"]["altered"] and not c["effect"]["raises"]]
+
+
+def _accused(changes: Sequence[Change]) -> list[Change]:
+    return [c for c in changes if c["accused"]]
 
 
 def _files(changes: Sequence[Change]) -> Iterator[tuple[object, ...]]:

@@ -148,3 +148,20 @@ def test_a_flag_of_a_call_that_raises_is_not_left_alone(tmp_path):
 def test_features_on_another_axis_are_no_features_of_a_point(tmp_path):
     path = changed(tmp_path, "pos_fourier_bank_module.py", "torch.cat(pieces, -1)", "torch.cat(pieces, -2)")
     assert [b.certified for b in inference.bindings(read(path), None, None)[0]] == [None]
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after"),
+    [
+        ("emb_one_hot.py", "torch.randn(woerter, breite)", "torch.randn(breite, woerter)"),
+        ("emb_comments_chinese.py", "nn.Embedding(词表大小, 维度)", "nn.Embedding(维度, 词表大小)"),
+        ("emb_negative_ids.py", "torch.randn(words, features)", "torch.randn(features, words)"),
+        (
+            "pos_learned_by_length.py", "num_embeddings=laenge, embedding_dim=breite",
+            "num_embeddings=breite, embedding_dim=laenge",
+        ),
+    ],
+)  # fmt: skip
+def test_sizes_that_are_named_are_not_exchanged(tmp_path, file, before, after):
+    found, _ = inference.bindings(read(changed(tmp_path, file, before, after)), None, None)
+    assert not any(b.certified == "reference" and not b.open_ends for b in found)

@@ -165,3 +165,8 @@ def test_features_on_another_axis_are_no_features_of_a_point(tmp_path):
 def test_sizes_that_are_named_are_not_exchanged(tmp_path, file, before, after):
     found, _ = inference.bindings(read(changed(tmp_path, file, before, after)), None, None)
     assert not any(b.certified == "reference" and not b.open_ends for b in found)
+
+
+@pytest.mark.parametrize("file", ["pos_rope_tables_and_ids.py", "pos_rope_polar_ones.py", "pos_two_kinds.py"])
+def test_tables_for_what_is_bound_its_base_and_its_factory_are_judged_with_it(file):
+    assert open_ends(RIGHT / file) == []

@@ -22,7 +22,8 @@ HEAD = """# Machine-made changes
 
 Right files, each with one place changed by `attnconf mutate`: an operator, a constant, an axis, an argument, a call or a statement.
 A change *alters* if the changed file gives other numbers on inputs that no check uses: the suite should reject it. It should not reject what alters nothing.
-What survived, or was rejected though it seemed to alter nothing, was judged again once what it had shown was mended.
+What survived, or was rejected though it seemed to alter nothing, was judged again once what it had shown was mended;
+what was rejected before was not judged again.
 Made by `python -m attnconf.reports.mutations` from what `attnconf mutate FILE --limit 14 --seed 17 --json OUT` wrote.
 """  # noqa: E501
 Change = Mapping[str, Any]

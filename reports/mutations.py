@@ -22,7 +22,8 @@ HEAD = """# Machine-made changes
 
 Right files, each with one place changed by `attnconf mutate`: an operator, a constant, an axis, an argument, a call or a statement.
 A change *alters* if the changed file gives other numbers on inputs that no check uses: the suite should reject it. It should not reject what alters nothing.
-What survived, or was rejected though it seemed to alter nothing, was judged again once what it had shown was mended.
+What survived, or was rejected though it seemed to alter nothing, was judged again once what it had shown was mended;
+what was rejected before was not judged again.
 Made by `python -m attnconf.reports.mutations` from what `attnconf mutate FILE --limit 14 --seed 17 --json OUT` wrote.
 """  # noqa: E501
 Change = Mapping[str, Any]
@@ -35,7 +36,12 @@ def page(results: Sequence[Mapping[str, Any]], reasons: Mapping[str, str]) -> st
     numbers = table(("", "number"), _numbers(changes, left))
     files = table(("File", "Changes", "Alter", "Judged", "Rejected", "Survive"), _files(changes))
     survivors = table(("Survivor", "Was", "Why"), ((key(c), c["before"].strip(), why) for c, why in left))
-    return "\n".join([HEAD, *numbers, "", *files, "", "## What survives", "", *survivors, ""])
+    seeming = [
+        (key(c), c["before"].strip(), c["verdict"]["reason"], reasons.get(key(c), OPEN)) for c in _accused(changes)
+    ]
+    rejected = table(("Change", "Was", "Verdict", "Why"), seeming)
+    titles = ("## What survives", "## What is rejected though no input showed that it alters anything")
+    return "\n".join([HEAD, *numbers, "", *files, "", titles[0], "", *survivors, "", titles[1], "", *rejected, ""])
 
 
 def key(change: Change) -> str:
@@ -63,6 +69,10 @@ def _numbers(changes: Sequence[Change], left: Sequence[tuple[Change, str]]) -> I
 
 def _judged(changes: Sequence[Change]) -> list[Change]:
     return [c for c in changes if c["effect"]["altered"] and not c["effect"]["raises"]]
+
+
+def _accused(changes: Sequence[Change]) -> list[Change]:
+    return [c for c in changes if c["accused"]]
 
 
 def _files(changes: Sequence[Change]) -> Iterator[tuple[object, ...]]:

@@ -16,7 +16,7 @@ from attnconf.adapters.contract import COMPONENTS, Forward
 from attnconf.conformance.engine import coverage
 from attnconf.conformance.engine.counter import Counting, Counts
 from attnconf.conformance.engine.evidence import Failure, Unsupported, kind_of
-from attnconf.conformance.engine.foreign_errors import not_implemented, place, raised, refused_keyword
+from attnconf.conformance.engine.foreign_errors import meant, not_implemented, place, raised, refused_keyword
 from attnconf.conformance.engine.handing_over import changed, hand_over, tensors_of
 from attnconf.conformance.engine.request import Implementation, Reply, Request
 from attnconf.conformance.engine.returned import validated
@@ -160,7 +160,7 @@ def _enter(
         refused = refused_keyword(error, signature)
         failure = raised(error, signature=signature if at_call or refused else "")
         failure.reason = "protocol" if refused else failure.reason
-        failure.at = place(error, implementation.source)
+        failure.at, failure.meant = place(error, implementation.source), meant(error)
         raise failure from error
 
 

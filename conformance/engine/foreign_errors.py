@@ -1,5 +1,6 @@
 """An exception of foreign code as a Failure, or as Unsupported."""
 
+import dis
 import re
 import traceback
 from pathlib import Path
@@ -35,6 +36,18 @@ def place(error: BaseException, source: str) -> str:
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [(name, line) for name, line in frames if name == source or was_read(name)]
     return where(*own[-1]) if own else ""
+
+
+def meant(error: BaseException) -> bool:
+    """Return whether somebody's own code raised an exception, by ``raise`` or ``assert``, and not what it calls."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if error.__traceback__ is None or not was_read(frames[-1][0].f_code.co_filename):
+        return False
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    here = (one for one in dis.get_instructions(last.tb_frame.f_code) if one.offset == last.tb_lasti)
+    return any(one.opname == "RAISE_VARARGS" for one in here)
 
 
 def not_implemented(implementation: Implementation, error: NotImplementedError) -> NoReturn:

@@ -17,7 +17,14 @@ from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candid
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import Failed, search
-from attnconf.conformance.inference.used_by_others import far_fetched, helps, is_part, with_users, without_helpers
+from attnconf.conformance.inference.used_by_others import (
+    far_fetched,
+    helps,
+    is_part,
+    with_neighbours,
+    with_users,
+    without_helpers,
+)
 from attnconf.conformance.inference.waiting import patiently
 from attnconf.conformance.loading.required_conventions import of_masks
 from attnconf.conformance.source import source_text
@@ -106,11 +113,12 @@ def bindings(
     by_name = {c.name: c for c in found}
     bound = [b for b in bound if not any(is_part(b, o, by_name[o.place.name].uses) for o in bound if o is not b)]
     bound = without_helpers(sorted(bound, key=lambda b: list(by_name).index(b.place.name)), by_name)
-    if chosen is None:
-        bound = with_users(bound, refused)
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
     used |= {name for c in found for name in c.uses if c.name != name}
-    return bound, [(c, reason) for c, reason in refused if c.name not in used]
+    left = [(c, reason) for c, reason in refused if c.name not in used]
+    if chosen is None:
+        bound = with_neighbours(with_users(bound, refused), left)
+    return bound, left
 
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:

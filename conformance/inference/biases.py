@@ -14,9 +14,10 @@ from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
+from attnconf.conformance.inference.guards import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.seeking import seek
-from attnconf.conformance.inference.trial import drawn, reply
+from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
 LENGTH = SIZES["max_len"] + r"|n|q_?len|query_?len(gth)?|qlen|lq|i|size|length|L|T|len_?q|n_?query|n_?queries|queries|q"
@@ -34,6 +35,7 @@ def one_length(given: frozenset[str]) -> list[str]:
 
 # -- ALiBi
 
+POWERS = "heads that are no power of two"
 SLOPES = "penalties({r}, query_length, key_length).to(config.device)"
 ALIBI_TABLE = appearances()["alibi"].sizes
 SCORES = "torch.zeros(1, config.num_heads, query_length, key_length, dtype=config.dtype, device=config.device)"
@@ -97,7 +99,7 @@ def against_own_key(reply: Reply, request: Request) -> Reply:
 def alibi_refusals(given: frozenset[str], one_way: bool, powers: bool) -> list[str]:
     lines = refuse("not config.causal", "a bias without causality") if one_way else []
     if powers:
-        lines += refuse("config.num_heads & (config.num_heads - 1)", "heads that are no power of two")
+        lines += refuse("config.num_heads & (config.num_heads - 1)", POWERS)
     return lines
 
 
@@ -117,23 +119,12 @@ def alibi(place: Place) -> Bound | Refusal:
     return outcome if isinstance(outcome, Bound) else _other_heads(seek(place, *alibi_chapters(powers=True)))
 
 
-POWERS = 'NotImplementedError("heads that are no power of two")'
-
-
 def _other_heads(outcome: Bound | Refusal) -> Bound | Refusal:
     """Return the binding for powers of two such that other heads fail, unless the code refuses them in words."""
     if isinstance(outcome, Refusal):
         return outcome
-    unguarded = replace(outcome.draft, body=outcome.draft.body.replace(POWERS, 'Warning("passed over")').replace(
-        "if config.num_heads & (config.num_heads - 1):", "if False:"))  # fmt: skip
-    config = AlibiConfig(6, True, torch.float64)
-    asked = Request("alibi", config, {}, {"query_length": 5, "key_length": 5}, (6, 5, 5))
-    given = reply(unguarded.implementation(outcome.place.module), asked)
-    if isinstance(given, Reply) or given.reason == "raised":  # which is where it was refused
-        return outcome
-    words = f"6 heads, which are no power of two: {given.message}"
-    body = outcome.draft.body.replace(POWERS, f"RuntimeError({words!r})")
-    return replace(outcome, draft=replace(outcome.draft, body=body), told=(*outcome.told, f"option       {words}"))
+    asked = Request("alibi", AlibiConfig(6, True, torch.float64), {}, {"query_length": 5, "key_length": 5}, (6, 5, 5))
+    return with_guard_tried(outcome, POWERS, asked, "6 heads, which are no power of two")
 
 
 # -- T5's bias

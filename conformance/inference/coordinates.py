@@ -40,7 +40,8 @@ def readers(raw: Any, request: Request) -> list[str]:
         elif tuple(array.shape) == (1, request.out_shape[-1], len(request.inputs["x"]), 1):  # an image of the points
             found.append(text)
         elif array.ndim > len(request.out_shape) and array.numel() == torch.Size(request.out_shape).numel():
-            found.append(f"{text}.flatten({len(request.out_shape) - 1})")
+            listed = tuple(array.shape[:2]) == (1, len(request.inputs["x"]))  # as one list of the points
+            found.append(text if listed else f"{text}.flatten({len(request.out_shape) - 1})")
     return found
 
 
@@ -48,7 +49,7 @@ def readers(raw: Any, request: Request) -> list[str]:
 IMAGES = (
     ("image(x)", "pixels({r}, x)"),
     ("x.reshape(1, -1, x.shape[-1])", "{r}.reshape(*x.shape[:-1], -1)"),
-    ("x.reshape(1, -1, 1, x.shape[-1])", "{r}.reshape(*x.shape[:-1], -1)"),
+    ("x.reshape(1, -1, 1, x.shape[-1])", "{r}[:, :, 0].reshape(*x.shape[:-1], -1)"),
 )
 
 

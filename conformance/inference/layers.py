@@ -31,6 +31,7 @@ from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.vector_input import idle_tables
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
 MISTAKES = 3  # known ones that are alike where there is one target, of which each is tried with masks
@@ -234,15 +235,19 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     asked = one.certificate.requests[0]
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = tuple(words for words in kept if UNTRIED not in words)
-    open_ends = (*unapplied(one), *(words for words in kept if UNTRIED in words))
+    open_ends = (*unapplied(place, one), *(words for words in kept if UNTRIED in words))
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
     return with_broken(found, asked)
 
 
-def unapplied(one: Tried) -> tuple[str, ...]:
-    """Return a word on the parameters of a layer that exist and are never applied; what embeds is passed over."""
+def unapplied(place: Place, one: Tried) -> tuple[str, ...]:
+    """Return a word on the parameters of a layer that exist and are never applied; of what embeds, on the tables."""
     idle = [name for name in one.trace.order if name not in one.trace.used]
-    if "handed(" in one.text.made.text or not idle:
+    if "handed(" in one.text.made.text:
+        config = one.certificate.requests[0].config
+        space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+        idle = idle_tables(one.text.made, one.text.form, space)
+    if not idle:
         return ()
     return (f"the parameter{'s' if len(idle) > 1 else ''} {', '.join(idle[:SHOWN])} "
             f"{'are' if len(idle) > 1 else 'is'} never applied",)  # fmt: skip

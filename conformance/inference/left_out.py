@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
+from attnconf.conformance.inference.defaults import broken_defaults, idle_dropout
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
 from attnconf.conformance.inference.spied import spied, unread
-from attnconf.conformance.inference.trial import reply
+from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source import source_text
 
@@ -73,7 +75,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     """
     if not bound.established or bound.place.in_arrays or not callable(bound.place.thing):
         return bound
-    found = [*_of_call(bound, asked), *_of_constructor(bound)]
+    found = [*_of_call(bound, asked), *_of_flags(bound, asked), *_of_constructor(bound), *_of_defaults(bound, asked)]
     body, told, open_ends = bound.draft.body, list(bound.told), list(bound.open_ends)
     for one in found:
         told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
@@ -146,6 +148,28 @@ def role_of(p: inspect.Parameter) -> str:
         if re.fullmatch(names, plain):
             return role
     return next((role for role in ("lengths", "mask", "scale", "memory") if role in found), "")
+
+
+def _of_flags(bound: Bound, asked: Request) -> Iterator[Finding]:
+    """Yield the flags of a call that raise in one of their positions; there may be a mask that they go with."""
+    place = bound.place
+    given = [p for p in parameters(place.thing) if isinstance(p.default, bool) and not re.fullmatch(HINT, p.name)]
+    if any({"mask", "lengths"} & set(meanings(p.name, INPUTS)) for p in parameters(place.thing)):
+        return
+    for p in given:
+        for value in (True, False):
+            with spied(place, **{p.name: value}):
+                answer = reply(bound.draft.implementation(place.module), asked)
+            if isinstance(answer, Failure) and answer.reason == "raised" and not answer.meant and answer.at:
+                yield Finding(p.name, f"raises, where it is {value}: {why(answer)}")
+
+
+def _of_defaults(bound: Bound, asked: Request) -> Iterator[Finding]:
+    """Yield the arguments of a constructor that raise where they are left at their defaults, and idle dropout."""
+    for name, failure in broken_defaults(bound, asked):
+        yield Finding(name, f"raises, where it is left at its default: {why(failure)}", of="the constructor")
+    if dropout := idle_dropout(bound, asked):
+        yield Finding(dropout, IDLE, of="the constructor")
 
 
 def _of_constructor(bound: Bound) -> Iterator[Finding]:

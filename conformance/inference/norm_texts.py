@@ -110,9 +110,15 @@ def modules(made: Construction, thing: Any, kind: Kind) -> Iterator[PlainText]:
             this = text.but(state=tuple(entries))
             if kind.layer and count == 1 and any(_is_trained(thing, name) for name in whole if name not in names):
                 continue  # a shift that is there is no shift that is absent
-            if kind.layer and count == 1:
+            if kind.layer and count == 1 and not _offers_shift(thing):
                 this = without_bias(this)
             yield this
+
+
+def _offers_shift(thing: Any) -> bool:
+    """Return whether something can be asked for a shift: then it is not absent, whatever comes of that."""
+    asked = [p for p in parameters_of(type(thing)) if isinstance(p.default, bool)]
+    return any("bias" in matches(p.name, ROLES) for p in asked)
 
 
 def _is_trained(thing: Any, name: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 import torch
+from torch import Tensor, nn
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.evidence import Failure
@@ -39,7 +40,10 @@ def bind(place: Place) -> Bound | Refusal:
     found.said[:0] = said
     if found.text is not None and found.certified:
         found.text = _with_cast(place, _with_axes(place, found.text, kind), kind)
-    return bound(place, found, told(found.text, place.thing) if found.text else ())
+    outcome = bound(place, found, told(found.text, place.thing) if found.text else ())
+    if isinstance(outcome, Refusal) or found.text is None:
+        return outcome
+    return replace(outcome, open_ends=(*outcome.open_ends, *_unregistered(place, found.text, kind)))
 
 
 # -- how it is asked
@@ -108,6 +112,19 @@ def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
     certificate = Certificate(kind.component, [asked])
     given = certificate.replies(wide.draft.implementation(place.module))
     return wide if certificate.distance(given, dict(text.declares)) <= ROUNDING else text
+
+
+def _unregistered(place: Place, text: PlainText, kind: Kind) -> tuple[str, ...]:
+    """Return words on tensors of a module that are as wide as its gain, and neither parameters nor buffers."""
+    width = WIDTHS[0]
+    space = space_for(kind.config((width,)), place.module, weights=kind.weights((width,)))
+    try:
+        thing = attempt(lambda: run(text.made, space))
+    except Failed:
+        return ()
+    held = vars(thing).items() if text.kind == "module" and isinstance(thing, nn.Module) else ()
+    names = [name for name, x in held if isinstance(x, Tensor) and x.is_floating_point() and x.numel() == width]
+    return tuple(f"`{name}` is a tensor and no parameter: it is not trained" for name in names)
 
 
 def says_several(place: Place, text: PlainText, kind: Kind) -> bool:

@@ -16,6 +16,7 @@ from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
+from attnconf.conformance.inference.guards import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.positions_options import parameters_of, with_options
 from attnconf.conformance.inference.seeking import seek
@@ -23,6 +24,7 @@ from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 
 THREE = ("query", "key", "value")
+CAUSAL = "causal attention"
 LAYOUTS = (("", "{r}"), (".transpose(1, 2)", "{r}.transpose(1, 2)"))
 WAYS = {"free": (False, True), "always causal": (True,), "never causal": (False,)}
 SIZES_ = ((2, 4, 7, 8), (3, 2, 5, 6))
@@ -71,7 +73,7 @@ def refusals(given: frozenset[str], component: str, way: str) -> list[str]:
     lines, known = list[str](), COMPONENTS[component]
     if way != "free":
         always = way == "always causal"
-        words = "attention that is not causal" if always else "causal attention"
+        words = "attention that is not causal" if always else CAUSAL
         lines += refuse("not config.causal" if always else "config.causal", words)
     if known.configures("base") and "base" not in given:
         lines += refuse("config.base != 10000.0", "an argument for the base")
@@ -105,4 +107,7 @@ def unplaced(given: frozenset[str]) -> list[str]:
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function of query, key and value with positions."""
-    return seek(place, *chapters(place))
+    outcome = seek(place, *chapters(place))
+    if isinstance(outcome, Refusal) or CAUSAL not in outcome.draft.body or "=config.causal" not in outcome.draft.body:
+        return outcome
+    return with_guard_tried(outcome, CAUSAL, requests(place.component, {}, "always causal")[0], "causal attention")

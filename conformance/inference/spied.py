@@ -15,9 +15,10 @@ NOTHING = object()
 
 @dataclass
 class Seen:
-    """What was seen of the calls: the arguments that were handed over, and what the last one returned."""
+    """What was seen of the calls: the arguments that were handed over, and what the last one got and returned."""
 
     names: set[str] = field(default_factory=set)
+    given: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
     returned: Any = None
 
 
@@ -33,6 +34,7 @@ def spied(place: Place, **more: Any) -> Iterator[Seen]:
     def called(*args: Any, **kwargs: Any) -> Any:
         with contextlib.suppress(TypeError):
             seen.names |= set(inspect.signature(function).bind_partial(*args, **kwargs).arguments)
+        seen.given = args[1:] if within is place.thing else args, {**kwargs, **more}
         seen.returned = function(*args, **{**kwargs, **more})
         return seen.returned
 

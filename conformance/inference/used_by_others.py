@@ -101,6 +101,38 @@ def with_users(bound: list[Bound], refused: list[tuple[Candidate, str]]) -> list
     return found
 
 
+def with_neighbours(bound: list[Bound], refused: list[tuple[Candidate, str]]) -> list[Bound]:
+    """Return the bindings, each with what its file offers of the same kind and cannot be judged: it is not passed over.
+
+    A stack is of one kind with its layers.
+    """
+    found = []
+    for b in bound:
+        others = [
+            f"{c.name} cannot be judged: {reason[:SHOWN]}"
+            for c, reason in refused
+            if not c.weak and family(b.draft.component) == family(c.components[0])
+            and not any(_goes_with(c, o) for o in bound)
+            and not any(words.startswith(f"{c.name}, which") for words in b.open_ends)
+        ]  # fmt: skip
+        found.append(replace(b, open_ends=(*b.open_ends, *others)) if others else b)
+    return found
+
+
+def _goes_with(candidate: Candidate, b: Bound) -> bool:
+    """Return whether something makes tables for what is bound, is a class that it is of, or gives one of several."""
+    written = f"theirs.{candidate.name}(" in b.draft.body
+    if not isinstance(b.place.thing, type):
+        return written
+    above = isinstance(candidate.thing, type) and issubclass(b.place.thing, candidate.thing)
+    return written or above or (re.match(FACTORY, candidate.name) is not None and b.place.name in candidate.uses)
+
+
+def family(component: str) -> str:
+    """Return what a component counts as beside others: layers and stacks of them are one."""
+    return "layers" if appearances()[component].binder == "layers" else kind_of(component)
+
+
 def reads(name: str, module: ModuleType) -> set[str]:
     """Return the names of a module that a definition of it reads, and what these read, and so on."""
     found: set[str] = set()

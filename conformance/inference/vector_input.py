@@ -1,5 +1,6 @@
 """Models that take ids or give no vectors: where their layers begin and end, found by watching a call."""
 
+import ast
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from torch.utils._pytree import tree_leaves
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.adapters.generated.vector_input import ID, Handed
-from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.building import Construction, run
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.layer_kinds import ATTENDS, WHOLE
 from attnconf.conformance.inference.layer_requests import FIRST
@@ -54,6 +55,25 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     words = f"{places!r}{f', out={out!r}' if out else ''}{', turned=True' if turned else ''}"
     words += f", raw={raw}" if raw else ""
     return replace(made, text=f"handed({made.text}, {words})"), Handed(module, places, out, turned, raw)
+
+
+def idle_tables(made: Construction, form: Form, space: dict[str, Any]) -> list[str]:
+    """Return the tables of a model behind which vectors are handed in, that no output for ids comes from."""
+    words = ast.parse(made.text, mode="eval").body
+    if not (isinstance(words, ast.Call) and ast.unparse(words.func) == "handed"):
+        return []
+    try:
+        module = attempt(lambda: run(replace(made, text=ast.unparse(words.args[0])), space))
+        places = ast.literal_eval(words.args[1])
+        result = _call(module, form, _given([slot for slot in form.slots if slot.name in places]))
+    except Failed:
+        return []
+    tables = {f"{name}.weight": m.weight for name, m in module.named_modules() if isinstance(m, nn.Embedding)}
+    out = sum(x.sum() for x in tree_leaves(result) if isinstance(x, Tensor) and x.requires_grad)
+    if not isinstance(out, Tensor) or not tables:
+        return []
+    found = torch.autograd.grad(out, list(tables.values()), allow_unused=True)
+    return [name for name, gradient in zip(tables, found, strict=True) if gradient is None]
 
 
 def _projected(module: nn.Module) -> int:

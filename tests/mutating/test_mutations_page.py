@@ -19,6 +19,7 @@ RESULT = {
         change("line 1", True, "nonconformant", named="unscaled"), change("line 2", True, "unrecognised"),
         change("line 3", True, "conformant"), change("line 4", True, "conformant"),
         change("line 5", True, "not judged", raises=True), change("line 6", False, "conformant"),
+        change("line 7", False, "incomplete"),
     ],
 }  # fmt: skip
 
@@ -30,15 +31,15 @@ def numbers(text):
 
 def test_every_change_is_counted_once():
     found = numbers(page([RESULT], {}))
-    assert found["changes"] == "6"
+    assert found["changes"] == "7"
     assert found["alter something"] == "5"
-    assert found["alter nothing"] == "1"
+    assert found["alter nothing"] == "2"
     assert found["are judged"] == "4"
     assert found["of these rejected"] == "2"
     assert found["survive"] == "2"
     assert found["as nonconformant"] == "1"
     assert found["with the name of a mistake"] == "1"
-    assert found["of these rejected all the same"] == "0"
+    assert found["of these rejected all the same"] == "1"
 
 
 def test_a_survivor_without_a_reason_is_open():
@@ -48,3 +49,11 @@ def test_a_survivor_without_a_reason_is_open():
     assert found["of these: a default"] == "1"
     assert found["of these: open"] == "1"
     assert r"line 3: x = 2 \| 3" in text
+
+
+def test_what_is_rejected_though_it_seems_harmless_has_a_reason_or_is_open():
+    accused = {**RESULT["changes"][6], "file": "one.py"}
+    last = page([RESULT], {key(accused): "an option that no input asks for"}).splitlines()[-1]
+    assert "line 7" in last
+    assert "an option that no input asks for" in last
+    assert "open" in page([RESULT], {}).splitlines()[-1]

@@ -7,7 +7,7 @@ from attnconf.reference import feed_forward
 
 no_activation = Mutant(
     "FF-no-activation",
-    story="nothing stands between the two layers, which are one linear layer then",
+    story="there is no activation: without a gate the two layers are one linear layer",
     breaks={"FF-RELU-1", "FF-GELU-1", "FF-GELUTANH-1", "FF-SILU-1", "FF-SIGMOID-1", "FF-GATE-2"},
     hint="down(act(up(x)))",
     replace={feed_forward.activate: lambda x, activation: x},

@@ -28,7 +28,7 @@ def detached_with(names):
 
 unregistered = Mutant(
     "MHA-unregistered",
-    story="layers are kept in a plain list: they are no parameters, and no optimizer, state_dict() or to() finds them",
+    story="layers are kept in a plain list or dict: no parameters, which no optimizer, state_dict() or to() finds",
     breaks={"MHA-GRAD-1"},
     hint="put them into an nn.ModuleList",
     replace=detached_with("qkv"),

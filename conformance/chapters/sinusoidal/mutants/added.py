@@ -8,7 +8,7 @@ from attnconf.reference import sinusoidal
 
 never_assigned = Mutant(
     "SIN-never-assigned",
-    story="sines and cosines are computed and never written into the table, which stays zero",
+    story="nothing is added: the table is never filled and stays zero, or is not added",
     breaks={"SIN-ORDER-1"},
     hint="assign them: table[:, 0::2] = angles.sin(); table[:, 1::2] = angles.cos()",
     replace={sinusoidal.interleave: lambda theta, dim: theta.new_zeros(*theta.shape[:-1], dim)},
@@ -17,7 +17,7 @@ never_assigned = Mutant(
 
 same_everywhere = Mutant(
     "SIN-same-everywhere",
-    story="every token gets the encoding of the first position",
+    story="all tokens get the encoding of the first: one row for all, or frequencies next to nothing",
     breaks={"SIN-ORDER-1"},
     hint="one row for each token: table[:L], not table[0]",
     replace={sinusoidal.count: lambda x: torch.zeros(x.shape[1], dtype=torch.int64)},

@@ -145,7 +145,7 @@ undeclared_endpoint = Mutant(
 
 integer_exponent = Mutant(
     "SIN-integer-exponent",
-    story="the exponent is computed by whole-number division: 2i // d is 0",
+    story="all frequencies are 1: the exponent is 0, by whole-number division (2i // d), or there is none",
     breaks={"SIN-FREQ-1", "SIN-GRID-5"},
     hint="divide with /",
     replace={sinusoidal.frequencies: lambda dim, base: base ** -(2 * pairs_of(dim) // dim)},

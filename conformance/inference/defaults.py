@@ -1,0 +1,82 @@
+"""A constructor's arguments: the defaults that a binding does not use have to run, and dropout has to drop."""
+
+import ast
+import contextlib
+import inspect
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.foreign_errors import meant, place, raised
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.building import space_for
+from attnconf.conformance.inference.spied import spied
+from attnconf.conformance.inference.trial import gap, reply
+from attnconf.conformance.source.signatures import parameters_of
+
+
+def broken_defaults(bound: Bound, asked: Request) -> Iterator[tuple[str, Failure]]:
+    """Yield the arguments of a constructor whose defaults raise, and with what: None, or a width of each head.
+
+    ``asked``: a call that succeeds. Another number need not go with the sizes that are asked for, nor need any that
+    the code itself refuses.
+    """
+    made = _construction(bound)
+    if made is None:
+        return
+    defaults = {p.name: p.default for p in parameters_of(bound.place.thing)}
+    with spied(bound.place) as seen:
+        if isinstance(reply(bound.draft.implementation(bound.place.module), asked), Failure):
+            return
+    texts = {word.arg: ast.unparse(word.value) for word in made.keywords if word.arg}
+    for name, text in texts.items():
+        free = "head_dim" in text or "embed_dim // config.num_heads" in text
+        free = free and "config.num_heads" in texts.values() and isinstance(defaults.get(name), int)
+        if name in defaults and (defaults[name] is None or free):
+            others = [word for word in made.keywords if word.arg != name]
+            failure = _raises(bound, asked, ast.unparse(ast.Call(made.func, made.args, others)), seen.given)
+            if failure is not None:
+                yield name, failure
+
+
+def idle_dropout(bound: Bound, asked: Request) -> str:
+    """Return the name of an argument for dropout that a binding gives and that drops nothing; "" where none is."""
+    named = re.search(r"\b(\w+)=config\.dropout\b", bound.draft.body)
+    if named is None or not {"dropout", "training"} <= vars(asked.config).keys():
+        return ""
+    implementation = bound.draft.implementation(bound.place.module)
+    dropping = replace(asked.config, dropout=0.5, training=True)
+    given = reply(implementation, asked.asked(config=dropping, seed=0))
+    return named[1] if gap(given, reply(implementation, asked)) == 0 else ""
+
+
+def _construction(bound: Bound) -> ast.Call | None:
+    """Return the expression in a binding's text that builds its class, or None."""
+    if not inspect.isclass(bound.place.thing) or bound.place.in_arrays:
+        return None
+    calls = (node for node in ast.walk(ast.parse(bound.draft.body)) if isinstance(node, ast.Call))
+    return next((c for c in calls if ast.unparse(c.func) == bound.place.name_in_text), None)
+
+
+def _raises(
+    bound: Bound, asked: Request, made: str, given: tuple[tuple[object, ...], dict[str, object]]
+) -> Failure | None:
+    """Return what building and calling a class raises, unless its own code says so; None where it runs."""
+    space = space_for(asked.config, bound.place.module, weights=dict(asked.weights), **asked.inputs)
+    try:
+        with (
+            torch.random.fork_rng(devices=[]), torch.no_grad(), warnings.catch_warnings(action="ignore"),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):  # fmt: skip
+            eval(made, space).double().eval()(*given[0], **given[1])
+    except Exception as error:
+        failure = raised(error)
+        failure.at = place(error, str(getattr(bound.place.module, "__file__", "")))
+        return None if meant(error) or not failure.at else failure
+    return None

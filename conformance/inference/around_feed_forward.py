@@ -87,4 +87,5 @@ def _composed(parts: dict[str, nn.Module], rest: nn.Module, text: PlainText, x: 
 
 
 def _alike(one: Tensor, other: Tensor) -> bool:
+    one, other = one.detach(), other.detach()
     return one.shape == other.shape and float((one - other).abs().max()) <= ROUNDING * float(one.abs().max())

@@ -23,6 +23,7 @@ BASES = (10000,)  # defaults that say what they are, whatever the name
 _LAYERS = {"layers", "decoder_layers"}
 SHORTEST = 8  # what a longest sequence is at least, by default
 FEW = 24  # heads and layers are fewer, widths are more
+FLAGS = ("bias", "causal", "norm_first", "bidirectional", "final", "affine")  # what is on or off
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
@@ -130,9 +131,7 @@ def choices_of(p: inspect.Parameter, table: Meanings, module: ModuleType, part: 
     if optional:  # a constant of ours is no better than theirs
         found = [(text, m) for text, m in found if m != "padding" or "config." in text]
     if optional and isinstance(p.default, bool):
-        found = [
-            (text, m) for text, m in found if m in ("bias", "causal", "norm_first", "bidirectional", "final", "affine")
-        ]
+        found = [(text, m) for text, m in found if m in FLAGS]
         if any(m == "bidirectional" for _, m in found):  # its name says all: broken is not absent
             return found
     elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):

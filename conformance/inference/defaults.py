@@ -13,27 +13,24 @@ import torch
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.foreign_errors import meant, place, raised
-from attnconf.conformance.engine.request import Request
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.spied import spied
+from attnconf.conformance.inference.spied import Seen
 from attnconf.conformance.inference.trial import gap, reply
 from attnconf.conformance.source.signatures import parameters_of
 
 
-def broken_defaults(bound: Bound, asked: Request) -> Iterator[tuple[str, Failure]]:
+def broken_defaults(bound: Bound, asked: Request, seen: Seen) -> Iterator[tuple[str, Failure]]:
     """Yield the arguments of a constructor whose defaults raise, and with what: None, or a width of each head.
 
-    ``asked``: a call that succeeds. Another number need not go with the sizes that are asked for, nor need any that
-    the code itself refuses.
+    ``asked``: a call that succeeds; ``seen``: what it hands over. Another number need not go with the sizes that are
+    asked for, nor need any that the code itself refuses.
     """
     made = _construction(bound)
     if made is None:
         return
     defaults = {p.name: p.default for p in parameters_of(bound.place.thing)}
-    with spied(bound.place) as seen:
-        if isinstance(reply(bound.draft.implementation(bound.place.module), asked), Failure):
-            return
     texts = {word.arg: ast.unparse(word.value) for word in made.keywords if word.arg}
     for name, text in texts.items():
         free = "head_dim" in text or "embed_dim // config.num_heads" in text
@@ -45,15 +42,18 @@ def broken_defaults(bound: Bound, asked: Request) -> Iterator[tuple[str, Failure
                 yield name, failure
 
 
-def idle_dropout(bound: Bound, asked: Request) -> str:
-    """Return the name of an argument for dropout that a binding gives and that drops nothing; "" where none is."""
+def idle_dropout(bound: Bound, asked: Request, base: Reply) -> str:
+    """Return the name of an argument for dropout that a binding gives and that drops nothing; "" where none is.
+
+    ``base``: what ``asked`` answers, without dropout.
+    """
     named = re.search(r"\b(\w+)=config\.dropout\b", bound.draft.body)
     if named is None or not {"dropout", "training"} <= vars(asked.config).keys():
         return ""
     implementation = bound.draft.implementation(bound.place.module)
     dropping = replace(asked.config, dropout=0.5, training=True)
     given = reply(implementation, asked.asked(config=dropping, seed=0))
-    return named[1] if gap(given, reply(implementation, asked)) == 0 else ""
+    return named[1] if gap(given, base) == 0 else ""
 
 
 def _construction(bound: Bound) -> ast.Call | None:

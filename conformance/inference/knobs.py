@@ -12,7 +12,7 @@ from torch import nn
 from attnconf.conformance.inference.asked import asked_of, codes_of, start_of
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.configurations import is_configuration, own_dataclass
-from attnconf.conformance.inference.construction import Part, choices_of
+from attnconf.conformance.inference.construction import FLAGS, Part, choices_of
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source.signatures import parameters_of
@@ -23,7 +23,7 @@ USUAL = {"embed": 24, "heads": 4, "hidden": 40, "layers": 2, "decoder_layers": 2
          "max_len": 50, "ratio": 4}  # fmt: skip
 SILENT = 8  # where its name says nothing
 MOST = 20  # knobs of one class
-FLOATS, FLAGS = ("dropout", "eps"), ("bias", "causal", "norm_first", "bidirectional", "final", "affine")
+FLOATS = ("dropout", "eps")
 
 
 @dataclass(frozen=True)

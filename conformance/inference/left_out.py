@@ -13,13 +13,13 @@ from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.engine.request import Request
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.defaults import broken_defaults, idle_dropout
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
-from attnconf.conformance.inference.spied import spied, unread
+from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source import source_text
@@ -75,7 +75,12 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     """
     if not bound.established or bound.place.in_arrays or not callable(bound.place.thing):
         return bound
-    found = [*_of_call(bound, asked), *_of_flags(bound, asked), *_of_constructor(bound), *_of_defaults(bound, asked)]
+    with spied(bound.place) as seen:
+        base = reply(bound.draft.implementation(bound.place.module), asked)
+    left = [p for p in parameters(bound.place.thing) if _is_left(p, seen.names)]
+    dead = unread(call_of(bound.place.thing))
+    found = [*_of_call(bound, asked, base, left, dead), *_of_flags(bound, asked), *_of_constructor(bound)]
+    found += [] if isinstance(base, Failure) else _of_defaults(bound, asked, base, seen)
     body, told, open_ends = bound.draft.body, list(bound.told), list(bound.open_ends)
     for one in found:
         told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
@@ -84,7 +89,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
             body = body.replace(f'NotImplementedError("{what}")', f"RuntimeError({one.words!r})")
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
     told_of = said | {one.name for one in found}
-    untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, asked)) if name not in told_of)
+    untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
     broken = tuple(one.words for one in found if one.broken)
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []
@@ -96,16 +101,17 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     return replace(bound, draft=draft, profile=profile, told=tuple(told), open_ends=tuple(open_ends))
 
 
-def _of_call(bound: Bound, asked: Request) -> Iterator[Finding]:
+def _is_left(p: inspect.Parameter, handed: Collection[str]) -> bool:
+    """Return whether a parameter is left at its default."""
+    return p.name not in handed and p.default is not p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+
+
+def _of_call(
+    bound: Bound, asked: Request, base: Reply | Failure, left: Sequence[inspect.Parameter], dead: Collection[str]
+) -> Iterator[Finding]:
     """Yield what is wrong with the arguments of a call that are left at their defaults."""
-    place = bound.place
-    with spied(place) as seen:
-        base = reply(bound.draft.implementation(place.module), asked)
-    dead = unread(call_of(place.thing))
-    for p in parameters(place.thing):
-        if p.name in seen.names or p.default is p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            continue
-        role = role_of(p) or ("mask" if claimed(place.thing, p.name) else "")
+    for p in left:
+        role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
         refused = _refused(bound, p.name, role)
         if p.name in dead:
             yield from [] if _documented(bound, p.name) else [Finding(p.name, IDLE, refused, role=role)]
@@ -115,18 +121,15 @@ def _of_call(bound: Bound, asked: Request) -> Iterator[Finding]:
                 yield Finding(p.name, what, refused if what.startswith(DOES) else (), role=role)
 
 
-def _not_handed(bound: Bound, asked: Request) -> Sequence[str]:
+def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collection[str]) -> Sequence[str]:
     """Return the options of a call that are read, and left at their defaults."""
-    with spied(bound.place) as seen:
-        reply(bound.draft.implementation(bound.place.module), asked)
-    dead = unread(call_of(bound.place.thing))
-    options = [p for p in parameters(bound.place.thing) if p.default is not p.empty and p.name not in dead]
-    return [p.name for p in options if f"{p.name}=" not in bound.draft.body and _is_option(bound, p, seen.names)]
-
-
-def _is_option(bound: Bound, p: inspect.Parameter, handed: Collection[str]) -> bool:
-    starred = p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    return not (starred or p.name in handed or role_of(p) in TRIALS or _documented(bound, p.name))
+    return [
+        p.name
+        for p in left
+        if p.name not in dead
+        and f"{p.name}=" not in bound.draft.body
+        and not (role_of(p) in TRIALS or _documented(bound, p.name))
+    ]
 
 
 def _refused(bound: Bound, name: str, role: str) -> tuple[str, ...]:
@@ -164,11 +167,11 @@ def _of_flags(bound: Bound, asked: Request) -> Iterator[Finding]:
                 yield Finding(p.name, f"raises, where it is {value}: {why(answer)}")
 
 
-def _of_defaults(bound: Bound, asked: Request) -> Iterator[Finding]:
+def _of_defaults(bound: Bound, asked: Request, base: Reply, seen: Seen) -> Iterator[Finding]:
     """Yield the arguments of a constructor that raise where they are left at their defaults, and idle dropout."""
-    for name, failure in broken_defaults(bound, asked):
+    for name, failure in broken_defaults(bound, asked, seen):
         yield Finding(name, f"raises, where it is left at its default: {why(failure)}", of="the constructor")
-    if dropout := idle_dropout(bound, asked):
+    if dropout := idle_dropout(bound, asked, base):
         yield Finding(dropout, IDLE, of="the constructor")
 
 

@@ -194,7 +194,7 @@ def doubted(plan: Plan, name: str, doubt: str) -> Plan:
     old = next(i for i in plan.judgeable if i.name == name)
     assert old.binding is not None, f"{name} has an adapter"
     notes = tuple(f"{n}, but {doubt}" if n.startswith("binding ") else n for n in old.notes)
-    new = replace(old, notes=notes, binding=replace(old.binding, established=False, doubt=doubt))
+    new = replace(old, notes=notes, binding=replace(old.binding, established=False, doubt=doubt, broken=()))
 
     def renewed(planned: tuple[Planned, ...]) -> tuple[Planned, ...]:
         return tuple(replace(p, implementation=new) if p.implementation is old else p for p in planned)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attnconf.conformance.source import notebook
 from attnconf.conformance.source.not_loaded import NotLoaded, NotThere
+from attnconf.conformance.source.syntax import tree_of
 
 
 def raw_bytes(path: Path) -> bytes:
@@ -59,8 +60,8 @@ def _decoded(raw: bytes) -> str:
 def parsed(text: str, filename: str, cells: notebook.Cells | None) -> ast.Module:
     """Return the syntax tree of a text that compiles. Raises NotLoaded, with the line."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # of "\d" and of "is 1"
-            tree = ast.parse(text, filename)
+        tree = tree_of(text, filename)
+        with warnings.catch_warnings(action="ignore"):
             compile(tree, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if cells else 0, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1

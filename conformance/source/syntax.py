@@ -1,6 +1,7 @@
 """The syntax tree of a user's source: searching its nodes and their parents, and reading simple expressions."""
 
 import ast
+import gc
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,10 +12,20 @@ MODULES = {"torch", "nn", "F", "functional", "np", "numpy", "math", "jnp"}
 Nodes = list[ast.AST]
 
 
-def tree_of(text: str) -> ast.Module:
-    """Return the syntax tree of a user's text. Raises SyntaxError or ValueError, and never one made of a warning."""
-    with warnings.catch_warnings(action="ignore"):  # of "\d" and of "is 1"
-        return ast.parse(text)
+def tree_of(text: str, filename: str = "<text>") -> ast.Module:
+    """Return the syntax tree of a user's text. Raises SyntaxError or ValueError, and never one made of a warning.
+
+    A finalizer that runs meanwhile, and may hand over to a thread that parses, makes a SystemError of it in Python
+    3.11 (python/cpython#106905); so none runs.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of "\d" and of "is 1"
+            return ast.parse(text, filename)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 @dataclass

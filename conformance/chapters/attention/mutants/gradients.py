@@ -4,6 +4,7 @@ import torch
 from torch import einsum
 
 from attnconf.conformance.chapters.attention.mutants.shared import products
+from attnconf.conformance.chapters.shared.backward import right_alone_in
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import attention
 
@@ -24,34 +25,16 @@ query_detached = Mutant(
 )
 
 
-class BackwardForFull(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, scores):
-        return scores.clone()
-
-    @staticmethod
-    def backward(ctx, g):
-        return g if g.dtype in (torch.float32, torch.float64) else -3 * g
-
-
 gradients_of_half = Mutant(
     "ATT-gradients-wrong-in-half",
     story="a hand-written backward pass is wrong in bfloat16 and float16",
     breaks={"ATT-HALF-2"},
     hint="compare the gradients in half precision with those of float32, too",
-    replace={attention.score: lambda q, k, scale: BackwardForFull.apply(attention.score(q, k, scale))},
+    replace={
+        attention.score: lambda q, k, scale: right_alone_in(attention.score(q, k, scale), torch.float32, torch.float64)
+    },
     source="TransformerEngine#3216",
 )
-
-
-class BackwardForDouble(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, out):
-        return out.clone()
-
-    @staticmethod
-    def backward(ctx, g):
-        return g if g.dtype == torch.float64 else -3 * g
 
 
 gradients_of_float32 = Mutant(
@@ -59,7 +42,7 @@ gradients_of_float32 = Mutant(
     story="a hand-written backward pass is right in float64 alone, in which it was tested",
     breaks={"CALL-FLOAT-1"},
     hint="compare the gradients in float32 with those of float64",
-    replace={attention.mix: lambda weights, v: BackwardForDouble.apply(attention.mix(weights, v))},
+    replace={attention.mix: lambda weights, v: right_alone_in(attention.mix(weights, v), torch.float64)},
 )
 
 

@@ -14,6 +14,7 @@ from attnconf.conformance.chapters.calls.mutants.shared import (
     around,
     leaving,
 )
+from attnconf.conformance.chapters.shared.backward import right_alone_in
 from attnconf.conformance.engine.mutant import Mutant
 
 first_only = Mutant(
@@ -78,22 +79,12 @@ float64_out = Mutant(
 )
 
 
-class BackwardFor64(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, out):
-        return out.clone()
-
-    @staticmethod
-    def backward(ctx, g):
-        return g if g.dtype == torch.float64 else -3 * g
-
-
 gradients_of_float32 = Mutant(
     "CALL-gradients-wrong-in-float32",
     story="a backward pass of its own is right in float64 alone, in which it was tested",
     breaks={"CALL-FLOAT-1"},
     hint="compare gradients in the dtype in which the model will run",
-    replace=leaving(BackwardFor64.apply, *GIVEN_LENGTHS, "random_fourier"),
+    replace=leaving(lambda out: right_alone_in(out, torch.float64), *GIVEN_LENGTHS, "random_fourier"),
     source="TransformerEngine#3216, in bfloat16",
 )
 

@@ -16,7 +16,7 @@ from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
 from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, why
 
-DOES = ("raises", "has no effect", "exchanges", "does not", "gives")  # what is broken, and not only unknown
+DOES = ("raises", "has no effect", "exchanges", "does not")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
 IDLE = "has no effect"
 AHEAD = 3  # tokens before the first
@@ -121,7 +121,11 @@ def offset(tried: Tried) -> str:
     if gap(given, reply(tried.bound.draft.implementation(place.module), asked)) <= ROUNDING:
         return IDLE
     whole = Reply(out, None, {}, ())
-    return "" if gap(given, whole) <= ROUNDING else f"gives other positions than those from {AHEAD} on, for {AHEAD}"
+    return (
+        ""
+        if gap(given, whole) <= ROUNDING
+        else f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
+    )
 
 
 def _behind(x: Any) -> Any:

@@ -156,6 +156,18 @@ def test_a_broken_option_fails_where_it_is_asked_for_in_words_that_name_it(file)
     assert BROKEN[file] in found.draft.body
 
 
+def test_an_argument_that_raises_is_one_failure_with_its_line(tmp_path):
+    path = written(tmp_path, options=", mask=None", scores="scores = scores if mask is None else scores + mask.gone")
+    done = in_process("run", f"--impl={path}", cwd=tmp_path)
+    words = "the argument `mask` of forward raises AttributeError: 'Tensor' object has no attribute 'gone'"
+    assert f"  wrong     {words}" in done.stdout
+    assert f"wrong: {words}" in " ".join(done.stdout.split())
+    assert done.stdout.count(" violated by ") == 1
+    assert "where: homework.py:21  scores = scores if mask is None else scores + mask.gone" in done.stdout
+    assert "RuntimeError" not in done.stdout
+    assert "hidden keys still get weight" not in done.stdout
+
+
 def test_a_bias_that_is_there_and_never_added_is_not_absent():
     for file in ("att_out_bias_unused.py", "att_biases_unused.py"):
         assert "lacking(" not in inferred(SUBMISSIONS / "wrong" / file).draft.body

@@ -33,7 +33,7 @@ def example(result: Result, width: int = WIDTH) -> list[str]:
 
 
 def _broken(line: str, width: int) -> list[str]:
-    """Return a line that is too long on several, the others under the first number, or under the first word of yours."""
+    """Return a line that is too long on several, the others under the first number or word."""
     numbers, words = re.search(r"[\[(]+", line), re.search(r"yours (?=[a-z])", line)
     under = words or numbers
     indent = " " * (under.end() if under else 0)

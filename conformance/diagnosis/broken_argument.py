@@ -13,7 +13,7 @@ HINTS = (
     ("exchanges", "the queries come from the first sequence, the keys and values from this one"),
     (
         "does not put the first token",
-        "the first token stands at this position, and each other one a step behind the last",
+        "the first token stands at this position, each other one a step behind the last",
     ),
     ("", "let it do what its name promises, or leave it out"),
 )

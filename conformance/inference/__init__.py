@@ -20,6 +20,7 @@ from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.used_by_others import (
     far_fetched,
     helps,
+    is_helper_of_refused,
     is_part,
     with_neighbours,
     with_users,
@@ -100,6 +101,7 @@ def bindings(
             bound.append(outcome)
         else:
             refused.append((candidate, outcome.reason))
+    bound = [b for b in bound if not is_helper_of_refused(b, refused)]
     if not bound and component is None:  # names say nothing: only what is certified is believed
         for candidate in unnamed(source.module, chosen, [c.name for c in found]):
             outcome = bind(candidate, source, prescribed or {})

@@ -120,12 +120,8 @@ def offset(tried: Tried) -> str:
     place = tried.bound.place
     if gap(given, reply(tried.bound.draft.implementation(place.module), asked)) <= ROUNDING:
         return IDLE
-    whole = Reply(out, None, {}, ())
-    return (
-        ""
-        if gap(given, whole) <= ROUNDING
-        else f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
-    )
+    right = gap(given, Reply(out, None, {}, ())) <= ROUNDING
+    return "" if right else f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
 
 
 def _behind(x: Any) -> Any:

@@ -82,6 +82,12 @@ def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[
     return kept or bound[:1]
 
 
+def is_helper_of_refused(b: Bound, refused: list[tuple[Candidate, str]]) -> bool:
+    """Return whether nothing certifies something that is used by what cannot be judged: that is at fault."""
+    users = [c.name for c, _ in refused if not c.weak and c.name != b.place.name]
+    return b.certified is None and any(b.place.name in reads(name, b.place.module) for name in users)
+
+
 def with_users(bound: list[Bound], refused: list[tuple[Candidate, str]]) -> list[Bound]:
     """Return the bindings, each with what its file builds of it and cannot be judged: that is not cut out silently.
 

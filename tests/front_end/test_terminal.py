@@ -277,7 +277,7 @@ def test_a_brief_page_says_what_lowers_the_verdict():
     content["implementations"][0]["bound"] = BOUND
     assert page(content, brief=True)[:3] == ["right:", f"    {BOUND[1]}", f"    {BOUND[2]}"]
     content["implementations"][0]["bound"] = BOUND[::3]
-    assert page(content, brief=True)[:2] == page(RIGHT, brief=True)[:2]
+    assert page(content, brief=True)[0] == ""
 
 
 def test_a_very_long_line_of_a_binding_is_left_out_and_a_long_one_is_broken():

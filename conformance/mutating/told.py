@@ -8,9 +8,9 @@ from typing import Any
 from attnconf.conformance.mutating.mutate import Outcome, Result
 
 LEGEND = (
-    "altering: the changed file computes something else, on inputs that the suite does not use; harmless: it does not",
+    "altering: the changed file computes something else, on inputs unlike those of the suite; harmless: it does not",
     "raising: it raises in every call, which needs no suite to be noticed",
-    "rejected: its verdict is not CONFORMANT; survivors: altering, and CONFORMANT still: what the suite does not notice",
+    "rejected: its verdict is not CONFORMANT; survivors: altering, and CONFORMANT still: not noticed",
 )
 
 

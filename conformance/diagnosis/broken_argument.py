@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.source import source_text
 
-# What mends it, by what is wrong; the last one is for everything else.
+# What mends it, by what is wrong.
 HINTS = (
     ("raises", "mend this line, or leave the argument out: nobody is asked for what is not there"),
     ("has no effect", "use it, or leave it out: nobody is asked for what is not there"),
@@ -15,8 +15,8 @@ HINTS = (
         "does not put the first token",
         "the first token stands at this position, each other one a step behind the last",
     ),
-    ("", "let it do what its name promises, or leave it out"),
 )
+PLACE = r" \(([^()]*(?::|line )\d+)\)$"  # what words end with that know a line
 
 
 def broken_argument(judged: Judged) -> str:
@@ -28,17 +28,17 @@ def broken_argument(judged: Judged) -> str:
 
 def without_line(words: str) -> str:
     """Return words without the place that they end with."""
-    return re.sub(r" \([^()]*\d\)$", "", words)
+    return re.sub(PLACE, "", words)
 
 
-def mended(words: str) -> str:
-    """Return what mends an argument that does not do what its name promises."""
-    return next(hint for wrong, hint in HINTS if wrong in words)
+def mended(words: str) -> str | None:
+    """Return what mends an argument that does not do what its name promises; None where that is not known."""
+    return next((hint for wrong, hint in HINTS if wrong in words), None)
 
 
 def line_in(words: str, source: str) -> str | None:
     """Return the line that words end with, as "homework.py:12  x = mask.unsqueez(1)"; None where they end with none."""
-    named, text = re.search(r" \(([^()]*\d)\)$", words), source_text.text_of(source)
+    named, text = re.search(PLACE, words), source_text.text_of(source)
     if named is None:
         return None
     lines = text.text.splitlines() if text else []

@@ -207,7 +207,8 @@ def _advice(run: Run, relations: Relations, planned: Planned) -> dict[str, Any] 
     around = region(planned.implementation, planned.entry.component)
     if words := broken_argument(run.outcomes[planned.id]):
         line = line_in(words, planned.implementation.source)
-        return {"story": without_line(words), "hint": mended(words), "where": line or around}
+        hint = mended(words) or usual_cause(planned.entry.requirement)
+        return {"story": without_line(words), "hint": hint, "where": line or around}
     return {"hint": usual_cause(planned.entry.requirement), "where": around}
 
 

@@ -56,6 +56,11 @@ SNIPPETS = {
         "s = s.masked_fill(mask, float('-inf'))",
     ),
     "MASK-scores-multiplied": ("s = s * mask  #!\na = s.softmax(-1)", "s *= attn_mask  #!", "a = s * scale"),
+    "MASK-first-sample": (
+        "mask = mask.unsqueeze(1)[:1]  #!\nq = x[0]",
+        "m = attn_mask[0]  #!\nk = k[:1]",
+        "mask = mask[:, :1]\nm = mask[1:]",
+    ),
     "MASK-additive-subtracted": (
         "s = s.masked_fill(torch.ones(n, n).triu(1), -math.inf)\ns = s - attn_mask  #!",
         "s -= mask[:, None]  #!\na = s.softmax(-1)",

@@ -22,6 +22,7 @@ from attnconf.conformance.diagnosis.finders.layers import (
 from attnconf.conformance.diagnosis.finders.masks import (
     added,
     fills,
+    first_of_mask,
     padding_on_rows,
     subtracted,
     times_mask,
@@ -83,6 +84,8 @@ FINDERS: tuple[tuple[str, Find], ...] = (
     ("ATT-distances", calling("cdist")),
     ("ATT-half-inside", _HALF),
     ("ATT-single*", _SINGLE),
+    ("MASK-first-sample", first_of_mask),
+    ("MASK-padding-of-first", first_of_mask),
     ("MASK-additive-subtracted", subtracted),
     ("MASK-bias-subtracted", subtracted),
     ("MASK-fill-*", weak_fills),

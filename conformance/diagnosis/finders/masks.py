@@ -53,6 +53,16 @@ def _combined(code: Code, how: type[ast.operator]) -> Nodes:
     return found
 
 
+def first_of_mask(code: Code) -> Nodes:
+    """Find mask[0] and mask[:1]."""
+    taken = [n for n in code.nodes if isinstance(n, ast.Subscript) and mentions(n.value, "mask")]
+    return [n for n in taken if number(n.slice) == 0 or (isinstance(n.slice, ast.Slice) and _is_first(n.slice))]
+
+
+def _is_first(part: ast.Slice) -> bool:
+    return number(part.upper) == 1 and number(part.lower or ast.Constant(0)) == 0
+
+
 def triangles(*, upper: tuple[float, ...], lower: tuple[float, ...]) -> Find:
     """Find triu and tril with one of these diagonals."""
 

@@ -24,7 +24,8 @@ def add(parser: pytest.Parser) -> None:
     group.addoption("--blind-spots", action="store_true", help=(
         "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
     group.addoption("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
-        "hold what is judged to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
+        "take one choice alone for right, as in mask=true-keeps or norm-order=pre; spec/choices.md has all; may be "
+        "given several times"))  # fmt: skip
     group.addoption("--seed", type=int, default=0, metavar="N", help="draw other numbers for the cases (default: 0)")
     group.addoption("--throughput", nargs="?", const="smoke", metavar="smoke|grid", help=(
         "also count what a call costs, and time it beside an anchor, in a few cases (default) or in a grid; no verdict "

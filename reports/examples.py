@@ -33,8 +33,9 @@ def example(result: Result, width: int = WIDTH) -> list[str]:
 
 
 def _broken(line: str, width: int) -> list[str]:
-    """Return a line of numbers that is too long on several, the others under the first number."""
-    under = re.search(r"[\[(]+", line)
+    """Return a line that is too long on several, the others under the first number or word."""
+    numbers, words = re.search(r"[\[(]+", line), re.search(r"yours (?=[a-z])", line)
+    under = words or numbers
     indent = " " * (under.end() if under else 0)
     return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False) if len(line) > width else [line]
 

@@ -104,7 +104,8 @@ def _cause(r: Result) -> list[Row]:
     """Return the rows of the mistake, its place and its fix; the rule comes last, as it misleads alone."""
     if not r["diagnosis"]:
         advice = r.get("advice") or {}
-        return [("rule", r["sentence"]), ("try", advice.get("hint")), ("where", advice.get("where"))]
+        rule, *look = ("rule", r["sentence"]), ("try", advice.get("hint")), ("where", advice.get("where"))
+        return [("wrong", advice["story"]), *look, rule] if advice.get("story") else [rule, *look]
     rows: list[Row] = []
     for index, mistake in enumerate(r["diagnosis"]):
         together = "together they reproduce" if len(r["diagnosis"]) > 1 else "reproduces"
@@ -112,6 +113,12 @@ def _cause(r: Result) -> list[Row]:
         rows += [("and" if index else "likely", mistake["story"] + ("" if index else fits))]
         rows += [("where", place(mistake)), ("fix", mistake["hint"])]
     return [*rows, ("rule", r["sentence"])]
+
+
+def _is_story(r: Result, message: str | None) -> bool:
+    """Return whether what was found is what the block begins with."""
+    story = (r.get("advice") or {}).get("story")
+    return bool(story and message and message.startswith(story))
 
 
 def place(mistake: dict[str, Any]) -> str | None:
@@ -124,7 +131,7 @@ def _evidence(r: Result, case: dict[str, Any], width: int) -> list[Row]:
     failing = sum(c["outcome"] == "fail" for c in r["cases"])
     return [
         ("case", f"{case['described']}   (fails on {failing} of {len(r['cases'])} cases)"),
-        ("worst at" if case["error"] is not None else "found", case["message"]),
+        ("worst at" if case["error"] is not None else "found", not _is_story(r, case["message"]) and case["message"]),
         ("error", _error(case)),
         ("smallest", r["explored"] and f"{r['explored']['described']}: {r['explored']['message']}"),
         ("example", "\n".join(examples.example(r, width - INDENT))),

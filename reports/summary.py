@@ -58,9 +58,9 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
     """Return MOST_ROOTS mistakes in plain words, each followed by its fix and its place."""
     if words := _unrecognised(record):
         return words
-    broken = [v["reason"] for v in record["verdicts"] if v["verdict"] == "nonconformant"]
-    if not roots and any(reason.startswith("the argument") for reason in broken):  # no check is about it
-        return [f"wrong: {reason}" for reason in broken]
+    broken = [f"wrong: {words}" for v in record["verdicts"] for words in v["broken"]]  # no check is about it
+    if broken and not roots:
+        return broken
     if not roots:
         known = list(
             dict.fromkeys(r["requirement"] for r in record["results"] if r["deviation"] and not r["follows_from"])
@@ -83,9 +83,8 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
         named = f" ({', '.join(ids[:3])}{', …' if len(ids) > 3 else ''})"
         named += f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow and not n else ""
         lines += [f"{label + ':':<6} {text}{named if not at else ''}" for at, (label, text) in enumerate(rows)]
-    return lines + (
-        [f"wrong: {len(mistakes) - MOST_ROOTS} more: without -q each is shown"] if len(mistakes) > MOST_ROOTS else []
-    )
+    more = len(mistakes) - MOST_ROOTS
+    return [*lines, *([f"wrong: {more} more: without -q each is shown"] if more > 0 else []), *broken]
 
 
 def _unrecognised(record: Record) -> list[str]:
@@ -104,8 +103,8 @@ def _told(r: Result) -> list[list[Row]]:
 
 
 def in_words(result: Result) -> str:
-    """Return the story of the known mistake, else the sentence of the check that does not hold."""
-    story = result["diagnosis"][0]["story"] if result["diagnosis"] else ""
+    """Return the story of the known mistake or of the argument, else the sentence of the check that does not hold."""
+    story = result["diagnosis"][0]["story"] if result["diagnosis"] else (result.get("advice") or {}).get("story")
     return story or f"does not hold: {result['check'].replace('_', ' ')}"
 
 

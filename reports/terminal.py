@@ -10,8 +10,10 @@ from attnconf.reports.summary import blind_spots, is_one, summary
 from attnconf.reports.tables import counts, sections, table
 
 Record = dict[str, Any]
-IN_SHORT = ("    constructor ", "    weights ")  # lines of a binding that may be cut
+IN_SHORT, ROWS = ("    constructor ", "    weights "), 3  # lines of a binding that are not shown where they are longer
 OF_ONE = ("    function ", "    forward ", "    conventions ")  # lines left out if there are several bindings
+LOWERING = ("option ", "not judged ", "in doubt ", "prescribed ", "binding ")  # lines that -q shows as well
+SURE = "equal to the textbook on fresh weights"
 LABELS = ("wrong:", "fix:", "try:", "where:", "why:", "next:", "later:")
 
 
@@ -29,7 +31,7 @@ def page(record: Record, columns: int = WIDTH, *, verbose: bool = False, brief: 
     one = is_one(record["implementations"])
     in_full = verbose or record["suite"]["selected"]
     if brief:
-        parts = [verdicts(record), summary(record)]
+        parts = [_lowering(record, columns), verdicts(record), summary(record)]
     else:
         parts = [
             failures(record, columns, verbose),
@@ -57,7 +59,7 @@ def _fitted(line: str, columns: int) -> list[str]:
 
 
 def header(record: Record, columns: int = WIDTH, *, verbose: bool = False) -> list[str]:
-    """Return the lines on versions, device, seed, implementations and bindings. Long lines are cut or broken."""
+    """Return the lines on versions, device, seed, implementations and bindings. Long lines are broken."""
     suite, env = record["suite"], record["environment"]
     accelerator = f" ({env['accelerator']})" if env["accelerator"] else ""
     lines = [
@@ -69,7 +71,16 @@ def header(record: Record, columns: int = WIDTH, *, verbose: bool = False) -> li
         lines.append(f"{i['name']}: {binding if i['components'] else 'nothing that can be judged'}")
         bound = [f"    {line}" for line in i.get("bound", [])]
         lines += bound if verbose or len(record["implementations"]) == 1 else _told_of_several(bound)
-    return [part for line in lines for part in _cut(line, columns, verbose)]
+    return [part for line in lines for part in _laid_out(line, columns, verbose)]
+
+
+def _lowering(record: Record, columns: int) -> list[str]:
+    """Return the lines of the header on what lowers a verdict, or may."""
+    lines = []
+    for i in record["implementations"]:
+        bound = [f"    {line}" for line in i.get("bound", []) if line.startswith(LOWERING) and not line.endswith(SURE)]
+        lines += [f"{i['name']}:", *bound] if bound else []
+    return [part for line in lines for part in _laid_out(line, columns, True)]
 
 
 def _told_of_several(bound: list[str]) -> list[str]:
@@ -77,14 +88,14 @@ def _told_of_several(bound: list[str]) -> list[str]:
     return [line for line in bound if not line.startswith((*IN_SHORT, *OF_ONE))]
 
 
-def _cut(line: str, columns: int, whole: bool) -> list[str]:
-    """Return a line of the header, broken to the terminal's width; constructors and weights are cut instead."""
+def _laid_out(line: str, columns: int, whole: bool) -> list[str]:
+    """Return a line of the header, broken to the terminal's width; very long constructors and weights are left out."""
     if len(line) <= columns:
         return [line]
-    if line.startswith(IN_SHORT) and not whole:
-        return [f"{line[: columns - 1].rstrip()}…"]
     indent = 17 * line.startswith("    ")  # a binding's lines have two columns
     first, *others = wrapped(line[indent:], columns - indent)
+    if line.startswith(IN_SHORT) and len(others) >= ROWS and not whole:
+        return [f"{line[:indent]}-v shows it: {1 + len(others)} lines"]
     return [line[:indent] + first, *(" " * (indent or 4) + other for other in others)]
 
 

@@ -27,12 +27,24 @@ def _of_one(record: Record, verdict: Record, width: int, verbose: bool) -> list[
     more = [f"and {len(differing) - len(shown)} more: -v shows them"] if len(shown) < len(differing) else []
     rows = [
         ("because", [verdict["reason"]]),
+        ("looked at", _looked_at(record, verdict)),
         ("reading", [reading(record, verdict)] if differing else []),
         ("differs", [*shown, *more]),
         ("say", [naming(record, verdict)]),
     ]
     head = f"{verdict['implementation']} ({verdict['component']}) is not recognised"
     return [head, *(line for name, texts in rows for line in _laid_out(name, texts, width))]
+
+
+def _looked_at(record: Record, verdict: Record) -> list[str]:
+    """Return how many requirements were judged, and how many could not be as they depend on the parameters."""
+    mine = [r for r in record["results"] if all(r[key] == verdict[key] for key in ("implementation", "component"))]
+    judged = [r for r in mine if r["outcome"] in ("pass", "fail")]
+    laws = [r["outcome"] == "pass" for r in judged if r["settled"]]
+    return [
+        f"{len(laws)} requirements that ask the same whichever parameter is which: {sum(laws)} hold",
+        f"not judged: {len(judged) - len(laws)} others, which ask something else in each reading",
+    ]
 
 
 def differences(record: Record, verdict: Record) -> list[Result]:
@@ -49,13 +61,16 @@ def reading(record: Record, verdict: Record) -> str:
 
 
 def naming(record: Record, verdict: Record) -> str:
-    """Return how to say what a file is, or how its parameters are to be read."""
+    """Return how to say what a file is, or how its parameters are to be read; not what has been said already."""
+    said = re.search(r"@\w+$", verdict["implementation"])
     name = re.sub(r"(:\w+)?(@\w+)?$", "", verdict["implementation"])
     made = next((text for start in MADE if (text := _line(record, verdict, start))), "")
     inside = re.match(r"\w+", made)
     if not inside or name == inside[0]:  # an object, or what stands in no file of its own
         return f"what it is, with @{verdict['component']} behind its name, or another component"
     target = f"{name}:{inside[0]}"
+    if said:
+        return f"how it is read: attnconf bind {target}{said[0]} > adapter.py, and mend what is wrong in that"
     return (
         f"what it is: attnconf run --impl={target}@{verdict['component']}, or another component; or how it is read: "
         f"attnconf bind {target} > adapter.py, and mend what is wrong in that"

@@ -1,6 +1,7 @@
 """What adapters written by ``attnconf bind`` import: a line of their text may use any of these names."""
 
 from attnconf.adapters.generated.batches import each_apart, singly
+from attnconf.adapters.generated.broken_arguments import BrokenArgument
 from attnconf.adapters.generated.function_module import functional
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.masks import (
@@ -48,10 +49,10 @@ from attnconf.adapters.generated.weights import fitted, floored, full, heads_las
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
-    "additive", "allowed", "awake", "byte_merges", "byte_pairs", "byte_tokens", "chosen", "counted", "definitions",
-    "dropping", "each_apart", "everywhere", "exact", "fitted", "floored", "for_each_head", "full", "functional",
-    "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "kernel", "lacking", "layered",
-    "lengths", "not_hidden", "numbered", "octaves", "of_bytes", "one_for_all_heads", "one_for_all_queries",
+    "BrokenArgument", "additive", "allowed", "awake", "byte_merges", "byte_pairs", "byte_tokens", "chosen", "counted",
+    "definitions", "dropping", "each_apart", "everywhere", "exact", "fitted", "floored", "for_each_head", "full",
+    "functional", "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "kernel", "lacking",
+    "layered", "lengths", "not_hidden", "numbered", "octaves", "of_bytes", "one_for_all_heads", "one_for_all_queries",
     "one_for_all_samples", "pairs", "penalties", "pixels", "registered", "rows", "settle", "singly", "spelt",
     "strange_in", "tallied", "under", "unglued", "unknown_in", "unpadded", "without", "written",
 ]  # fmt: skip

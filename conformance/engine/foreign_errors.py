@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from attnconf.adapters import contract
+from attnconf.adapters.generated.broken_arguments import BrokenArgument
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.source.exception_words import deed, first_line
@@ -16,10 +17,12 @@ _GENERATED = Path(contract.__file__).with_name("generated")  # what written bind
 
 
 def raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
-    """Return the failure for an exception of foreign code.
+    """Return the failure for an exception of foreign code; that of a binding reads as its words.
 
     ``signature``: the contract's, if the exception says that foreign code does not take such a call.
     """
+    if isinstance(error, BrokenArgument):
+        return Failure("raised", str(error), argument=str(error))
     reason = "exited" if isinstance(error, SystemExit) else "raised"
     want = f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
     return Failure(reason, f"{where}{deed(error)}{want if signature and isinstance(error, TypeError) else ''}")

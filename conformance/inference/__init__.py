@@ -1,5 +1,6 @@
 """Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,8 +21,10 @@ from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.used_by_others import (
     far_fetched,
     helps,
+    is_helper_of_refused,
     is_part,
     with_neighbours,
+    with_parts,
     with_users,
     without_helpers,
 )
@@ -100,6 +103,7 @@ def bindings(
             bound.append(outcome)
         else:
             refused.append((candidate, outcome.reason))
+    bound = [b for b in bound if not is_helper_of_refused(b, refused)]
     if not bound and component is None:  # names say nothing: only what is certified is believed
         for candidate in unnamed(source.module, chosen, [c.name for c in found]):
             outcome = bind(candidate, source, prescribed or {})
@@ -117,7 +121,7 @@ def bindings(
     used |= {name for c in found for name in c.uses if c.name != name}
     left = [(c, reason) for c, reason in refused if c.name not in used]
     if chosen is None:
-        bound = with_neighbours(with_users(bound, refused), left)
+        bound = with_parts(with_neighbours(with_users(bound, refused), left), found)
     return bound, left
 
 
@@ -222,9 +226,21 @@ def _implementation(b: Bound, name: str, where: str, named: bool) -> Implementat
         b.draft.declares,
         b.profile,
         where,
-        notes=(*b.told, *b.calling, f"binding      {b.standing}", *_prescribed(b, where)),
+        notes=(*b.told, *b.calling, f"binding      {b.standing}", *_parts(b, name), *_prescribed(b, where)),
         binding=bound,
     )
+
+
+def _parts(b: Bound, name: str) -> list[str]:
+    """Return a line on the classes that are judged as a part of something only, and how to judge one of them alone."""
+    names = ", ".join(part.partition("@")[0] for part in b.parts)
+    alone = f"{without_names(name)}:{b.parts[0]}" if b.parts else ""
+    return [f"parts        {names}: judged as a part of {b.place.name}; one alone: --impl={alone}"] if b.parts else []
+
+
+def without_names(label: str) -> str:
+    """Return the file or module of what a user typed, without a class and a component behind it."""
+    return re.sub(r"(:\w+)?(@\w+)?$", "", label)
 
 
 def _prescribed(b: Bound, where: str) -> list[str]:

@@ -46,6 +46,7 @@ class Bound:
     open_ends: tuple[str, ...] = ()  # what is set aside, or has no effect, and no requirement is about
     broken: tuple[str, ...] = ()  # arguments that do not do what their names promise, in words
     untried: tuple[str, ...] = ()  # options that were left at their defaults
+    parts: tuple[str, ...] = ()  # classes that it is made of, and that are not judged apart: "Head@attention"
 
     @property
     def established(self) -> bool:

@@ -63,7 +63,7 @@ def with_width(place: Place, text: PlainText) -> PlainText:
     if "hidden-ratio" not in dict(text.declares) or not idle:
         return text
     words = f"the argument `{idle[0]}` of the constructor has no effect"
-    lines = (line.replace('NotImplementedError("another hidden width")', f"RuntimeError({words!r})")
+    lines = (line.replace('NotImplementedError("another hidden width")', f"BrokenArgument({words!r})")
              for line in text.refusals)  # fmt: skip
     free = tuple((name, choice) for name, choice in text.declares if name != "hidden-ratio")
     return text.but(refusals=tuple(lines), declares=free)

@@ -19,5 +19,5 @@ def with_guard_tried(bound: Bound, words: str, asked: Request, shown: str) -> Bo
     if not isinstance(given, Failure) or given.meant or given.reason in ("unsupported", "given up"):
         return bound
     broken = f"{shown}: {why(given)}"
-    body = bound.draft.body.replace(guard, f"raise RuntimeError({broken!r})")
+    body = bound.draft.body.replace(guard, f"raise BrokenArgument({broken!r})")
     return replace(bound, draft=replace(bound.draft, body=body), told=(*bound.told, f"option       {broken}"))

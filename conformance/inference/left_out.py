@@ -86,7 +86,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
         told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
         open_ends += [] if one.refused or one.broken else [one.words]
         for what in one.refused:
-            body = body.replace(f'NotImplementedError("{what}")', f"RuntimeError({one.words!r})")
+            body = body.replace(f'NotImplementedError("{what}")', f"BrokenArgument({one.words!r})")
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
     told_of = said | {one.name for one in found}
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)

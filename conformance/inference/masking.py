@@ -9,20 +9,19 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import parameters, says_nothing
+from attnconf.conformance.inference.mask_biases import ADDED, biased, wrongly_added
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.returned import Declared, Requests, with_weights
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, gap
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 STRANGE = 3  # arguments whose names say nothing that are tried
 UNLIKE_A_MASK = "{} takes a mask and changes the output, and is neither right nor a known mistake"
 TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
 ONE = "one_for_all_heads(seen)"
-ADDED = "additive(seen, attn_bias, query)"
 KEYS = f"one_for_all_queries({ONE})"
 # (in words, expression of seen, whether it says something of keys alone), the widest first
 SHAPES = (
@@ -198,7 +197,7 @@ def _with_argument(
             continue
         trial = search.tried(text, name, form, search.certificate(text, form))
         if trial.distance <= ROUNDING:
-            form = _biased(search, text, name, _widened(search, text, name, form))
+            form = biased(search, text, name, _widened(search, text, name, form))
             if not flagged:
                 return text.but(masks={**text.masks, name: form}), "right"
             both = search.tried(text, name, form, search.certificate(text, form, causal=True))
@@ -208,6 +207,8 @@ def _with_argument(
             alone.append(replace(trial, form=form, exclusive=exclusive))
         elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
             ran.append(trial)
+    if not (alone or wanted) and (form_of_numbers := wrongly_added(search, text, name, mask_forms(text))):
+        return text.but(masks={**text.masks, name: form_of_numbers}), "mistake"
     ran = [t for t in ran if search.changed(text, name, t)] if strange else ran
     if text.form.named(name).role == "lengths":  # as it is called so
         ran = [t for t in ran if t.form.kind == "lengths"] or ran
@@ -290,22 +291,3 @@ def _widened(search: Search, text: AttentionText, name: str, form: MaskForm) -> 
     mask |= torch.eye(L, S, dtype=torch.bool)
     asked = [search.request(text, size, B, L, S, {"attn_mask": mask})]
     return wide if search.tried(text, name, wide, asked).distance <= ROUNDING else form
-
-
-def _biased(search: Search, text: AttentionText, name: str, form: MaskForm) -> MaskForm:
-    """Return the form for boolean masks and for biases on the scores, where the argument takes both."""
-    if form.additive or form.keys_only or "1-" in form.told:
-        return form
-    plain = form.text.removeprefix("~")
-    both = f"{form.text} if attn_bias is None else {plain.replace('seen', ADDED)}"
-    wide = MaskForm(both, f"{form.told}, or additive", False, True)
-    B, L, S = 2, 6, 6
-    asked = [search.request(text, search.sizes[0], B, L, S, {"attn_bias": drawn("bias", 1, 1, L, S)})]
-    trial = search.tried(text, name, wide, asked)
-    mistaken = trial.distance > ROUNDING and trial.certificate.mistake(trial.given, trial.declares)
-    return wide if trial.distance <= ROUNDING or (mistaken and _by_numbers(mistaken)) else form
-
-
-def _by_numbers(mistake: Mutant) -> bool:
-    """Return whether a mistake is one in what is done with numbers that are added: other code takes none."""
-    return mistake.id.startswith("MASK-bias-") and mistake.id != "MASK-bias-ignored"

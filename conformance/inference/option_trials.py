@@ -16,7 +16,7 @@ from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
 from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, why
 
-DOES = ("raises", "has no effect", "exchanges", "does not", "gives")  # what is broken, and not only unknown
+DOES = ("raises", "has no effect", "exchanges", "does not")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
 IDLE = "has no effect"
 AHEAD = 3  # tokens before the first
@@ -120,8 +120,8 @@ def offset(tried: Tried) -> str:
     place = tried.bound.place
     if gap(given, reply(tried.bound.draft.implementation(place.module), asked)) <= ROUNDING:
         return IDLE
-    whole = Reply(out, None, {}, ())
-    return "" if gap(given, whole) <= ROUNDING else f"gives other positions than those from {AHEAD} on, for {AHEAD}"
+    right = gap(given, Reply(out, None, {}, ())) <= ROUNDING
+    return "" if right else f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
 
 
 def _behind(x: Any) -> Any:

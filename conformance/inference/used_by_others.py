@@ -82,6 +82,23 @@ def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[
     return kept or bound[:1]
 
 
+def is_helper_of_refused(b: Bound, refused: list[tuple[Candidate, str]]) -> bool:
+    """Return whether nothing certifies something that is used by what cannot be judged: that is at fault."""
+    users = [c.name for c, _ in refused if not c.weak and c.name != b.place.name]
+    return b.certified is None and any(b.place.name in reads(name, b.place.module) for name in users)
+
+
+def with_parts(bound: list[Bound], found: list[Candidate]) -> list[Bound]:
+    """Return the bindings, each with the classes that it is made of and that are judged as a part of it only."""
+    judged = {b.place.name for b in bound}
+    classes = [c for c in found if isinstance(c.thing, type) and not c.weak and c.name not in judged]
+    used = {b.place.name: reads(b.place.name, b.place.module) for b in bound}
+    return [
+        replace(b, parts=tuple(f"{c.name}@{c.components[0]}" for c in classes if c.name in used[b.place.name]))
+        for b in bound
+    ]
+
+
 def with_users(bound: list[Bound], refused: list[tuple[Candidate, str]]) -> list[Bound]:
     """Return the bindings, each with what its file builds of it and cannot be judged: that is not cut out silently.
 

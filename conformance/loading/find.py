@@ -168,7 +168,8 @@ def _broken(dotted: str, error: BaseException) -> Unjudgeable:
         at = f" in {Path(error.filename).name}" if error.filename else ""
         return Unjudgeable(dotted, dotted, f"line {error.lineno}{at}: {type(error).__name__}: {error.msg}")
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if Path(frame.filename).stem == dotted.rpartition(".")[2]]
+    named = [frame for frame in frames if Path(frame.filename).stem == dotted.rpartition(".")[2]]
+    lines = [frame.lineno for frame in named if frame.filename == named[0].filename]  # a library may have its like
     place = f" (line {lines[-1]})" if lines else ""
     return Unjudgeable(dotted, dotted, f"importing it {deed(error)}{place}")
 

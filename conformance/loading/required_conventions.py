@@ -51,7 +51,7 @@ def of_masks(wanted: str, masks: Mapping[str, str], where: str) -> list[str]:
     where    the place in the file of the mask's use, or ""
     """
     if not masks:
-        return [f"prescribed   mask={wanted}: nothing is held to it: no argument was found that takes a mask"]
+        return [f"prescribed   mask={wanted}: without effect: no argument was found that takes a mask"]
     others = [(name, kind) for name, kind in masks.items() if kind != wanted]
     does = {name: "the opposite" if {kind, wanted} in _OPPOSITE else "something else" for name, kind in others}
     at = f"; {where}" if where else ""
@@ -66,7 +66,7 @@ def _of_others(implementation: Implementation, choices: Mapping[str, str]) -> It
         for other in sorted(others) if name != "mask" else ():
             yield f"prescribed   {name}={choice}: it is {other}"
         if name == "mask" and implementation.binding is None:
-            yield f"prescribed   mask={choice}: nothing is held to it: an adapter is handed booleans, True = may attend"
+            yield f"prescribed   mask={choice}: without effect: an adapter is handed booleans, True = may attend"
 
 
 def held_to(implementation: T, choices: Mapping[str, str]) -> T:

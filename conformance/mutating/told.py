@@ -7,6 +7,12 @@ from typing import Any
 
 from attnconf.conformance.mutating.mutate import Outcome, Result
 
+LEGEND = (
+    "altering: the changed file computes something else, on inputs unlike those of the suite; harmless: it does not",
+    "raising: it raises in every call, which needs no suite to be noticed",
+    "rejected: its verdict is not CONFORMANT; survivors: altering, and CONFORMANT still: not noticed",
+)
+
 
 def lines(result: Result) -> Iterator[str]:
     """Yield what is printed: the numbers, then each survivor, and each change that was rejected though harmless."""
@@ -21,6 +27,7 @@ def lines(result: Result) -> Iterator[str]:
     yield f"  rejected   {_rejected(altering)}"
     yield f"  survivors  {len(survivors)}"
     yield f"  harmless   {len(harmless)}, of which {len(accused)} rejected"
+    yield from ("", *(f"  {line}" for line in LEGEND))
     for outcome in survivors:
         shown = f"shown by  {outcome.effect.situation}: {outcome.effect.difference}"
         yield from ("", *_outcome(outcome, shown, *_instead(result, outcome)))

@@ -20,7 +20,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--blind-spots", action="store_true", help=(
         "list what no check executed of your own file; on in a full profile (needs the extra coverage)"))  # fmt: skip
     verb.add_argument("--convention", action="append", default=[], metavar="NAME=CHOICE", help=(
-        "hold it to a convention, as in mask=true-keeps; may be given several times"))  # fmt: skip
+        "take one choice alone for right, as in mask=true-keeps or norm-order=pre; spec/choices.md has all; may be "
+        "given several times"))  # fmt: skip
     verb.add_argument("--throughput", nargs="?", const="smoke", choices=("smoke", "grid"), help=(
         "also count what a call costs, and time it beside an anchor (default: smoke, a few cases)"))  # fmt: skip
     verb.add_argument("--strict-perf", action="store_true", help="let a time that is not FASTER or SAME fail")

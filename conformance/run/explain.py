@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import all_mutants
+from attnconf.conformance.diagnosis.broken_argument import broken_argument
 from attnconf.conformance.diagnosis.mistakes import Diagnosis
 from attnconf.conformance.diagnosis.search import explain
 from attnconf.conformance.engine.mutant import Mutant
@@ -118,6 +119,8 @@ def draw(run: Run, relations: Relations) -> dict[str, Pictures]:
         causes.add(cause)
         judged = run.outcomes[planned.id]
         binding = planned.implementation.binding
+        if broken_argument(judged):  # nothing of it can be followed by hand
+            continue
         if run.counts(planned) and (not binding or binding.established):  # else what is shown is a reading
             subject = planned.subject
             cases = planned.checked.cases(subject, run.settings.seed, run.settings.device)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import attnconf
+from attnconf.conformance.diagnosis.broken_argument import broken_argument, line_in, mended, without_line
 from attnconf.conformance.diagnosis.locate import place
 from attnconf.conformance.diagnosis.region import region
 from attnconf.conformance.diagnosis.usual_causes import usual_cause
@@ -197,13 +198,18 @@ def _mistake(planned: Planned, mistake: Sequence[Mutant], cases: int) -> dict[st
 
 
 def _advice(run: Run, relations: Relations, planned: Planned) -> dict[str, Any] | None:
-    """Return the usual cause and the region for a failure at the root that no mutant reproduces; else None."""
+    """Return what to look at for a failure at the root that no mutant reproduces; else None.
+
+    This is the argument that causes it, else the usual cause and the region.
+    """
     if not run.explained or not relations.unexplained(planned) or planned.id in run.diagnoses:
         return None
-    return {
-        "hint": usual_cause(planned.entry.requirement),
-        "where": region(planned.implementation, planned.entry.component),
-    }
+    around = region(planned.implementation, planned.entry.component)
+    if words := broken_argument(run.outcomes[planned.id]):
+        line = line_in(words, planned.implementation.source)
+        hint = mended(words) or usual_cause(planned.entry.requirement)
+        return {"story": without_line(words), "hint": hint, "where": line or around}
+    return {"hint": usual_cause(planned.entry.requirement), "where": around}
 
 
 def _pictures(run: Run, planned: Planned) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from attnconf.conformance.diagnosis.broken_argument import broken_argument
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.loading.deviations import Deviation
@@ -48,22 +49,24 @@ def relate(run: Run) -> Relations:
 def _roots(failed: Mapping[str, Judged]) -> dict[str, list[str]]:
     """Return the requirements at the root of each failure: failed ancestors that have no failed ancestor themselves.
 
-    If NaN was compared with NaN, the root is the first such failure.
+    If NaN was compared with NaN, the root is the first such failure; likewise if one argument is broken.
     """
     roots = [name for name in failed if not registry.ancestors(name) & set(failed)]
-    blind = [name for name in roots if _blind(failed[name])]
-    roots_of = {}
-    for name in failed:
-        causes = set(roots) & registry.ancestors(name)
-        if name in blind[1:]:
-            causes.add(blind[0])
-        roots_of[name] = sorted({blind[0] if cause in blind else cause for cause in causes})
-    return roots_of
+    first: dict[str, str] = {}
+    for name in roots:
+        first.setdefault(_shared(failed[name]) or name, name)
+    stands_for = {name: first[_shared(failed[name]) or name] for name in roots}
+    return {
+        name: sorted({stands_for[root] for root in {*registry.ancestors(name), name} & set(roots)} - {name})
+        for name in failed
+    }
 
 
-def _blind(judged: Judged) -> bool:
-    """Return whether a failure only shows that the output is not finite."""
-    return bool(judged.failing and judged.failing.failure and judged.failing.failure.details.get("blind"))
+def _shared(judged: Judged) -> str:
+    """Return what several failures may have in common: an output that is not finite, a broken argument; else ""."""
+    failing = judged.failing
+    blind = failing and failing.failure and failing.failure.details.get("blind")
+    return "not finite" if blind else broken_argument(judged)
 
 
 def _deviation(requirement: str, roots: Sequence[str], known: Mapping[str, Deviation]) -> Deviation | None:

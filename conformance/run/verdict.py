@@ -32,21 +32,21 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
                 verdict, reason = "incomplete", "; ".join(i.binding.open_ends)
             if verdict in ("conformant", "incomplete") and i.binding and i.binding.broken:
                 verdict, reason = "nonconformant", "; ".join(i.binding.broken)
-            untried = i.binding.untried if i.binding else ()
             verdicts_of.append(
-                _verdict(i.name, component, verdict, reason, mine, _choices(i, component, mine), untried)
+                _verdict(i.name, component, verdict, reason, mine, _choices(i, component, mine), i.binding)
             )
     return verdicts_of
 
 
 def _verdict(
     name: str, component: str | None, verdict: str, reason: str, results: Sequence[Result],
-    choices: Mapping[str, str] | None = None, untried: Sequence[str] = (),
+    choices: Mapping[str, str] | None = None, binding: Binding | None = None,
 ) -> Result:  # fmt: skip
     return {
         "implementation": name, "component": component, "verdict": verdict, "reason": reason,
         "counts": dict(sorted(Counter(r["outcome"] for r in results).items())),
-        "choices": dict(choices or {}), "untried": list(untried), "qualities": _qualities(results),
+        "choices": dict(choices or {}), "qualities": _qualities(results),
+        "broken": list(binding.broken if binding else ()), "untried": list(binding.untried if binding else ()),
     }  # fmt: skip
 
 

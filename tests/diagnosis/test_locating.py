@@ -56,6 +56,21 @@ SNIPPETS = {
         "s = s.masked_fill(mask, float('-inf'))",
     ),
     "MASK-scores-multiplied": ("s = s * mask  #!\na = s.softmax(-1)", "s *= attn_mask  #!", "a = s * scale"),
+    "MASK-first-sample": (
+        "mask = mask.unsqueeze(1)[:1]  #!\nq = x[0]",
+        "m = attn_mask[0]  #!\nk = k[:1]",
+        "mask = mask[:, :1]\nm = mask[1:]",
+    ),
+    "MASK-additive-subtracted": (
+        "s = s.masked_fill(torch.ones(n, n).triu(1), -math.inf)\ns = s - attn_mask  #!",
+        "s -= mask[:, None]  #!\na = s.softmax(-1)",
+        "s = s + attn_mask\nd = 1 - x",
+    ),
+    "MASK-ones-added": (
+        "s = s.masked_fill(later, -math.inf)\ns = s + mask.float()  #!",
+        "s += attn_mask  #!",
+        "s = s.masked_fill(mask == 0, -1e9)\nn = past + 1",
+    ),
     "MASK-after-softmax": (
         "a = s.softmax(-1)\na = a * mask  #!",
         "a = s.softmax(-1)\na = a.masked_fill(~keep, 0.0)  #!",

@@ -21,7 +21,7 @@ MISTAKE = {
 }
 
 
-NO_MORE = {"choices": {}, "untried": [], "qualities": {}}  # of a verdict
+NO_MORE = {"choices": {}, "broken": [], "untried": [], "qualities": {}}  # of a verdict
 
 
 def result(name, requirement, outcome="pass", **changes):

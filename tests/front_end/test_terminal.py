@@ -220,7 +220,7 @@ def test_prose_keeps_to_the_width(columns):
     lines = [*header(content, columns), *page(content, columns)]
     assert max(len(line) for line in lines) <= columns
     assert max(len(line) for line in lines) > columns - 20
-    assert [line.split()[0] for line in header(content, columns) if line.endswith("…")] == ["weights"]
+    assert not any(line.endswith("…") for line in header(content, columns))
     whole = " ".join(" ".join(header(content, columns, verbose=True)).split())
     assert f"{LONG} {LONG}" in whole
 
@@ -262,3 +262,27 @@ def test_a_recommendation_that_is_selected_is_shown_in_full_and_once():
     at = lines.index("ATT-PREC-2 not followed by x (attention)")
     assert any("rerun" in line for line in lines[at:])
     assert sum("ATT-PREC-2" in line and "not" in line for line in lines) == 1
+
+
+BOUND = [
+    "forward      (x) -> result",
+    "option       the argument `offset` of forward has no effect",
+    "not judged   Decoder (x.py:3): NameError",
+    "binding      equal to the textbook on fresh weights",
+]
+
+
+def test_a_brief_page_says_what_lowers_the_verdict():
+    content = copy.deepcopy(RIGHT)
+    content["implementations"][0]["bound"] = BOUND
+    assert page(content, brief=True)[:3] == ["right:", f"    {BOUND[1]}", f"    {BOUND[2]}"]
+    content["implementations"][0]["bound"] = BOUND[::3]
+    assert page(content, brief=True)[0] == ""
+
+
+def test_a_very_long_line_of_a_binding_is_left_out_and_a_long_one_is_broken():
+    content = copy.deepcopy(RIGHT)
+    content["implementations"][0]["bound"] = ["weights      " + "wq = q, " * 20, "constructor  Mine(" + "d, " * 200]
+    lines = header(content)[2:]
+    assert [line[4:16].strip() for line in lines] == ["weights", "", "constructor"]
+    assert lines[2].endswith("-v shows it: 6 lines")

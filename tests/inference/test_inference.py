@@ -95,9 +95,9 @@ def test_a_course_may_prescribe_it(tmp_path):
 def test_where_nothing_takes_a_mask_nothing_is_held_to_what_is_prescribed(tmp_path):
     path = write(tmp_path, multi_head())
     done = attnconf("run", f"--impl={path}", "--convention", "mask=true-keeps")
-    assert "prescribed   mask=true-keeps: nothing is held to it: no argument was found that takes a mask" in done.stdout
+    assert "prescribed   mask=true-keeps: without effect: no argument was found that takes a mask" in done.stdout
     done = attnconf("run", "--impl=reference", "--convention", "mask=true-keeps", "-k", "CALL-SHAPE-1")
-    assert "mask=true-keeps: nothing is held to it: an adapter is handed booleans, True = may attend" in done.stdout
+    assert "mask=true-keeps: without effect: an adapter is handed booleans, True = may attend" in done.stdout
 
 
 LAYER = """

@@ -266,3 +266,12 @@ def test_nobody_who_takes_one_sequence_is_asked_for_none():
     singly = generated.singly(lambda query, key, value: query)
     with pytest.raises(NotImplementedError, match="a batch without samples"):
         singly(*(torch.empty(0, 3, 4),) * 3)
+
+
+@pytest.mark.parametrize("flag", ["", ", is_causal=False"])
+def test_a_subtracted_mask_is_one_that_should_be_added(tmp_path, flag):
+    scores = later("is_causal") if flag else "pass"
+    scores += "\n        s = s if attn_mask is None else s - attn_mask"
+    (tmp_path / "it.py").write_text(multi_head(scores, f", attn_mask=None{flag}"), encoding="utf-8")
+    bound = inferred(tmp_path / "it.py")
+    assert bound.masks == {"attn_mask": "additive"}

@@ -49,6 +49,10 @@ OPEN = {
     "values too": (
         {"made": NORMS, "before": f"{QK}; v = self.k_norm(v)"}, "the norms q_norm, k_norm",
     ),
+    "a bias that is a tensor": (
+        {"made": "self.b = torch.zeros(embed_dim)", "before": "v = v + self.b.view(self.num_heads, 1, -1)"},
+        "`b` is a tensor and no parameter: it is not trained",
+    ),
     "unused": ({"made": "self.gate = nn.Linear(embed_dim, embed_dim)"}, "the parameter `gate.weight` is never applied"),
     "cache": (
         {"options": ", cache=None", "before": f"new = (k, v); {JOIN}", "scores": LATER, "more": ", new"},
@@ -156,6 +160,57 @@ def test_a_broken_option_fails_where_it_is_asked_for_in_words_that_name_it(file)
     assert BROKEN[file] in found.draft.body
 
 
+def test_an_argument_that_raises_is_one_failure_with_its_line(tmp_path):
+    path = written(tmp_path, options=", mask=None", scores="scores = scores if mask is None else scores + mask.gone")
+    done = in_process("run", f"--impl={path}", cwd=tmp_path)
+    words = "the argument `mask` of forward raises AttributeError: 'Tensor' object has no attribute 'gone'"
+    assert f"  wrong     {words}" in done.stdout
+    assert f"wrong: {words}" in " ".join(done.stdout.split())
+    assert done.stdout.count(" violated by ") == 1
+    assert "where: homework.py:21  scores = scores if mask is None else scores + mask.gone" in done.stdout
+    assert "RuntimeError" not in done.stdout
+    assert "hidden keys still get weight" not in done.stdout
+
+
 def test_a_bias_that_is_there_and_never_added_is_not_absent():
     for file in ("att_out_bias_unused.py", "att_biases_unused.py"):
         assert "lacking(" not in inferred(SUBMISSIONS / "wrong" / file).draft.body
+
+
+def test_a_bias_that_is_a_buffer_is_said(tmp_path):
+    made = 'self.register_buffer("shift", torch.zeros(embed_dim))'
+    path = written(tmp_path, made=made, before="v = v + self.shift.view(self.num_heads, 1, -1)")
+    assert inferred(path).open_ends == ("`shift` is a tensor and no parameter: it is not trained",)
+
+
+def test_a_class_that_is_a_part_of_what_is_judged_is_named_with_how_to_judge_it_alone(tmp_path):
+    path = written(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8") + LAYER, encoding="utf-8")
+    implementations = inference.infer(read(path), "it.py", None, None)
+    lines = [line for i in implementations for line in i.notes if line.startswith("parts ")]
+    (line,) = lines
+    assert line.startswith("parts        FeedForward: judged as a part of EncoderLayer; one alone: --impl=it.py:FeedF")
+    assert line.endswith(":FeedForward@feed_forward")
+
+
+LAYER = """
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.attention, self.ff = SelfAttention(d_model, n_heads), FeedForward(d_model, d_ff)
+        self.n1, self.n2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def forward(self, x):
+        x = x + self.attention(self.n1(x))
+        return x + self.ff(self.n2(x))
+"""

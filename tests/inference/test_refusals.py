@@ -298,3 +298,32 @@ def test_what_never_ends_is_named_after_a_while_and_when_it_is_interrupted(tmp_p
         f"attnconf: still trying MultiHeadAttention of {path}; it may never end, Ctrl-C ends it",
         f"attnconf: interrupted while trying MultiHeadAttention of {path}",
     ]
+
+
+HELPED = (
+    NN
+    + """
+def rotate_half(x):
+    a, b = x.chunk(2, -1)
+    return torch.cat((-b, a), -1)
+
+
+class RotaryEmbedding(nn.Module):
+    def __init__(self, dim, base=10000.0):
+        super().__init__()
+        self.inv_freq = base ** (-torch.arange(0, dim, 2) / dim)
+
+    def forward(self, x, offset=0):
+        t = torch.arange(offset, offsett + x.shape[-2])
+        e = torch.cat(2 * (torch.outer(t, self.inv_freq),), -1)
+        return x * e.cos() + rotate_half(x) * e.sin()
+"""
+)
+
+
+def test_a_helper_is_not_accused_in_place_of_the_class_that_cannot_be_judged(tmp_path):
+    (tmp_path / "it.py").write_text(HELPED, encoding="utf-8")
+    done = in_process("run", "-q", "--impl=it.py", cwd=tmp_path)
+    assert "it.py: NOT-GRADABLE; RotaryEmbedding (it.py:9): NameError: name 'offsett' is not defined" in done.stdout
+    assert "rotate_half" not in done.stdout
+    assert done.returncode == 1

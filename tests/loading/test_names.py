@@ -179,3 +179,15 @@ def test_a_wrong_name_is_a_usage_error(tmp_path, name):
     done = in_process("run", f"--impl={name}", cwd=tmp_path)
     assert done.returncode == 2
     assert len([line for line in done.stderr.splitlines() if line]) == 1
+
+
+def test_the_line_is_the_users_own_where_a_library_has_a_file_of_the_same_name(tmp_path, monkeypatch):
+    for folder, text in (("a_library", "\n\n\ndef make():\n    raise ValueError('no')\n"), ("mine", OF_MINE)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "layers.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    (found,) = load("mine.layers")
+    assert found.reason == "importing it raised ValueError: no (line 3)"
+
+
+OF_MINE = "from a_library.layers import make\n\nlayer = make()\n"

@@ -185,6 +185,8 @@ def test_a_survivor_is_reported_with_its_lines_and_its_input():
     assert "rejected   3: 2 nonconformant (1 named, 1 unnamed), 1 unrecognised" in text
     assert "survivors  1" in text
     assert "harmless   2, of which 1 rejected" in text
+    for word in ("altering:", "harmless:", "raising:", "rejected:", "survivors:"):  # each is explained
+        assert text.count(word) == 1
     assert "before    y = a + b\n    after     y = a - b\n    shown by  LayerNorm as (shape=(13,)), plain: out" in text
     assert "harmless, but nonconformant: violates LN-1" in text
     assert [c["survives"] for c in told.data(result)["changes"]] == [True, *[False] * 5]

@@ -28,6 +28,7 @@ def made_up_results():
             "reason": None,
             "counts": {"pass": 7},
             "choices": {},
+            "broken": [],
             "untried": [],
             "qualities": {},
         }

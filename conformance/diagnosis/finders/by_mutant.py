@@ -19,7 +19,16 @@ from attnconf.conformance.diagnosis.finders.layers import (
     repeated_layer,
     sequence_first,
 )
-from attnconf.conformance.diagnosis.finders.masks import fills, padding_on_rows, times_mask, triangles, weak_fills
+from attnconf.conformance.diagnosis.finders.masks import (
+    added,
+    fills,
+    first_of_mask,
+    padding_on_rows,
+    subtracted,
+    times_mask,
+    triangles,
+    weak_fills,
+)
 from attnconf.conformance.diagnosis.finders.norms import (
     added_to_root,
     biased,
@@ -75,8 +84,12 @@ FINDERS: tuple[tuple[str, Find], ...] = (
     ("ATT-distances", calling("cdist")),
     ("ATT-half-inside", _HALF),
     ("ATT-single*", _SINGLE),
+    ("MASK-first-sample", first_of_mask),
+    ("MASK-padding-of-first", first_of_mask),
+    ("MASK-additive-subtracted", subtracted),
+    ("MASK-bias-subtracted", subtracted),
     ("MASK-fill-*", weak_fills),
-    ("MASK-lowered-*", weak_fills),
+    ("MASK-lowered-*", either(weak_fills, subtracted)),
     ("MASK-scores-multiplied", times_mask),
     ("MASK-after-softmax", either(times_mask, fills)),
     ("MASK-times-inf", times_mask),
@@ -94,7 +107,7 @@ FINDERS: tuple[tuple[str, Find], ...] = (
     ("*-key-mask-on-queries", padding_on_rows),
     ("MASK-empty-nan*", either(calling("nan_to_num", "nan_to_num_"), fills)),
     ("MASK*-inverted", fills),
-    ("MASK-ones-added", fills),
+    ("MASK-ones-added", either(added, subtracted)),
     ("*mask-inverted", fills),
     ("*-padding-inverted", fills),
     ("*-causal-ignored", idle("causal", "mask", "tril", "triu", "subsequent")),

@@ -4,6 +4,8 @@ import ast
 
 from attnconf.conformance.source.syntax import Code, Find, Nodes, argument, last_name, mentions, number
 
+GIVEN = ("mask", "bias", "penalty")
+
 
 def fills(code: Code) -> Nodes:
     """Find masked_fill, or where with a mask."""
@@ -26,6 +28,39 @@ def times_mask(code: Code) -> Nodes:
     products = [n for n in code.nodes if isinstance(n, ast.BinOp | ast.AugAssign) and isinstance(n.op, ast.Mult)]
     sides = [(n, (n.left, n.right) if isinstance(n, ast.BinOp) else (n.value,)) for n in products]
     return [n for n, both in sides if any(mentions(side, "mask") and number(side) is None for side in both)]
+
+
+def added(code: Code) -> Nodes:
+    """Find sums with a mask or a bias."""
+    return _combined(code, ast.Add)
+
+
+def subtracted(code: Code) -> Nodes:
+    """Find differences from which a mask or a bias is taken."""
+    return _combined(code, ast.Sub)
+
+
+def _combined(code: Code, how: type[ast.operator]) -> Nodes:
+    """Find what has a mask or a bias on its right side, and sums with one on any side."""
+    found: Nodes = []
+    for n in code.nodes:
+        if isinstance(n, ast.AugAssign) and isinstance(n.op, how) and mentions(n.value, *GIVEN):
+            found.append(n)
+        elif isinstance(n, ast.BinOp) and isinstance(n.op, how):
+            sides = (n.left, n.right) if how is ast.Add else (n.right,)
+            others = [side for side in sides if mentions(side, *GIVEN)]
+            found += [n] if len(others) == 1 and number(n.left) is None else []
+    return found
+
+
+def first_of_mask(code: Code) -> Nodes:
+    """Find mask[0] and mask[:1]."""
+    taken = [n for n in code.nodes if isinstance(n, ast.Subscript) and mentions(n.value, "mask")]
+    return [n for n in taken if number(n.slice) == 0 or (isinstance(n.slice, ast.Slice) and _is_first(n.slice))]
+
+
+def _is_first(part: ast.Slice) -> bool:
+    return number(part.upper) == 1 and number(part.lower or ast.Constant(0)) == 0
 
 
 def triangles(*, upper: tuple[float, ...], lower: tuple[float, ...]) -> Find:

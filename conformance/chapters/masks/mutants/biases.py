@@ -2,7 +2,7 @@
 
 import torch
 
-from attnconf.conformance.chapters.masks.mutants.shared import first_of
+from attnconf.conformance.chapters.masks.mutants.shared import INF, first_of
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import attention, masks
 
@@ -33,6 +33,17 @@ bias_subtracted = Mutant(
     breaks={"MASK-BIAS-1"},
     hint="add it; a penalty is a negative bias",
     replace={masks.add_bias: with_bias(torch.neg)},
+)
+
+additive_subtracted = Mutant(
+    "MASK-additive-subtracted",
+    story="the mask is subtracted from the scores: what its -inf should hide gets +inf, and the softmax is NaN",
+    breaks={"MASK-ROWS-1", "MASK-BIAS-1"},
+    hint="add it: 0 where attention is allowed, -inf where it is not",
+    replace={
+        masks.hide: lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, INF),
+        masks.add_bias: with_bias(torch.neg),
+    },
 )
 
 

@@ -1,0 +1,51 @@
+"""Biases on the scores through an argument for masks: whether it takes them, and what it does with them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+
+if TYPE_CHECKING:
+    from attnconf.conformance.inference.masking import Search
+
+ADDED = "additive(seen, attn_bias, query)"
+SUBTRACTED = "MASK-bias-subtracted"
+
+
+def biased(search: "Search", text: AttentionText, name: str, form: MaskForm) -> MaskForm:
+    """Return the form for boolean masks and for biases on the scores, where the argument takes both."""
+    if form.additive or form.keys_only or "1-" in form.told:
+        return form
+    plain = form.text.removeprefix("~")
+    both = f"{form.text} if attn_bias is None else {plain.replace('seen', ADDED)}"
+    wide = MaskForm(both, f"{form.told}, or additive", False, True)
+    trial = search.tried(text, name, wide, [_asked(search, text)])
+    mistaken = trial.distance > ROUNDING and trial.certificate.mistake(trial.given, trial.declares)
+    return wide if trial.distance <= ROUNDING or (mistaken and _by_numbers(mistaken)) else form
+
+
+def wrongly_added(search: "Search", text: AttentionText, name: str, forms: Iterable[MaskForm]) -> MaskForm | None:
+    """Return the widest form in which an argument subtracts what it is given; None where it does not.
+
+    An additive mask that is subtracted gives NaN for what it should hide. As a mask of ones for what is hidden it would
+    lower those scores by 1, which is not what anybody means.
+    """
+    asked = Certificate(text.component, [_asked(search, text)])
+    for form in forms:
+        if form.additive and not form.keys_only:
+            trial = search.tried(text, name, form, asked)
+            if asked.distance(trial.given, trial.declares, SUBTRACTED) <= ROUNDING:
+                return form
+    return None
+
+
+def _asked(search: "Search", text: AttentionText) -> Any:
+    B, L, S = 2, 6, 6
+    return search.request(text, search.sizes[0], B, L, S, {"attn_bias": drawn("bias", 1, 1, L, S)})
+
+
+def _by_numbers(mistake: Mutant) -> bool:
+    """Return whether a mistake is one in what is done with numbers that are added: other code takes none."""
+    return mistake.id.startswith("MASK-bias-") and mistake.id != "MASK-bias-ignored"

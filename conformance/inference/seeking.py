@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from attnconf.conformance.chapters.contents import all_mutants
+from attnconf.conformance.chapters.contents import all_mutants, with_variants
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant, reaches
 from attnconf.conformance.engine.request import Reply, Request
@@ -136,7 +136,8 @@ def mistake(ran: Ran, chapter: Chapter, rounding: float = ROUNDING) -> tuple[dic
 
 @cache
 def _mutants(component: str) -> list[Mutant]:
-    return [m for m in all_mutants().values() if reaches(component, m)]
+    reached = [m.id for m in all_mutants().values() if reaches(component, m)]
+    return [variant for name in reached for variant in with_variants(name)]
 
 
 def nearest(ran: Ran, chapter: Chapter) -> dict[str, str]:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.adapters.generated.modules import unpadded
+from attnconf.adapters.generated.modules import registered, unpadded
 from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
@@ -83,7 +83,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             whole = attempt(partial(filled, made, table, place.module, space))
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
             whole = attempt(partial(with_dropout, whole, module, space))
-            whole, module = _without_padding(whole, module, table)
+            whole, module = _without_padding(*_registered(whole, module), table)
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             continue
@@ -123,7 +123,7 @@ def _called(
     except Failed as error:
         attempts.say(f"{form.called}{error}")
         return
-    sized = _sized(place.component, module, config, made)
+    sized = _sized(place, module, config, made)
     if sized is None:
         attempts.say(f"{made.text}: its hidden width is not found")
         return
@@ -157,6 +157,17 @@ def _filled(name: str, fill: str, component: str) -> LayerMask:
     return replace(form, which="source" if form.keys_only and "source" in attends else "memory")
 
 
+def _registered(made: Construction, module: Any) -> tuple[Construction, Any]:
+    """Return the construction and its module such that modules in plain lists and dicts are found; no other changes."""
+    if not isinstance(module, nn.Module):
+        return made, module
+    there = len(list(module.parameters()))
+    module = registered(module)
+    if len(list(module.parameters())) == there:
+        return made, module
+    return replace(made, text=f"registered({made.text})"), module
+
+
 def _without_padding(made: Construction, module: Any, table: Meanings) -> tuple[Construction, Any]:
     """Return the construction and its module such that no row of a table is padding, where -1 was to be no id's."""
     if "padding" not in made.given or table["padding"][0] != "-1" or not isinstance(module, nn.Module):
@@ -186,16 +197,31 @@ def woken(module: nn.Module, form: Any) -> None:
     attempt(lambda: module(*given))
 
 
-def _sized(component: str, module: nn.Module, config: Any, made: Construction) -> tuple[Widths, dict[str, str]] | None:
+def ignores_hidden(place: Place, made: Construction, config: Any) -> bool:
+    """Return whether what is built with another hidden width has the same parameters."""
+    found = []
+    for width in (config.hidden_dim, 2 * config.hidden_dim + 6):
+        other = replace(config, hidden_dim=width)
+        space = space_for(other, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+        try:
+            thing = attempt(partial(run, made, space))
+        except Failed:
+            return False
+        found.append([p.shape for p in thing.parameters() if not isinstance(p, nn.parameter.UninitializedParameter)])
+    return found[0] == found[1]
+
+
+def _sized(place: Place, module: nn.Module, config: Any, made: Construction) -> tuple[Widths, dict[str, str]] | None:
     """Return the widths of a module, and how its hidden width depends on the model's where that cannot be chosen."""
     embed = FIRST.width
-    known = COMPONENTS[component]
+    known = COMPONENTS[place.component]
     if not known.layered:
         return Widths(embed, FIRST.head_width, 0, vocabulary(FIRST)), {}
     shapes = {n: tuple(p.shape) for n, p in module.named_parameters()}
     hidden = hidden_width(shapes, embed, config.hidden_dim)
     vocab = vocabulary(FIRST) if known.reads_ids else 0
-    if hidden == config.hidden_dim or {"hidden", "ratio"} & made.given:
+    ignored = "hidden" in made.given and hidden % embed == 0 and ignores_hidden(place, made, config)
+    if hidden == config.hidden_dim or ({"hidden", "ratio"} & made.given and not ignored):
         return Widths(embed, FIRST.head_width, config.hidden_dim, vocab), {}
     if hidden % embed:
         return None

@@ -64,13 +64,18 @@ def _option(p: inspect.Parameter) -> str | None:
     for role in ("lengths", "want_weights", "average"):
         if role in found:
             return role
-    if "causal" in found and (isinstance(p.default, bool) or p.default is None):
+    if "causal" in found and (isinstance(p.default, bool) or (p.default is None and _is_flag(p))):
         return "causal"
     if isinstance(p.default, bool | int | float | str):
         return None
     if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_")):
         return None
     return "mask"
+
+
+def _is_flag(p: inspect.Parameter) -> bool:
+    """Return whether an argument that may be None says that it is true or false; else it may be a mask."""
+    return "bool" in str(p.annotation).lower() or re.match(r"(is|use)_", snake(p.name)) is not None
 
 
 def _ordered(names: list[str], wanted: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -28,7 +28,7 @@ from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
-from attnconf.conformance.inference.left_out import with_broken
+from attnconf.conformance.inference.left_out import documented, with_broken
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vector_input import idle_tables
@@ -234,10 +234,19 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     draft = Draft(place.component, text.body(), declares)
     asked = one.certificate.requests[0]
     kept = of_ids(place.thing, place.module, text.made, asked.config)
-    broken = tuple(words for words in kept if UNTRIED not in words)
+    broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares))
     open_ends = (*unapplied(place, one), *(words for words in kept if UNTRIED in words))
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
     return with_broken(found, asked)
+
+
+def _hidden_without_effect(place: Place, text: LayerText, declares: Mapping[str, str]) -> tuple[str, ...]:
+    """Return words on an argument for the hidden width, where that is a multiple of the model's whatever is given."""
+    given = re.search(r"(\w+)=config\.hidden_dim\b", text.made.text)
+    if given is None or "hidden-ratio" not in declares or documented(place, given[1]):
+        return ()
+    width = f"the hidden width is {declares['hidden-ratio']} times the model's, whatever is asked for"
+    return (f"the argument `{given[1]}` of the constructor has no effect: {width}",)
 
 
 def unapplied(place: Place, one: Tried) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.defaults import broken_defaults, idle_dropout
 from attnconf.conformance.inference.mask_claims import claimed
@@ -114,7 +114,7 @@ def _of_call(
         role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
         refused = _refused(bound, p.name, role)
         if p.name in dead:
-            yield from [] if _documented(bound, p.name) else [Finding(p.name, IDLE, refused, role=role)]
+            yield from [] if documented(bound.place, p.name) else [Finding(p.name, IDLE, refused, role=role)]
         elif role in TRIALS and (refused or role == "cache"):
             what = TRIALS[role](Tried(bound, asked, base, p))
             if what:
@@ -128,7 +128,7 @@ def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collectio
         for p in left
         if p.name not in dead
         and f"{p.name}=" not in bound.draft.body
-        and not (role_of(p) in TRIALS or _documented(bound, p.name))
+        and not (role_of(p) in TRIALS or documented(bound.place, p.name))
     ]
 
 
@@ -182,7 +182,7 @@ def _of_constructor(bound: Bound) -> Iterator[Finding]:
     if getattr(made, "__module__", "") != bound.place.module.__name__:
         return
     for name in unread(made):
-        if not _documented(bound, name):
+        if not documented(bound.place, name):
             yield Finding(name, IDLE, of="the constructor")
 
 
@@ -199,9 +199,9 @@ def _not_tried(bound: Bound) -> Sequence[str]:
     ]
 
 
-def _documented(bound: Bound, name: str) -> bool:
+def documented(place: Place, name: str) -> bool:
     """Return whether an argument is a hint by its name, or is said to be without effect in words beside its name."""
-    text = source_text.text_of(str(getattr(bound.place.module, "__file__", "") or ""))
+    text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
     lines: Any = text.text.splitlines() if text else []
     told = (line for line in lines if re.search(rf"\b{re.escape(name)}\b", line))
     return bool(re.fullmatch(HINT, name)) or any(re.search(DOCUMENTED, line, re.IGNORECASE) for line in told)

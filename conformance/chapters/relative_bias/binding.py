@@ -20,9 +20,9 @@ APPEARANCES = {
             "any": ("heads", "buckets", "distance"),
         },
         words={
-            "buckets": r"num_?buckets|n_?buckets|buckets|relative_?attention_?num_?buckets",
-            "distance": r"max_?distance|max_?dist|relative_?attention_?max_?distance",
-            "bidirectional": r"bidirectional|is_?bidirectional",
+            "buckets": r"num_?buckets|n_?buckets|(anzahl_?)?eimer|buckets|relative_?attention_?num_?buckets",
+            "distance": r"max_?distance|max(imaler)?_?abstand|max_?dist|relative_?attention_?max_?distance",
+            "bidirectional": r"bidirectional|beidseitig|is_?bidirectional",
         },
     ),
     "relative_bias_attention": Appearance(

@@ -239,6 +239,27 @@ stale_residual = Mutant(
 )
 
 
+def pre_first_sum_again(x, memory, weights, style, mask, memory_mask):
+    first = x + attend(normed(x, weights, "norm1", style), weights, style, mask)
+    h = first + look(normed(first, weights, "norm2", style), memory, weights, style, memory_mask)
+    return first + think(normed(h, weights, "norm3", style), weights, style)
+
+
+def post_first_sum_again(x, memory, weights, style, mask, memory_mask):
+    first = normed(x + attend(x, weights, style, mask), weights, "norm1", style)
+    h = normed(first + look(first, memory, weights, style, memory_mask), weights, "norm2", style)
+    return normed(first + think(h, weights, style), weights, "norm3", style)
+
+
+first_sum_again = Mutant(
+    "DEC-first-sum-again",
+    story="the third residual is what came before the memory: what the memory added is lost",
+    breaks={"DEC-ZERO-2"},
+    hint="add to what came out of the attention to the memory",
+    replace={LAYERS["pre"]: pre_first_sum_again, LAYERS["post"]: post_first_sum_again},
+)
+
+
 def post_reads_normed(x, memory, weights, style, mask, memory_mask):
     n = normed(x, weights, "norm1", style)
     h = n + attend(n, weights, style, mask)

@@ -56,6 +56,22 @@ one_more = Mutant(
 )
 
 
+def last_alone(x, memory, weights, style, mask, memory_mask=None):
+    y = x
+    for i in range(encoder.count_layers(weights)):
+        y = decoder.decoder_layer(x, memory, encoder.under(weights, f"layers.{i}"), style, mask, memory_mask)
+    return decoder.last_norm(y, weights, style)
+
+
+every_layer_from_the_targets = Mutant(
+    "DEC-every-layer-from-the-targets",
+    story="every layer gets the input of the stack: only the last one has an effect",
+    breaks={"DEC-STACK-1"},
+    hint="x = layer(x, memory), not out = layer(x, memory)",
+    replace={decoder.decoder: last_alone},
+)
+
+
 def memory_renewed(x, memory, weights, style, mask, memory_mask=None):
     for i in range(encoder.count_layers(weights)):
         x = decoder.decoder_layer(x, memory, encoder.under(weights, f"layers.{i}"), style, mask, memory_mask)

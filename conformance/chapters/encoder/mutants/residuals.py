@@ -147,6 +147,36 @@ one_norm = Mutant(
 )
 
 
+def pre_norm_second_bare(x, weights, style, mask):
+    h = x + attend(normed(x, weights, "norm1", style), weights, style, mask)
+    return h + position_wise(h, weights, style)
+
+
+def pre_norm_first_bare(name):
+    """Return a pre-norm layer whose only norm, called so, stands before the feed-forward network."""
+
+    def layer(x, weights, style, mask):
+        h = x + attend(x, weights, style, mask)
+        return h + position_wise(normed(h, weights, name, style), weights, style)
+
+    return layer
+
+
+def post_norm_first_alone(x, weights, style, mask):
+    h = normed(x + attend(x, weights, style, mask), weights, "norm1", style)
+    return h + position_wise(h, weights, style)
+
+
+norm_forgotten = Mutant(
+    "ENC-norm-forgotten",
+    story="one of the two norms is forgotten",
+    breaks={"ENC-POST-1"},
+    hint="a norm for each of the two sublayers",
+    replace={encoder.pre_norm_layer: pre_norm_second_bare, encoder.post_norm_layer: post_norm_first_alone},
+    variants=[{encoder.pre_norm_layer: pre_norm_first_bare(name)} for name in ("norm2", "norm1")],
+)
+
+
 def normed_by_the_other(x, weights, name, style):
     return normed(x, weights, {"norm1": "norm2", "norm2": "norm1"}.get(name, name), style)
 

@@ -57,6 +57,11 @@ def multiples_of_the_first(change):
     return lambda x, frequencies: fourier.angles(x, [frequencies[0] * change(k) for k in range(len(frequencies))])
 
 
+def evenly_spaced(x, frequencies):
+    low, high, steps = frequencies[0], frequencies[-1], max(1, len(frequencies) - 1)
+    return fourier.angles(x, [low + (high - low) * k / steps for k in range(len(frequencies))])
+
+
 bank_2k = Mutant(
     "FOUR-bank-2k",
     story="the frequencies are 2·k instead of 2^k",
@@ -71,6 +76,14 @@ bank_linear = Mutant(
     breaks={"FOUR-FREQ-1"},
     hint="use config.frequencies; linspace is not logspace",
     replace={fourier.angles: with_bank(lambda k: 1.0 + k)},
+)
+
+bank_evenly = Mutant(
+    "FOUR-bank-evenly-spaced",
+    story="the frequencies are evenly spaced from the lowest to the highest, where each is twice the one before",
+    breaks={"FOUR-FREQ-1"},
+    hint="2 ** torch.linspace(0, K - 1, K), not torch.linspace(1, 2 ** (K - 1), K)",
+    replace={fourier.angles: evenly_spaced},
 )
 
 bank_squared = Mutant(

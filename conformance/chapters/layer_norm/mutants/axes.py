@@ -1,5 +1,7 @@
 """Ways to get LayerNorm wrong: what is normalized."""
 
+from math import prod
+
 import torch
 
 from attnconf.conformance.chapters.layer_norm.mutants.shared import otherwise, over
@@ -108,12 +110,19 @@ annotated_transformer = Mutant(
     source="annotated-transformer#119, BERT-pytorch#30",
 )
 
+
+def unbiased_variance(x, axes, eps, how):
+    kind = "unbiased" if prod(x.shape[axis] for axis in axes) > 1 else "biased"
+    return layer_norm.variance(x, axes) * layer_norm.correction(x, axes, layer_norm.Divisor(kind)) + eps
+
+
 no_root = Mutant(
     "LN-no-root",
     story="divided by the variance instead of its root",
     breaks={"LN-VAR-1"},
     hint="divide by torch.sqrt(variance + eps)",
     replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.variance(x, axes) + eps},
+    variants=({layer_norm.spread: unbiased_variance},),
 )
 
 squared_again = Mutant(

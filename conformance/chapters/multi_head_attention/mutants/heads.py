@@ -58,8 +58,41 @@ merge_without_transpose = Mutant(
     breaks={"ATT-HEAD-1", "ATT-QUERY-1", "MHA-MERGE-1"},
     hint="transpose(1, 2) before reshape(B, T, H·D)",
     replace={mha.merge_heads: lambda x: x.reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])},
+    variants=[{mha.merge_heads: lambda x: x.reshape(x.shape[2], x.shape[0], -1).transpose(0, 1)}],  # sequence first
     silent_on=BARE,
     source="system 2b; jsbaan/transformer-from-scratch#6; ajhalthor/Transformer-Neural-Network#4",
+)
+
+
+def unfolded_otherwise(x):
+    """The heads stood before the batch, (H·B, T, D), and are merged as if behind it, (B·H, T, D)."""
+    return mha.merge_heads(x.transpose(0, 1).reshape(x.shape))
+
+
+folded_otherwise = Mutant(
+    "MHA-folded-otherwise",
+    story="heads and batch are one axis, folded as (h b) and unfolded as (b h): samples get one another's heads",
+    breaks={"ATT-BATCH-1", "ATT-HEAD-1", "MHA-MERGE-1"},
+    hint="the same order in both directions: '(b h) n d -> b n (h d)' only after 'b n (h d) -> (b h) n d'",
+    replace={mha.merge_heads: unfolded_otherwise},
+    variants=[{mha.merge_heads: lambda x: mha.merge_heads(x.reshape(x.transpose(0, 1).shape).transpose(0, 1))}],
+    silent_on=BARE,
+)
+
+
+def split_into(count):
+    """Return split_heads with a number of heads of its own, where the width allows it."""
+    return lambda x, num_heads: mha.split_heads(x, num_heads if x.shape[-1] % count else count)
+
+
+heads_fixed = Mutant(
+    "MHA-heads-fixed",
+    story="the number of heads is a constant, whatever is asked for",
+    breaks={"ATT-HEAD-1", "ATT-WEIGHTS-2", "MASK-IMMUT-1", "MHA-DIVIDE-1"},
+    hint="hand num_heads on to where the heads are split",
+    replace={mha.split_heads: split_into(1)},
+    variants=[{mha.split_heads: split_into(count)} for count in (2, 4, 8)],
+    silent_on=BARE,
 )
 
 heads_reversed = Mutant(

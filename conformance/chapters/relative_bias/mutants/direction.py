@@ -78,6 +78,18 @@ encoder_in_decoder = Mutant(
     source="x-transformers#10",
 )
 
+decoder_looks_ahead = Mutant(
+    "REL-decoder-looks-ahead",
+    story="in one direction the distance is max(key - query, 0): all earlier keys share bucket 0",
+    breaks={"REL-ONE-1"},
+    hint="earlier keys are at query - key: the minus is missing in front of clamp(min=0)",
+    replace={
+        t5.bucket: lambda relative_position, buckets, max_distance, bidirectional: t5.bucket(
+            relative_position if bidirectional else -relative_position, buckets, max_distance, bidirectional
+        )
+    },
+)
+
 
 def bucket_with_later_by_distance(relative_position, buckets, max_distance, bidirectional):
     if bidirectional:

@@ -59,6 +59,13 @@ after_softmax = Mutant(
             lambda q, k, bias: product(q, k), lambda weights, bias: weights + bias * (weights > 0)
         )
     },
+    variants=[
+        {  # what causality hides gets its bias, too
+            t5.relative_bias_attention: attending(
+                lambda q, k, bias: product(q, k), lambda weights, bias: weights + bias
+            )
+        },
+    ],
 )
 
 causality_ignored = Mutant(

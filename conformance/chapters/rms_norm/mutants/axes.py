@@ -92,7 +92,10 @@ length = Mutant(
     breaks={"RMS-SQUARE-1"},
     hint="the mean of the squares, or F.normalize(x, dim=-1) * math.sqrt(dim)",
     replace={rms_norm.mean_square: lambda x: x.square().sum(dim=-1, keepdim=True)},
-    variants=[{rms_norm.spread: lambda x, eps: x.norm(dim=-1, keepdim=True).clamp_min(1e-12)}],  # F.normalize itself
+    variants=[
+        {rms_norm.spread: lambda x, eps: x.norm(dim=-1, keepdim=True).clamp_min(1e-12)},  # F.normalize itself
+        {rms_norm.spread: lambda x, eps: x.norm(dim=-1, keepdim=True) + eps},
+    ],
 )
 
 divided_by_one_less = Mutant(

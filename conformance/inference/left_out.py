@@ -16,7 +16,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
-from attnconf.conformance.inference.defaults import broken_defaults, idle_dropout
+from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
 from attnconf.conformance.inference.spied import Seen, spied, unread
@@ -168,11 +168,12 @@ def _of_flags(bound: Bound, asked: Request) -> Iterator[Finding]:
 
 
 def _of_defaults(bound: Bound, asked: Request, base: Reply, seen: Seen) -> Iterator[Finding]:
-    """Yield the arguments of a constructor that raise where they are left at their defaults, and idle dropout."""
+    """Yield the arguments of a constructor that raise where they are left at their defaults, and idle ones."""
     for name, failure in broken_defaults(bound, asked, seen):
         yield Finding(name, f"raises, where it is left at its default: {why(failure)}", of="the constructor")
-    if dropout := idle_dropout(bound, asked, base):
-        yield Finding(dropout, IDLE, of="the constructor")
+    for idle in (idle_dropout(bound, asked, base), idle_axes(bound, asked, base)):
+        if idle:
+            yield Finding(idle, IDLE, of="the constructor")
 
 
 def _of_constructor(bound: Bound) -> Iterator[Finding]:

@@ -198,6 +198,26 @@ def test_what_has_no_argument_for_the_base_says_so(tmp_path: Path) -> None:
     assert 'raise NotImplementedError("an argument for positions")' in one.draft.body
 
 
+TABLES = """
+    def tables(dim, n):
+        a = torch.outer(torch.arange(n).double(), 10000.0 ** (-torch.arange(0, dim, 2).double() / dim)).repeat(1, 2)
+        return a.cos(), a.sin()
+    def apply_rope(x, cos, sin, ids):
+        c, s = cos[ids], sin[ids]
+        if ids.dim() {how}:
+            c, s = c[:, None], s[:, None]
+        a, b = x.chunk(2, -1)
+        return x * c + torch.cat([-b, a], -1) * s
+"""
+
+
+@pytest.mark.parametrize(("how", "broken"), [("== 2", False), ("!= 2", True)])
+def test_positions_of_a_shape_that_code_asks_for_are_broken_where_they_raise(tmp_path, how, broken) -> None:
+    (one,) = bindings(written(tmp_path, TABLES.format(how=how)), None, None)[0]
+    assert (one.draft.component, one.certified) == ("rotary", "reference")
+    assert ("positions of 2 axes, for which the code asks, raise RuntimeError" in one.draft.body) == broken
+
+
 def test_a_table_of_fixed_length_refuses_longer_sequences(tmp_path: Path) -> None:
     text = SOURCES["one sine for both"][0].replace(
         "torch.arange(x.shape[1])[:, None]", "torch.arange(40)[: x.shape[1], None]"

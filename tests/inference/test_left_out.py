@@ -49,6 +49,10 @@ OPEN = {
     "values too": (
         {"made": NORMS, "before": f"{QK}; v = self.k_norm(v)"}, "the norms q_norm, k_norm",
     ),
+    "order of axes": (
+        {"constructor": ", batch_first=True", "made": "self.batch_first = batch_first"},
+        "`batch_first` of the constructor has no effect",
+    ),
     "unused": ({"made": "self.gate = nn.Linear(embed_dim, embed_dim)"}, "the parameter `gate.weight` is never applied"),
     "cache": (
         {"options": ", cache=None", "before": f"new = (k, v); {JOIN}", "scores": LATER, "more": ", new"},
@@ -115,6 +119,10 @@ CLOSED = {
     },
     "a hint": {"options": ", is_causal=False"},
     "a word that it is ignored": {"options": ", layer_id=None", "before": "pass  # layer_id is unused"},
+    "an order of axes": {
+        "constructor": ", batch_first=True", "made": "self.batch_first = batch_first",
+        "before": "q, k, v = (t if self.batch_first else t.transpose(0, 2) for t in (q, k, v))",
+    },
     "a norm before it": {"made": "self.norm = nn.LayerNorm(embed_dim)", "before": PRE},
 }  # fmt: skip
 
@@ -154,6 +162,58 @@ def test_a_broken_option_fails_where_it_is_asked_for_in_words_that_name_it(file)
     assert found.established
     assert f"option       {BROKEN[file]}" in "\n".join(found.told)
     assert BROKEN[file] in found.draft.body
+
+
+AXES = """
+import torch
+
+
+class Turned(torch.nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.dim, self.heads_first = cfg.dim_head, getattr(cfg, "heads_first", True)
+
+    def forward(self, x):
+        axis = {axis}
+        slow = 10000 ** -(torch.arange(0, self.dim, 2).to(x) / self.dim)
+        turns = torch.outer(torch.arange(x.shape[axis]).to(x), slow)
+        cos, sin = turns.repeat(1, 2).cos(), turns.repeat(1, 2).sin()
+        cos, sin = (cos, sin) if axis == 2 else (cos[:, None], sin[:, None])
+        a, b = x.chunk(2, -1)
+        return x * cos + torch.cat([-b, a], -1) * sin
+"""
+
+
+@pytest.mark.parametrize(("axis", "idle"), [("2 if self.heads_first else 1", False), ("2", True)])
+def test_an_entry_for_the_order_of_axes_that_orders_nothing_leaves_the_verdict_open(tmp_path, axis, idle):
+    path = tmp_path / "homework.py"
+    path.write_text(AXES.format(axis=axis), encoding="utf-8")
+    found = inferred(path)
+    assert found.established
+    assert found.open_ends == (("the argument `heads_first` of the constructor has no effect",) if idle else ())
+
+
+PARTLY = """
+import torch
+from torch import nn
+
+
+class FeedForward(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.w1, self.b1 = nn.Parameter(torch.randn(width, hidden)), nn.Parameter(torch.zeros(hidden))
+        self.w2 = nn.Parameter(torch.randn(hidden, width))
+
+    def forward(self, x):
+        return torch.relu(x @ self.w1 {sign} self.b1) @ self.w2
+"""
+
+
+@pytest.mark.parametrize("sign", ["+", "-"])
+def test_a_bias_that_gets_zeros_leaves_the_verdict_open(tmp_path, sign):
+    path = tmp_path / "homework.py"
+    path.write_text(PARTLY.format(sign=sign), encoding="utf-8")
+    assert inferred(path).open_ends == ("b1: 0 in all calls, and not judged, as not all layers have a bias",)
 
 
 def test_a_bias_that_is_there_and_never_added_is_not_absent():

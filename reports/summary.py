@@ -59,7 +59,7 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
     if words := _unrecognised(record):
         return words
     broken = [v["reason"] for v in record["verdicts"] if v["verdict"] == "nonconformant"]
-    if not roots and any(reason.startswith("the argument") for reason in broken):  # no check is about it
+    if not roots and any(reason.startswith(("the argument", "the entry")) for reason in broken):  # no check is about it
         return [f"wrong: {reason}" for reason in broken]
     if not roots:
         known = list(

@@ -141,6 +141,22 @@ SOURCES = {
         """,
         "coordinate_mlp", {}, "reference",
     ),
+    "a table that a function is handed": (
+        """
+        def t5_attention(query, key, value, table: torch.Tensor | None, max_distance=128, causal=False):
+            L, S = query.shape[-2], key.shape[-2]
+            d = torch.arange(S)[None] - torch.arange(L)[:, None]
+            n = len(table) if causal else len(table) // 2
+            back = (-d).clamp(min=0) if causal else d.abs()
+            far = torch.log(back.clamp(min=1).double() / (n // 2)) / math.log(max_distance / (n // 2)) * (n - n // 2)
+            bucket = torch.where(back < n // 2, back, (n // 2 + far.long()).clamp(max=n - 1))
+            bias = 0 if table is None else table[bucket + (not causal) * n * (d > 0)].permute(2, 0, 1)
+            scores = query @ key.mT + bias
+            scores = scores.masked_fill(d > 0, float("-inf")) if causal else scores
+            return scores.softmax(-1) @ value
+        """,
+        "relative_bias_attention", {}, "reference",
+    ),
     "queries, keys and values in Portuguese": (
         """
         def atencao(consultas, chaves, valores):

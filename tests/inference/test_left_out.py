@@ -193,6 +193,39 @@ def test_an_entry_for_the_order_of_axes_that_orders_nothing_leaves_the_verdict_o
     assert found.open_ends == (("the argument `heads_first` of the constructor has no effect",) if idle else ())
 
 
+NAMED = """
+from typing import NamedTuple
+import torch
+
+
+class Attended(NamedTuple):
+    values: torch.Tensor
+    weights: torch.Tensor
+
+
+def {name}(query, key, value):
+    weights = (query @ key.mT / query.shape[-1] ** 0.5).softmax(-1)
+    return Attended({entries})
+"""
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"), [("weights @ value, weights", ()), ("weights, weights @ value", ("`weights`",))]
+)
+def test_what_is_called_weights_is_not_the_output(tmp_path, entries, told):
+    path = tmp_path / "homework.py"
+    path.write_text(NAMED.format(name="attention", entries=entries), encoding="utf-8")
+    assert inferred(path).broken == tuple(f"the entry {one} of what comes back is the output" for one in told)
+
+
+@pytest.mark.parametrize(("name", "said"), [("attention", ""), ("alibi_attention", "without the positions")])
+def test_plain_attention_whose_name_says_positions_leaves_the_verdict_open(tmp_path, name, said):
+    path = tmp_path / "homework.py"
+    path.write_text(NAMED.format(name=name, entries="weights @ value, weights"), encoding="utf-8")
+    assert said in "; ".join(inferred(path).open_ends)
+    assert bool(inferred(path).open_ends) == bool(said)
+
+
 PARTLY = """
 import torch
 from torch import nn

@@ -28,6 +28,7 @@ from attnconf.conformance.inference.used_by_others import (
     with_users,
     without_helpers,
 )
+from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.inference.waiting import patiently
 from attnconf.conformance.loading.required_conventions import of_masks
 from attnconf.conformance.source import source_text
@@ -36,6 +37,7 @@ from attnconf.conformance.source.reader import Source, of_module
 
 AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
 FEW, SHORT = 400_000, 8  # where neither name nor call says what it may be
+PLACED = r"(?<![a-z])(alibi|rope|rotary|t5|relative)(?![a-z])"  # names of attention with positions
 SHOWN, LISTED = 4, 12  # of what cannot be judged, how many are told; of what looks like nothing
 Binder = Callable[[Place], Bound | Refusal]
 
@@ -166,7 +168,7 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
             continue
         passed_over = isinstance(outcome, Bound) and "handed(" in outcome.draft.body and any(u.whole for u in unlike)
         if isinstance(outcome, Bound) and outcome.certified == "reference" and not passed_over:
-            return outcome
+            return outcome if len(candidate.components) == 1 else _without_positions(outcome)
         if isinstance(outcome, Bound) and outcome.certified is None and far_fetched(candidate, component):
             outcome = Refusal(f"it can be called as {component}, but is neither that nor a known mistake in it")
         outcomes.append(outcome)
@@ -176,6 +178,15 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
             return outcomes[-1]
     by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
     return by_rank[0] if by_rank else Refusal("it looks like no component")
+
+
+def _without_positions(bound: Bound) -> Bound:
+    """Return the binding of plain attention with a word on the positions that its name says it has."""
+    said = re.search(PLACED, snake(bound.place.name))
+    if said is None or bound.draft.component not in ("attention", "multi_head_attention"):
+        return bound
+    words = f"`{bound.place.name}` computes attention without the positions that its name says (`{said[0]}`)"
+    return replace(bound, open_ends=(*bound.open_ends, words))
 
 
 def attempted(bind: Callable[..., Any], *given: Any) -> Any:

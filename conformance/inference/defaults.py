@@ -1,4 +1,5 @@
-"""A constructor's arguments: the defaults that a binding does not use have to run, and dropout has to drop."""
+"""A constructor's arguments: the defaults that a binding does not use have to run, dropout has to drop, and an order of
+axes that can be chosen has to matter."""
 
 import ast
 import contextlib
@@ -19,6 +20,9 @@ from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.spied import Seen
 from attnconf.conformance.inference.trial import gap, reply
 from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.syntax import tree_of
+
+AXES = r"(batch|seq(uence)?|time|tokens?|heads?|channels?|features?)_?(first|last|major)"  # whose order a flag chooses
 
 
 def broken_defaults(bound: Bound, asked: Request, seen: Seen) -> Iterator[tuple[str, Failure]]:
@@ -56,11 +60,38 @@ def idle_dropout(bound: Bound, asked: Request, base: Reply) -> str:
     return named[1] if gap(given, base) == 0 else ""
 
 
+def idle_axes(bound: Bound, asked: Request, base: Reply) -> str:
+    """Return the name of a flag for the order of axes with which all stays as it was; "" where none is.
+
+    ``base``: what ``asked`` answers with the flag as the binding has it.
+    """
+    for name, body in _turned(bound):
+        turned = replace(bound.draft, body=body).implementation(bound.place.module)
+        if gap(reply(turned, asked), base) == 0:
+            return name
+    return ""
+
+
+def _turned(bound: Bound) -> Iterator[tuple[str, str]]:
+    """Yield the flags for the order of axes, of a constructor or a configuration, and the body with the other value."""
+    body, made = bound.draft.body, _construction(bound)
+    given = list(re.finditer(rf"\b(?P<name>{AXES})=(?P<value>True|False)\b", body))
+    for one in given:
+        yield one["name"], body[: one.start("value")] + str(one["value"] == "False") + body[one.end("value") :]
+    said = ast.get_source_segment(body, made) if made else None
+    if made is None or said is None:
+        return
+    for p in parameters_of(bound.place.thing):
+        if isinstance(p.default, bool) and re.fullmatch(AXES, p.name) and p.name not in {one["name"] for one in given}:
+            words = [*made.keywords, ast.keyword(p.name, ast.Constant(not p.default))]
+            yield p.name, body.replace(said, ast.unparse(ast.Call(made.func, made.args, words)))
+
+
 def _construction(bound: Bound) -> ast.Call | None:
     """Return the expression in a binding's text that builds its class, or None."""
     if not inspect.isclass(bound.place.thing) or bound.place.in_arrays:
         return None
-    calls = (node for node in ast.walk(ast.parse(bound.draft.body)) if isinstance(node, ast.Call))
+    calls = (node for node in ast.walk(tree_of(bound.draft.body)) if isinstance(node, ast.Call))
     return next((c for c in calls if ast.unparse(c.func) == bound.place.name_in_text), None)
 
 

@@ -7,16 +7,19 @@ is a line of the header, and the verdict is incomplete.
 
 import inspect
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import torch
+from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
-from attnconf.conformance.inference.defaults import broken_defaults, idle_dropout
+from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
 from attnconf.conformance.inference.spied import Seen, spied, unread
@@ -44,6 +47,7 @@ REFUSED = {
 PROMISES = ("mask", "lengths", "offset", "positions", "memory", "cache")  # accepted, they have an effect
 HINT = r"is_?causal|_.*|.*drop.*|training|verbose|debug|device|dtype|generator|inplace"
 DOCUMENTED = r"ignored|unused|not used|never used|hint|compatib|no effect|reserved"
+WEIGHTS = r"(att(entio)?n_?)?(weights?|prob(abilitie)?s?|scores|maps?)"  # what no output is called
 FEWER = r"(n|num)_?(kv|key_?value)_?heads?|kv_?heads?|(n|num)_?groups"  # no size that a binding knows
 
 
@@ -90,7 +94,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
     told_of = said | {one.name for one in found}
     untried = tuple(name for name in (*_not_tried(bound), *_not_handed(bound, left, dead)) if name not in told_of)
-    broken = tuple(one.words for one in found if one.broken)
+    broken = (*(one.words for one in found if one.broken), *exchanged(seen.returned, base))
     told += [f"option       {one.words}" for one in found]
     told += [f"not tried    {', '.join(untried)}"] if untried else []
     declares, profile = dict(bound.draft.declares), bound.profile
@@ -99,6 +103,20 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     draft = replace(bound.draft, body=body, declares=declares)
     bound = replace(bound, broken=(*bound.broken, *broken), untried=untried)
     return replace(bound, draft=draft, profile=profile, told=tuple(told), open_ends=tuple(open_ends))
+
+
+def exchanged(returned: Any, base: Reply | Failure) -> Iterator[str]:
+    """Yield a word on an entry of what a call returned that is called weights, and holds the output."""
+    named = returned if isinstance(returned, Mapping) else getattr(returned, "_asdict", dict)()
+    out = None if isinstance(base, Failure) else base.out
+    for name, x in named.items():
+        if (
+            re.fullmatch(WEIGHTS, str(name).lower())
+            and isinstance(x, Tensor)
+            and out is not None
+            and torch.equal(x, out)
+        ):
+            yield f"the entry `{name}` of what comes back is the output"
 
 
 def _is_left(p: inspect.Parameter, handed: Collection[str]) -> bool:
@@ -168,11 +186,12 @@ def _of_flags(bound: Bound, asked: Request) -> Iterator[Finding]:
 
 
 def _of_defaults(bound: Bound, asked: Request, base: Reply, seen: Seen) -> Iterator[Finding]:
-    """Yield the arguments of a constructor that raise where they are left at their defaults, and idle dropout."""
+    """Yield the arguments of a constructor that raise where they are left at their defaults, and idle ones."""
     for name, failure in broken_defaults(bound, asked, seen):
         yield Finding(name, f"raises, where it is left at its default: {why(failure)}", of="the constructor")
-    if dropout := idle_dropout(bound, asked, base):
-        yield Finding(dropout, IDLE, of="the constructor")
+    for idle in (idle_dropout(bound, asked, base), idle_axes(bound, asked, base)):
+        if idle:
+            yield Finding(idle, IDLE, of="the constructor")
 
 
 def _of_constructor(bound: Bound) -> Iterator[Finding]:

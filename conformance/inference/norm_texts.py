@@ -1,6 +1,7 @@
 """Norms of the user's, as the text of an adapter's function: what a class or function may be."""
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -30,6 +31,7 @@ ROLES: Mapping[str, str] = {
     "shape": r"(normalized_?)?shape|n|d|dim|size|width|features|d_?model|hidden_?size|num_?features|embed_?dim",
     "params": r"params?|p|parameters|theta|state|variables|config|cfg|weights",
 }
+CLEAR = r"weights?|gamma|gain|bias|beta|shift"  # names that say nothing else
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def functions(place: Place, kind: Kind) -> Iterator[PlainText]:
 
 
 def argument(p: inspect.Parameter, at: int, kind: Kind) -> list[str]:
-    """Return what a parameter may get."""
+    """Return what a parameter may get; a gain or a shift that may be handed over is, or it could be broken."""
     values = {"weight": [GAIN], "bias": [SHIFT] if kind.layer else [], "eps": ["config.eps"], "params": ["<params>"],
               "shape": ["(config.shape[-1],)", "config.shape[-1]"] if kind.layer else ["config.dim"]}  # fmt: skip
     roles = matches(p.name, ROLES)
@@ -192,7 +194,8 @@ def argument(p: inspect.Parameter, at: int, kind: Kind) -> list[str]:
         return [""]
     known = [text for role in roles for text in values[role]]
     if p.default is None:
-        return [*(known if {"weight", "bias", "eps"} & set(roles) else []), ""]
+        given = known if {"weight", "bias", "eps"} & set(roles) else []
+        return given if given and re.fullmatch(CLEAR, p.name.lower()) else [*given, ""]
     others = [text for role in ("weight", "bias", "eps", "shape") for text in values[role] if text not in known]
     return ["x", *known, *others] if at == 0 and not {"weight", "params"} & set(roles) else [*known, "x", *others]
 

@@ -25,6 +25,7 @@ from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 
 THREE = ("query", "key", "value")
 CAUSAL = "causal attention"
+TABLE = r"(rel(ative)?_?|pos(ition)?_?|t5_?|bias_?)*(table|bias(es)?|emb(edding)?s?|weights?)"  # of a function
 LAYOUTS = (("", "{r}"), (".transpose(1, 2)", "{r}.transpose(1, 2)"))
 WAYS = {"free": (False, True), "always causal": (True,), "never causal": (False,)}
 SIZES_ = ((2, 4, 7, 8), (3, 2, 5, 6))
@@ -37,6 +38,8 @@ def inputs_for(component: str, place: Place) -> Iterator[Mapping[str, Input]]:
     options = {
         name: Input(SIZES[name], (table[name][0],), free=False, optional=True) for name in given if name in table
     }
+    if "buckets" in table and not isinstance(place.thing, type):
+        options["table"] = Input(TABLE, ('weights["table.weight"]', 'weights["table.weight"].T'), free=False)
     required = [p.name for p in parameters_of(place) if p.default is p.empty]
     named = [n for n in required if any(re.fullmatch(INPUTS[role], n.lower().strip("_")) for role in THREE)]
     if len(named) == 3 or len(required) < 3:

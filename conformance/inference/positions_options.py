@@ -1,5 +1,6 @@
 """What an encoding of positions can be asked for besides: positions that are given, longer sequences."""
 
+import ast
 import inspect
 import re
 from collections.abc import Mapping
@@ -14,8 +15,9 @@ from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.drafts import Text
 from attnconf.conformance.inference.filling import arguments_of
-from attnconf.conformance.inference.trial import reply
+from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.source.source_text import reached
 
 LONG = 5000  # tokens, more than any check has
 GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices"
@@ -56,18 +58,39 @@ def _with_positions(place: Place, text: Text, request: Request, axis: int, like:
         )
         more = f", {name}={words})" if not text.call.endswith("()") else f"{name}={words})"
         written.append(replace(text, call=text.call[:-1] + more, limits=tuple(given), given=text.given | {"positions"}))
-    works = [t for t in written if not _fails(place, t, request, one) and not _fails(place, t, request, None)]
+    works = [t for t in written if not (_failure(place, t, request, one) or _failure(place, t, request, None))]
     return _refusing(place, (works or written)[0], request, one, each) if works else text
 
 
 def _refusing(place: Place, text: Text, request: Request, one: torch.Tensor, each: torch.Tensor) -> Text:
-    """Return the text that refuses what the user's own code raises an exception for: positions of one shape."""
+    """Return the text that refuses what the user's own code raises an exception for: positions of one shape.
+
+    Code that asks how many axes they have takes one and two: an error where there is a row for each is broken.
+    """
     lines: list[str] = []
-    if _fails(place, text, request, each):
-        lines += refuse("positions is not None and positions.ndim == 2", "positions of its own for every sample")
-    if _fails(place, text, request, one):
-        lines += refuse("positions is not None and positions.ndim == 1", "the same positions for all samples")
+    both = _asks_axes(place, text)
+    for given, which in ((each, "positions of its own for every sample"), (one, "the same positions for all samples")):
+        if not _failure(place, text, request, given):
+            continue
+        refused = refuse(f"positions is not None and positions.ndim == {given.ndim}", which)
+        there = _failure(place, text, request, given - 1) if both else None
+        if there is not None and not there.meant:
+            words = f"positions of {given.ndim} axes, for which the code asks, raise {why(there)}"
+            refused[1] = f"    raise RuntimeError({words!r})"
+        lines += refused
     return replace(text, limits=(*lines, *text.limits))
+
+
+def _asks_axes(place: Place, text: Text) -> bool:
+    """Return whether the code asks if the argument that positions are handed to has one axis, or two."""
+    made = ast.parse(text.call, mode="eval").body
+    if not isinstance(made, ast.Call):
+        return False
+    names = [p.name for p in parameters_of(place)]
+    handed = [*zip(names, made.args, strict=False), *((word.arg, word.value) for word in made.keywords)]
+    asked = [name for name, given in handed if name and re.search(r"\bpositions\b", ast.unparse(given))]
+    code = "\n".join(inspect.getsource(f) for f in reached(place.thing))
+    return any(re.search(rf"\b{name}\.(ndim|dim\(\)) *[=!<>]=? *[12]\b", code) for name in asked)
 
 
 def _argument(place: Place, text: Text) -> str | None:
@@ -93,9 +116,10 @@ def _answer(place: Place, text: Text, request: Request) -> Reply | Failure:
     return reply(text.draft({}).implementation(place.module), request)
 
 
-def _fails(place: Place, text: Text, request: Request, positions: torch.Tensor | None) -> bool:
+def _failure(place: Place, text: Text, request: Request, positions: torch.Tensor | None) -> Failure | None:
     inputs = dict(request.inputs) if positions is None else {**request.inputs, "positions": positions}
-    return isinstance(_answer(place, text, replace(request, inputs=inputs)), Failure)
+    answer = _answer(place, text, replace(request, inputs=inputs))
+    return answer if isinstance(answer, Failure) else None
 
 
 def _limited(place: Place, text: Text, request: Request, axis: int) -> Text:

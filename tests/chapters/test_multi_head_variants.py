@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from command_line import in_process
 
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.engine.mutant import apply
@@ -40,3 +41,29 @@ def test_other_mistakes_are_found_without_a_projection(name):
     verdict, roots = judged({"output-projection": "no"}, wrong.components["multi_head_attention"])
     assert verdict["verdict"] == "nonconformant"
     assert roots
+
+
+SECOND = """
+import torch
+from torch import nn
+
+
+class Causal(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x):
+        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        later = torch.ones_like(scores[{sample}, 0], dtype=torch.bool).triu(1)
+        return self.out((scores.masked_fill(later, float("-inf")).softmax(-1) @ v).transpose(1, 2).flatten(2))
+"""
+
+
+@pytest.mark.parametrize(("sample", "said"), [(0, "1 passed"), (1, "index 1 is out of bounds")])
+def test_a_layer_that_is_always_causal_is_called_with_one_sample(tmp_path, sample, said):
+    path = tmp_path / "homework.py"
+    path.write_text(SECOND.format(sample=sample), encoding="utf-8")
+    assert said in in_process("run", f"--impl={path}", "-k", "CALL-SHAPE-1", cwd=tmp_path).stdout

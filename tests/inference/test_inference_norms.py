@@ -61,6 +61,17 @@ def test_a_choice_that_a_course_pins_counts(pinned, requirement, mistake, tmp_pa
     assert mistake in {m for r in roots for d in r["diagnosis"] for m in d["mutants"]}
 
 
+@pytest.mark.parametrize(("sign", "verdict"), [("*", "conformant"), ("/", "unrecognised")])
+def test_a_gain_that_may_be_handed_over_is(tmp_path: Path, sign: str, verdict: str) -> None:
+    text = f"""
+def layer_norm(x, weight=None, bias=None, eps=1e-5):
+    y = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + eps).sqrt()
+    y = y if weight is None else y {sign} weight
+    return y if bias is None else y + bias
+"""
+    assert judged(tmp_path, text)[0] == [verdict]
+
+
 QUICK = """
 class QuickGELU(nn.Module):
     def forward(self, x):

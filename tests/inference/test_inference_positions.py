@@ -141,6 +141,22 @@ SOURCES = {
         """,
         "coordinate_mlp", {}, "reference",
     ),
+    "a table that a function is handed": (
+        """
+        def t5_attention(query, key, value, table: torch.Tensor | None, max_distance=128, causal=False):
+            L, S = query.shape[-2], key.shape[-2]
+            d = torch.arange(S)[None] - torch.arange(L)[:, None]
+            n = len(table) if causal else len(table) // 2
+            back = (-d).clamp(min=0) if causal else d.abs()
+            far = torch.log(back.clamp(min=1).double() / (n // 2)) / math.log(max_distance / (n // 2)) * (n - n // 2)
+            bucket = torch.where(back < n // 2, back, (n // 2 + far.long()).clamp(max=n - 1))
+            bias = 0 if table is None else table[bucket + (not causal) * n * (d > 0)].permute(2, 0, 1)
+            scores = query @ key.mT + bias
+            scores = scores.masked_fill(d > 0, float("-inf")) if causal else scores
+            return scores.softmax(-1) @ value
+        """,
+        "relative_bias_attention", {}, "reference",
+    ),
     "queries, keys and values in Portuguese": (
         """
         def atencao(consultas, chaves, valores):
@@ -196,6 +212,26 @@ def test_what_has_no_argument_for_the_base_says_so(tmp_path: Path) -> None:
     (one,) = bindings(written(tmp_path, SOURCES["one sine for both"][0]), None, None)[0]
     assert 'raise NotImplementedError("an argument for the base")' in one.draft.body
     assert 'raise NotImplementedError("an argument for positions")' in one.draft.body
+
+
+TABLES = """
+    def tables(dim, n):
+        a = torch.outer(torch.arange(n).double(), 10000.0 ** (-torch.arange(0, dim, 2).double() / dim)).repeat(1, 2)
+        return a.cos(), a.sin()
+    def apply_rope(x, cos, sin, ids):
+        c, s = cos[ids], sin[ids]
+        if ids.dim() {how}:
+            c, s = c[:, None], s[:, None]
+        a, b = x.chunk(2, -1)
+        return x * c + torch.cat([-b, a], -1) * s
+"""
+
+
+@pytest.mark.parametrize(("how", "broken"), [("== 2", False), ("!= 2", True)])
+def test_positions_of_a_shape_that_code_asks_for_are_broken_where_they_raise(tmp_path, how, broken) -> None:
+    (one,) = bindings(written(tmp_path, TABLES.format(how=how)), None, None)[0]
+    assert (one.draft.component, one.certified) == ("rotary", "reference")
+    assert ("positions of 2 axes, for which the code asks, raise RuntimeError" in one.draft.body) == broken
 
 
 def test_a_table_of_fixed_length_refuses_longer_sequences(tmp_path: Path) -> None:

@@ -53,6 +53,10 @@ OPEN = {
         {"made": "self.b = torch.zeros(embed_dim)", "before": "v = v + self.b.view(self.num_heads, 1, -1)"},
         "`b` is a tensor and no parameter: it is not trained",
     ),
+    "order of axes": (
+        {"constructor": ", batch_first=True", "made": "self.batch_first = batch_first"},
+        "`batch_first` of the constructor has no effect",
+    ),
     "unused": ({"made": "self.gate = nn.Linear(embed_dim, embed_dim)"}, "the parameter `gate.weight` is never applied"),
     "cache": (
         {"options": ", cache=None", "before": f"new = (k, v); {JOIN}", "scores": LATER, "more": ", new"},
@@ -119,6 +123,10 @@ CLOSED = {
     },
     "a hint": {"options": ", is_causal=False"},
     "a word that it is ignored": {"options": ", layer_id=None", "before": "pass  # layer_id is unused"},
+    "an order of axes": {
+        "constructor": ", batch_first=True", "made": "self.batch_first = batch_first",
+        "before": "q, k, v = (t if self.batch_first else t.transpose(0, 2) for t in (q, k, v))",
+    },
     "a norm before it": {"made": "self.norm = nn.LayerNorm(embed_dim)", "before": PRE},
 }  # fmt: skip
 
@@ -170,6 +178,91 @@ def test_an_argument_that_raises_is_one_failure_with_its_line(tmp_path):
     assert "where: homework.py:21  scores = scores if mask is None else scores + mask.gone" in done.stdout
     assert "RuntimeError" not in done.stdout
     assert "hidden keys still get weight" not in done.stdout
+
+
+AXES = """
+import torch
+
+
+class Turned(torch.nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.dim, self.heads_first = cfg.dim_head, getattr(cfg, "heads_first", True)
+
+    def forward(self, x):
+        axis = {axis}
+        slow = 10000 ** -(torch.arange(0, self.dim, 2).to(x) / self.dim)
+        turns = torch.outer(torch.arange(x.shape[axis]).to(x), slow)
+        cos, sin = turns.repeat(1, 2).cos(), turns.repeat(1, 2).sin()
+        cos, sin = (cos, sin) if axis == 2 else (cos[:, None], sin[:, None])
+        a, b = x.chunk(2, -1)
+        return x * cos + torch.cat([-b, a], -1) * sin
+"""
+
+
+@pytest.mark.parametrize(("axis", "idle"), [("2 if self.heads_first else 1", False), ("2", True)])
+def test_an_entry_for_the_order_of_axes_that_orders_nothing_leaves_the_verdict_open(tmp_path, axis, idle):
+    path = tmp_path / "homework.py"
+    path.write_text(AXES.format(axis=axis), encoding="utf-8")
+    found = inferred(path)
+    assert found.established
+    assert found.open_ends == (("the argument `heads_first` of the constructor has no effect",) if idle else ())
+
+
+NAMED = """
+from typing import NamedTuple
+import torch
+
+
+class Attended(NamedTuple):
+    values: torch.Tensor
+    weights: torch.Tensor
+
+
+def {name}(query, key, value):
+    weights = (query @ key.mT / query.shape[-1] ** 0.5).softmax(-1)
+    return Attended({entries})
+"""
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"), [("weights @ value, weights", ()), ("weights, weights @ value", ("`weights`",))]
+)
+def test_what_is_called_weights_is_not_the_output(tmp_path, entries, told):
+    path = tmp_path / "homework.py"
+    path.write_text(NAMED.format(name="attention", entries=entries), encoding="utf-8")
+    assert inferred(path).broken == tuple(f"the entry {one} of what comes back is the output" for one in told)
+
+
+@pytest.mark.parametrize(("name", "said"), [("attention", ""), ("alibi_attention", "without the positions")])
+def test_plain_attention_whose_name_says_positions_leaves_the_verdict_open(tmp_path, name, said):
+    path = tmp_path / "homework.py"
+    path.write_text(NAMED.format(name=name, entries="weights @ value, weights"), encoding="utf-8")
+    assert said in "; ".join(inferred(path).open_ends)
+    assert bool(inferred(path).open_ends) == bool(said)
+
+
+PARTLY = """
+import torch
+from torch import nn
+
+
+class FeedForward(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.w1, self.b1 = nn.Parameter(torch.randn(width, hidden)), nn.Parameter(torch.zeros(hidden))
+        self.w2 = nn.Parameter(torch.randn(hidden, width))
+
+    def forward(self, x):
+        return torch.relu(x @ self.w1 {sign} self.b1) @ self.w2
+"""
+
+
+@pytest.mark.parametrize("sign", ["+", "-"])
+def test_a_bias_that_gets_zeros_leaves_the_verdict_open(tmp_path, sign):
+    path = tmp_path / "homework.py"
+    path.write_text(PARTLY.format(sign=sign), encoding="utf-8")
+    assert inferred(path).open_ends == ("b1: 0 in all calls, and not judged, as not all layers have a bias",)
 
 
 def test_a_bias_that_is_there_and_never_added_is_not_absent():

@@ -33,6 +33,7 @@ LAYERS = (
 LAYER = LAYERS[:1]
 WIDTHS = (SHAPE.case("widths-1", B=2, H=3, L=4, E=7, S=5, key_dim=13, value_dim=26),)
 ONE_HEAD = (SHAPE.case("one-head-1", B=2, H=1, L=4, E=7, S=5),)
+ONE_SAMPLE = (SHAPE.case("one-sample-1", B=1, H=3, L=4, E=7, S=5),)
 MANY_HEADS = (SHAPE.case("many-heads-1", B=2, H=16, L=4, E=3, S=5),)
 # an even number of heads and more than one sample, or PyTorch's fast path is not taken
 SELF = (SHAPE.case("self-1", B=3, H=4, L=5, E=7, S=5),)

@@ -126,7 +126,7 @@ def test_a_shift_that_can_be_asked_for_is_not_absent(tmp_path):
 )
 def test_code_that_breaks_has_refused_nothing(tmp_path, file, before, after, said):
     (bound,), _ = inference.bindings(read(changed(tmp_path, file, before, after)), None, None)
-    assert "raise RuntimeError(" in bound.draft.body
+    assert "raise BrokenArgument(" in bound.draft.body
     assert said in bound.draft.body
 
 

@@ -245,7 +245,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
 
 def _hidden_without_effect(place: Place, text: LayerText, declares: Mapping[str, str]) -> tuple[str, ...]:
     """Return words on an argument for the hidden width, where that is a multiple of the model's whatever is given."""
-    given = re.search(r"(\w+)=config\.hidden_dim\b", text.made.text)
+    given = re.search(r"(\w+)=config\.hidden_dim(?=[,)])", text.made.text)
     if given is None or "hidden-ratio" not in declares or documented(place, given[1]):
         return ()
     width = f"the hidden width is {declares['hidden-ratio']} times the model's, whatever is asked for"

@@ -57,6 +57,16 @@ class Search:
         unlimited = float("inf") in (self.left, self.until)
         return contextlib.nullcontext() if unlimited else self.limited(int(self.left * part), self._seconds() * part)
 
+    @contextlib.contextmanager
+    def free(self) -> Iterator[None]:
+        """Let calls of the textbook be made that are kept for the next file: what a file costs is its own."""
+        before = self.left, self.until
+        self.left = self.until = float("inf")
+        try:
+            yield
+        finally:
+            self.left, self.until = before
+
     def _seconds(self) -> float:
         return self.until - time.process_time()
 

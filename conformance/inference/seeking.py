@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from attnconf.conformance.chapters.contents import all_mutants, with_variants
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant, reaches
@@ -14,7 +17,8 @@ from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, say, texts
 from attnconf.conformance.inference.left_out import with_broken
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap, why
+from attnconf.conformance.inference.probing import search
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap, why
 
 FLOAT32 = 1e-3  # of what is largest: what angles of thousands of radians are off by in float32
 LOOKED_AT = 2  # of those that run and differ, how many are compared with mistakes
@@ -31,20 +35,15 @@ class Trials(Certificate):
     def wanted(self, declares: Choice, mutant: str = "") -> list[Reply | Failure]:
         key = (mutant, frozenset(declares.items()))
         if key not in self._wanted:
-            found = self._seen(super().wanted(declares, mutant))
-            if _given_up(found):  # another file may have more left
-                return found
-            self._wanted[key] = found
+            with search.free():
+                self._wanted[key] = self._seen(super().wanted(declares, mutant))
         return self._wanted[key]
 
     def first_gap(self, given: Sequence[Reply | Failure], declares: Choice, mutant: str) -> float:
         """Return how far the first reply is from a mutant's: enough to exclude most."""
         key = (f"{mutant} first", frozenset(declares.items()))
         if key not in self._wanted:
-            found = Trials(self.chapter, self.requests[:1]).wanted(declares, mutant)
-            if _given_up(found):
-                return FAILED
-            self._wanted[key] = found
+            self._wanted[key] = Trials(self.chapter, self.requests[:1]).wanted(declares, mutant)
         return gap(given[0], self._wanted[key][0])
 
     def replies(self, draft: Any) -> list[Reply | Failure]:
@@ -53,10 +52,6 @@ class Trials(Certificate):
     def _seen(self, replies: Sequence[Reply | Failure]) -> list[Reply | Failure]:
         pairs = zip(replies, self.requests, strict=False)
         return [r if isinstance(r, Failure) else self.view(r, request) for r, request in pairs]
-
-
-def _given_up(replies: Sequence[Reply | Failure]) -> bool:
-    return any(isinstance(reply, Failure) and reply.reason == "given up" for reply in replies)
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,7 @@ def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
             if outcome and len(said) == before:  # all that is likely ran
                 break
     for chapter in chapters:
-        for each in _worth_comparing([runs for known, runs in ran if known is chapter], chapter):
+        for each in _worth_comparing([runs for known, runs in ran if known is chapter]):
             found = mistake(each, chapter) or mistake(each, chapter, FLOAT32)
             if found is not None:
                 return _bound(place, chapter, each.text, found[0], found[1].id, each.trials.requests[0])
@@ -113,18 +108,29 @@ def _runs(place: Place, chapter: Chapter, way: str, said: list[str]) -> Bound | 
     return ran
 
 
-def _worth_comparing(ways: list[list[Ran]], chapter: Chapter) -> list[Ran]:
-    """Return what is compared with mistakes: the first that differ of each way, the way first whose first is nearest.
+def _worth_comparing(ways: list[list[Ran]]) -> list[Ran]:
+    """Return what is compared with mistakes: the first that differ of each way, those of the first way first.
 
-    What ran in one way of asking is no news in another.
+    What ran in one way of asking is no news in another; nor is, where something else ran, what gives its input back: a
+    rotation does so that is asked for one position alone.
     """
     seen: set[str] = set()
-    fresh: list[list[Ran]] = []
+    found: list[Ran] = []
     for runs in ways:
-        fresh.append([each for each in runs if each.text.body() not in seen])
+        fresh = [each for each in runs if each.text.body() not in seen and not (found and _idle(each))]
         seen |= {each.text.body() for each in runs}
-    there = sorted((runs for runs in fresh if runs), key=lambda runs: distance(runs[0], chapter))
-    return [each for runs in there for each in _different(runs)[:LOOKED_AT]]
+        found += _different(fresh)[:LOOKED_AT]
+    return found
+
+
+def _idle(ran: Ran) -> bool:
+    """Return whether all replies are an input as it was."""
+    pairs = zip(ran.given, ran.trials.requests, strict=False)
+    return all(
+        isinstance(reply, Failure)
+        or any(isinstance(x, Tensor) and torch.equal(x, reply.out) for x in request.inputs.values())
+        for reply, request in pairs
+    )
 
 
 def _different(ran: list[Ran]) -> list[Ran]:
@@ -160,12 +166,6 @@ def mistake(ran: Ran, chapter: Chapter, rounding: float = ROUNDING) -> tuple[dic
 def _mutants(component: str) -> list[Mutant]:
     reached = [m.id for m in all_mutants().values() if reaches(component, m)]
     return [variant for name in reached for variant in with_variants(name)]
-
-
-def distance(ran: Ran, chapter: Chapter) -> float:
-    """Return how far replies are from the textbook, in the conventions in which they are nearest."""
-    found = chapter.plausible(ran.given, choices(chapter.component, ran.text.fixed))
-    return min((ran.trials.distance(ran.given, {**c, **ran.text.fixed}) for c in found), default=FAILED)
 
 
 def nearest(ran: Ran, chapter: Chapter) -> dict[str, str]:

@@ -182,11 +182,11 @@ def test_a_wrong_name_is_a_usage_error(tmp_path, name):
 
 
 def test_the_line_is_the_users_own_where_a_library_has_a_file_of_the_same_name(tmp_path, monkeypatch):
-    for folder, text in (("a_library", "\n\n\ndef make():\n    raise ValueError('no')\n"), ("mine", OF_MINE)):
+    for folder, text in (("a_library", "\n\n\ndef make():\n    raise ValueError('no')\n"), ("of_mine", OF_MINE)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "layers.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    (found,) = load("mine.layers")
+    (found,) = load("of_mine.layers")
     assert found.reason == "importing it raised ValueError: no (line 3)"
 
 

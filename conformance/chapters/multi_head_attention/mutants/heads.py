@@ -92,6 +92,7 @@ heads_fixed = Mutant(
     hint="hand num_heads on to where the heads are split",
     replace={mha.split_heads: split_into(1)},
     variants=[{mha.split_heads: split_into(count)} for count in (2, 4, 8)],
+    raises={"MASK-IMMUT-1"},
     silent_on=BARE,
 )
 

@@ -49,6 +49,12 @@ OPEN = {
     "values too": (
         {"made": NORMS, "before": f"{QK}; v = self.k_norm(v)"}, "the norms q_norm, k_norm",
     ),
+    "a norm that nothing uses": (
+        {"made": "self.norm = nn.LayerNorm(embed_dim)", "more": " + x"}, "the norms norm within attention",
+    ),
+    "a triangle that hides nothing": (
+        {"made": "self.register_buffer('lower', torch.ones(64, 64).tril())"}, "the code makes a triangle (`tril(",
+    ),
     "order of axes": (
         {"constructor": ", batch_first=True", "made": "self.batch_first = batch_first"},
         "`batch_first` of the constructor has no effect",
@@ -216,6 +222,20 @@ def test_what_is_called_weights_is_not_the_output(tmp_path, entries, told):
     path = tmp_path / "homework.py"
     path.write_text(NAMED.format(name="attention", entries=entries), encoding="utf-8")
     assert inferred(path).broken == tuple(f"the entry {one} of what comes back is the output" for one in told)
+
+
+def test_a_mask_of_another_language_is_asked_for(tmp_path):
+    scores = "scores = scores if masque is None else scores.masked_fill(masque[1:, None, None] == 0, -1e30)"
+    found = inferred(written(tmp_path, options=", masque=None", scores=scores))
+    assert "RuntimeError('the argument `masque` of forward raises" in found.draft.body
+
+
+@pytest.mark.parametrize(("weights", "idle"), [("weights", True), ("torch.dropout(weights, dropout, True)", False)])
+def test_dropout_of_a_function_that_drops_nothing_fails_where_it_is_asked_for(tmp_path, weights, idle):
+    text = NAMED.format(name="attention", entries=f"{weights} @ value, weights")
+    path = tmp_path / "homework.py"
+    path.write_text(text.replace("value):", "value, dropout=0.0):"), encoding="utf-8")
+    assert ("the argument `dropout` of forward has no effect" in inferred(path).draft.body) == idle
 
 
 @pytest.mark.parametrize(("name", "said"), [("attention", ""), ("alibi_attention", "without the positions")])

@@ -78,7 +78,9 @@ def _turned(bound: Bound) -> Iterator[tuple[str, str]]:
     for one in given:
         yield one["name"], body[: one.start("value")] + str(one["value"] == "False") + body[one.end("value") :]
     said = ast.get_source_segment(body, made) if made else None
-    for p in parameters_of(bound.place.thing) if made and said else ():
+    if made is None or said is None:
+        return
+    for p in parameters_of(bound.place.thing):
         if isinstance(p.default, bool) and re.fullmatch(AXES, p.name) and p.name not in {one["name"] for one in given}:
             words = [*made.keywords, ast.keyword(p.name, ast.Constant(not p.default))]
             yield p.name, body.replace(said, ast.unparse(ast.Call(made.func, made.args, words)))

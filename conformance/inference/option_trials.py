@@ -157,7 +157,7 @@ def scale(tried: Tried) -> str:
 def dropout(tried: Tried) -> str:
     """Return what is wrong with the dropout of a function, in training where it can be told so."""
     told = [p for p in parameters_of(tried.bound.place.thing) if "training" in meanings(p.name, INPUTS)]
-    given, _ = tried.given(0.5, **{p.name: True for p in told})
+    given, _ = tried.given(0.5, None, **dict.fromkeys((p.name for p in told), True))
     if isinstance(given, Failure):
         return _raises(given) if given.reason == "raised" and not given.meant else ""
     return IDLE if tried.same(given) else ""

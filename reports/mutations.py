@@ -20,10 +20,12 @@ REASONS = Path(__file__).with_suffix(".toml")
 OPEN = "open"
 HEAD = """# Machine-made changes
 
-Right files, each with one place changed by `attnconf mutate`: an operator, a constant, an axis, an argument, a call or a statement.
+Right files, and modules of the reference, each with one place changed by `attnconf mutate`: an operator, a constant, an axis, an argument, a call or a statement.
 A change *alters* if the changed file gives other numbers on inputs that no check uses: the suite should reject it. It should not reject what alters nothing.
+The changes were drawn and judged over several days, each file by the suite as it was that day.
 What survived, or was rejected though it seemed to alter nothing, was judged again once what it had shown was mended;
-what was rejected before was not judged again.
+what was rejected before was not judged again. So the figure is that of the mended suite: of the last 793 changes, 15 of the 337 that are rejected now survived at first.
+A survivor with a reason below is what no requirement speaks of; it counts neither as rejected nor as missed. All others are open, and count as missed.
 Made by `python -m attnconf.reports.mutations` from what `attnconf mutate FILE --limit 14 --seed 17 --json OUT` wrote.
 """  # noqa: E501
 Change = Mapping[str, Any]
@@ -61,10 +63,18 @@ def _numbers(changes: Sequence[Change], left: Sequence[tuple[Change, str]]) -> I
     yield "of these rejected", sum(by.values())
     yield from ((f"as {verdict}", n) for verdict, n in by.most_common())
     yield "with the name of a mistake", named
+    missed = sum(why == OPEN for _, why in left)
+    spoken = sum(by.values()) + missed
+    yield "of what a requirement speaks of, rejected", f"{_share(sum(by.values()), spoken)} of {spoken}"
     yield "survive", len(left)
     yield from ((f"of these: {why}", n) for why, n in Counter(why for _, why in left).most_common())
     yield "alter nothing", len(harmless)
     yield "of these rejected all the same", sum(c["accused"] for c in harmless)
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a part in percent, rounded down: what is missed is never rounded away."""
+    return f"{1000 * part // max(whole, 1) / 10} %"
 
 
 def _judged(changes: Sequence[Change]) -> list[Change]:

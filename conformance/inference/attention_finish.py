@@ -1,5 +1,6 @@
 """What is looked for once attention is bound: flags, widths, masks, returned weights, the longest sequence."""
 
+import inspect
 import re
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, declared, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
-from attnconf.conformance.inference.calling import Slot
+from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
@@ -20,8 +21,11 @@ from attnconf.conformance.inference.outer_norms import outer
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, reply
 from attnconf.conformance.inference.unapplied import with_unapplied
 from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.source_text import reached
 
 CAUSAL = r"causal|autoregressive|masked"
+TRIANGLE = r"\b(tril|triu)(_indices)?_?\(|arange\([^\n]*[<>]=? *[^\n]*arange\("
 
 
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
@@ -44,9 +48,27 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
 
 def _set_aside(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
     """Return what of a class is not judged, because the textbook has nothing of the kind."""
+    aside = (*text.unapplied, *_idle_triangle(place, text))
     if not text.stripped or outer(place, text, config_of(sizes[0])):
-        return text.unapplied
-    return (f"the norms {', '.join(text.stripped)} within attention are left out, and not judged", *text.unapplied)
+        return aside
+    return (f"the norms {', '.join(text.stripped)} within attention are left out, and not judged", *aside)
+
+
+def _idle_triangle(place: Place, text: AttentionText) -> tuple[str, ...]:
+    """Return a word on a mask of what is later that the code makes and nothing asks for, where it hides nothing."""
+    told = {"mask", "lengths", "causal"} & set(text.form.roles) or "causal" in text.made.given or text.flags
+    if told or text.causal_always or not text.self_only or _has_modes(place):
+        return ()
+    code = "\n".join(inspect.getsource(function) for function in reached(place.thing))
+    found = re.search(TRIANGLE, code)
+    return (f"the code makes a triangle (`{found[0]}…`), and later tokens count all the same",) if found else ()
+
+
+def _has_modes(place: Place) -> bool:
+    """Return whether a word chooses between ways to compute."""
+    thing = place.thing
+    every = [*parameters_of(thing), *(parameters(thing) if isinstance(thing, type) else ())]
+    return any(isinstance(p.default, str) for p in every)
 
 
 def _says_causal(place: Place, text: AttentionText) -> bool:

@@ -52,7 +52,7 @@ def bind(place: Place) -> Bound | Refusal:
     *lines, last = told(found.text, place.thing)
     other = "" if found.certified == "reference" else outside_the_contract(place.thing, found.ran)
     one = bound(place, found, [*lines, f"{last}; {other}" if other else last, *around(found.text)])
-    aside = (*set_aside(place, found.text, found.ran[0].certificate.requests[0].config), *silenced(found.text))
+    aside = set_aside(place, found.text, found.ran[0].certificate.requests[0].config)
     return replace(one, open_ends=(*one.open_ends, *aside)) if aside and isinstance(one, Bound) else one
 
 
@@ -67,12 +67,6 @@ def with_width(place: Place, text: PlainText) -> PlainText:
              for line in text.refusals)  # fmt: skip
     free = tuple((name, choice) for name, choice in text.declares if name != "hidden-ratio")
     return text.but(refusals=tuple(lines), declares=free)
-
-
-def silenced(text: PlainText) -> tuple[str, ...]:
-    """Return a word on biases that get 0, because another layer of the network has none."""
-    names = [entry.split('"')[1] for entry in text.state if ": 0 * " in entry]
-    return (f"{', '.join(names)}: 0 in all calls, and not judged, as not all layers have a bias",) if names else ()
 
 
 # -- how it is asked

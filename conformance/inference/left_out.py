@@ -43,6 +43,7 @@ REFUSED = {
     "offset": ("an argument for positions", "positions that are given"),
     "positions": ("an argument for positions", "positions that are given"),
     "scale": ("an argument for the scale",),
+    "dropout": ("dropout",),
 }
 PROMISES = ("mask", "lengths", "offset", "positions", "memory", "cache")  # accepted, they have an effect
 HINT = r"is_?causal|_.*|.*drop.*|training|verbose|debug|device|dtype|generator|inplace"
@@ -130,13 +131,20 @@ def _of_call(
     """Yield what is wrong with the arguments of a call that are left at their defaults."""
     for p in left:
         role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
+        role = "dropout" if _drops(bound, p) else role
         refused = _refused(bound, p.name, role)
-        if p.name in dead:
+        if p.name in dead and role != "dropout":
             yield from [] if documented(bound.place, p.name) else [Finding(p.name, IDLE, refused, role=role)]
-        elif role in TRIALS and (refused or role == "cache"):
+        elif role in TRIALS and (refused or role in ("cache", "dropout")):
             what = TRIALS[role](Tried(bound, asked, base, p))
             if what:
                 yield Finding(p.name, what, refused if what.startswith(DOES) else (), role=role)
+
+
+def _drops(bound: Bound, p: inspect.Parameter) -> bool:
+    """Return whether an argument of a function is a probability to drop: a class may drop in training alone."""
+    named = "dropout" in meanings(p.name, INPUTS) and not isinstance(p.default, bool)
+    return inspect.isfunction(bound.place.thing) and named and isinstance(p.default, int | float)
 
 
 def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collection[str]) -> Sequence[str]:

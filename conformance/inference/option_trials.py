@@ -15,6 +15,8 @@ from attnconf.conformance.inference.kept_state import LONG, UNTRIED, Last, conti
 from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
 from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, why
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings
+from attnconf.conformance.source.signatures import parameters_of
 
 DOES = ("raises", "has no effect", "exchanges", "does not")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
@@ -152,6 +154,15 @@ def scale(tried: Tried) -> str:
     return IDLE if tried.same(given) else ""
 
 
+def dropout(tried: Tried) -> str:
+    """Return what is wrong with the dropout of a function, in training where it can be told so."""
+    told = [p for p in parameters_of(tried.bound.place.thing) if "training" in meanings(p.name, INPUTS)]
+    given, _ = tried.given(0.5, None, **dict.fromkeys((p.name for p in told), True))
+    if isinstance(given, Failure):
+        return _raises(given) if given.reason == "raised" and not given.meant else ""
+    return IDLE if tried.same(given) else ""
+
+
 def cache(tried: Tried) -> str:
     """Return what is wrong with a cache that a call returns: it has to make two more tokens what they are in the whole.
 
@@ -179,5 +190,5 @@ def _last(tried: Tried, x: Tensor, kept: Any, more: Mapping[str, Any]) -> Last |
 
 TRIALS: Mapping[str, Callable[[Tried], str]] = {
     "mask": mask, "lengths": mask, "want_weights": want_weights, "memory": memory, "offset": offset,
-    "positions": positions, "scale": scale, "cache": cache,
+    "positions": positions, "scale": scale, "cache": cache, "dropout": dropout,
 }  # fmt: skip

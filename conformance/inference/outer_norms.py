@@ -63,7 +63,7 @@ def _composed(whole: Probe, rest: Probe, text: AttentionText, given: Three) -> I
     if len(names) == 1:
         yield normed(names[0], attended(*given))
     for order in product((*names, ""), repeat=3):
-        if set(order) >= set(names):
+        if set(order[:1] if text.self_only else order) >= set(names):
             inputs = [normed(name, x) if name else x for name, x in zip(order, given, strict=True)]
             inputs = [inputs[0]] * 3 if text.self_only else inputs
             out = attended(*inputs)

@@ -23,6 +23,7 @@ SIZES: Mapping[str, str] = {
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
+    r"((n|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças)|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|encoder_?attention_?heads",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|head_?width|"
     r"dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
@@ -96,8 +97,8 @@ INPUTS: Mapping[str, str] = {
     "memory": r"memory|context|kv|enc|encoder_?outputs?|enc_?outputs?|mem|encoder_?hidden_?states|x_?kv|kv_?in|other|y|"
     r"enc_?out|encoder_?out|cond|source|src|xkv|key_?value(_?states)?|k_?v|encoded|cross|x_?enc|enc_?src|z|x2|memories|"
     r"kv_?input|m|e_?outputs?|encoder_?states|x_?context|x_?encoder|x_?cross|key_?value|context_?states",
-    "mask": r".*mask.*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|valid|allowed|keep|"
-    r"(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
+    "mask": r".*(mask|masque|m[aá]scara).*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|"
+    r"valid|allowed|keep|(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
     "lengths": r"valid_?lens?|lengths?|lens|seq_?lens?|valid_?lengths?|n_?valid|"
     r"(src|source|input|enc|text|token|x|kv|keys?|mem(ory)?)_?(len(gth)?s?|lens)",
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"

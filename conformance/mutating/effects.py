@@ -117,7 +117,19 @@ def _wanted(path: str, text: str, bound: tuple[Bound, ...]) -> Kept:
                     mine += 1
                 if mine >= AT_MOST / len(bound):
                     break
-    return _mixed(kept), Ran(frozenset(ran.lines), frozenset(ran.names))
+    return _in_order(path, text, _mixed(kept)), Ran(frozenset(ran.lines), frozenset(ran.names))
+
+
+def _in_order(path: str, text: str, kept: list[tuple[Situation, Answer]]) -> list[tuple[Situation, Answer]]:
+    """Return the situations that give the same in this order, in which a changed file is asked.
+
+    A binding that sets globals of the file changes what comes after it.
+    """
+    with default_kept(), _module(path, text) as module:
+        if isinstance(module, str):
+            return []
+        answers = [(situation, wanted, _answer(situation, module)) for situation, wanted in kept]
+    return [(s, wanted) for s, wanted, got in answers if not isinstance(got, str) and not _difference(wanted, got)]
 
 
 def _mixed(kept: list[tuple[Situation, Answer]]) -> list[tuple[Situation, Answer]]:

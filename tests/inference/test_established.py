@@ -129,6 +129,11 @@ def test_what_is_called_dropout_may_be(name):
     assert "dropout" in meanings(name, SIZES)
 
 
+@pytest.mark.parametrize("name", ["koepfe", "anzahl_köpfe", "têtes", "cabezas"])
+def test_heads_in_another_language_are_heads(name):
+    assert meanings(name, SIZES) == ["heads"]
+
+
 @pytest.mark.parametrize("name", ["alpha", "drop_path", "droppath_rate", "layerdrop", "drop_tokens", "keep", "patch"])
 def test_what_is_called_otherwise_is_none(name):
     assert "dropout" not in meanings(name, SIZES)

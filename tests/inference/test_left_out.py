@@ -53,6 +53,12 @@ OPEN = {
         {"made": "self.b = torch.zeros(embed_dim)", "before": "v = v + self.b.view(self.num_heads, 1, -1)"},
         "`b` is a tensor and no parameter: it is not trained",
     ),
+    "a norm that nothing uses": (
+        {"made": "self.norm = nn.LayerNorm(embed_dim)", "more": " + x"}, "the norms norm within attention",
+    ),
+    "a triangle that hides nothing": (
+        {"made": "self.register_buffer('lower', torch.ones(64, 64).tril())"}, "the code makes a triangle (`tril(",
+    ),
     "order of axes": (
         {"constructor": ", batch_first=True", "made": "self.batch_first = batch_first"},
         "`batch_first` of the constructor has no effect",
@@ -234,35 +240,26 @@ def test_what_is_called_weights_is_not_the_output(tmp_path, entries, told):
     assert inferred(path).broken == tuple(f"the entry {one} of what comes back is the output" for one in told)
 
 
+def test_a_mask_of_another_language_is_asked_for(tmp_path):
+    scores = "scores = scores if masque is None else scores.masked_fill(masque[1:, None, None] == 0, -1e30)"
+    found = inferred(written(tmp_path, options=", masque=None", scores=scores))
+    assert "RuntimeError('the argument `masque` of forward raises" in found.draft.body
+
+
+@pytest.mark.parametrize(("weights", "idle"), [("weights", True), ("torch.dropout(weights, dropout, True)", False)])
+def test_dropout_of_a_function_that_drops_nothing_fails_where_it_is_asked_for(tmp_path, weights, idle):
+    text = NAMED.format(name="attention", entries=f"{weights} @ value, weights")
+    path = tmp_path / "homework.py"
+    path.write_text(text.replace("value):", "value, dropout=0.0):"), encoding="utf-8")
+    assert ("the argument `dropout` of forward has no effect" in inferred(path).draft.body) == idle
+
+
 @pytest.mark.parametrize(("name", "said"), [("attention", ""), ("alibi_attention", "without the positions")])
 def test_plain_attention_whose_name_says_positions_leaves_the_verdict_open(tmp_path, name, said):
     path = tmp_path / "homework.py"
     path.write_text(NAMED.format(name=name, entries="weights @ value, weights"), encoding="utf-8")
     assert said in "; ".join(inferred(path).open_ends)
     assert bool(inferred(path).open_ends) == bool(said)
-
-
-PARTLY = """
-import torch
-from torch import nn
-
-
-class FeedForward(nn.Module):
-    def __init__(self, width, hidden):
-        super().__init__()
-        self.w1, self.b1 = nn.Parameter(torch.randn(width, hidden)), nn.Parameter(torch.zeros(hidden))
-        self.w2 = nn.Parameter(torch.randn(hidden, width))
-
-    def forward(self, x):
-        return torch.relu(x @ self.w1 {sign} self.b1) @ self.w2
-"""
-
-
-@pytest.mark.parametrize("sign", ["+", "-"])
-def test_a_bias_that_gets_zeros_leaves_the_verdict_open(tmp_path, sign):
-    path = tmp_path / "homework.py"
-    path.write_text(PARTLY.format(sign=sign), encoding="utf-8")
-    assert inferred(path).open_ends == ("b1: 0 in all calls, and not judged, as not all layers have a bias",)
 
 
 def test_a_bias_that_is_there_and_never_added_is_not_absent():

@@ -81,6 +81,35 @@ def test_options_of_a_function_are_tried_too(tmp_path, before, after):
     assert not effect(str(path), FUNCTIONS, bound, FUNCTIONS + "\n").altered
 
 
+SIZED = """
+import torch
+from torch import nn
+
+WIDTH = 16
+HEADS = 2
+
+
+class SelfAttention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.queries, self.keys, self.values, self.out = (nn.Linear(WIDTH, WIDTH) for _ in range(4))
+
+    def forward(self, x):
+        q, k, v = (f(x).unflatten(-1, (HEADS, -1)).transpose(1, 2) for f in (self.queries, self.keys, self.values))
+        weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
+        return self.out((weights @ v).transpose(1, 2).flatten(2))
+"""
+
+
+def test_sizes_that_a_binding_sets_for_the_file_show_no_change(tmp_path):
+    path = tmp_path / "attention.py"
+    path.write_text(SIZED, encoding="utf-8")
+    bound = tuple(binding(str(path), SIZED, ""))
+    assert survey(str(path), SIZED, bound).situations > 10
+    assert not effect(str(path), SIZED, bound, SIZED.replace("k.transpose(-2, -1)", "k.transpose(-1, -2)")).altered
+    assert effect(str(path), SIZED, bound, SIZED.replace("** 0.5", "** 0.25")).altered
+
+
 def test_what_is_judged_as_something_else_has_that_verdict():
     before = [Verdict("learned", "conformant", inside="Table")]
     after = [Verdict("token_embedding", "unrecognised", inside="Table")]

@@ -48,6 +48,7 @@ def test_a_survivor_without_a_reason_is_open():
     found = numbers(text)
     assert found["of these: a default"] == "1"
     assert found["of these: open"] == "1"
+    assert found["of what a requirement speaks of, rejected"] == "66.6 % of 3"
     assert r"line 3: x = 2 \| 3" in text
 
 

@@ -243,7 +243,7 @@ def test_what_is_called_weights_is_not_the_output(tmp_path, entries, told):
 def test_a_mask_of_another_language_is_asked_for(tmp_path):
     scores = "scores = scores if masque is None else scores.masked_fill(masque[1:, None, None] == 0, -1e30)"
     found = inferred(written(tmp_path, options=", masque=None", scores=scores))
-    assert "RuntimeError('the argument `masque` of forward raises" in found.draft.body
+    assert "BrokenArgument('the argument `masque` of forward raises" in found.draft.body
 
 
 @pytest.mark.parametrize(("weights", "idle"), [("weights", True), ("torch.dropout(weights, dropout, True)", False)])

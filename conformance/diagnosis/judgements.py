@@ -4,8 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from attnconf.conformance.diagnosis.replay import FLOAT32, ROUNDING, Comparison, Replies
-from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.diagnosis.replay import FLOAT32, ROUNDING, Comparison, Replies, has_numbers
 from attnconf.conformance.engine.judge import Judged
 
 
@@ -46,8 +45,8 @@ class Judgements:
         return rough if seen and imprecise else fine
 
     def in_numbers(self, failed: Judged) -> bool:
-        """Return whether some wrong reply is numbers. Exceptions alone can tell one mistake, but not two."""
-        return any(not isinstance(reply, Failure) for _, reply in self.rough.telling(failed.log))
+        """Return whether some wrong reply has numbers. Exceptions or NaN alone can tell one mistake, but not two."""
+        return any(has_numbers(reply) for _, reply in self.rough.telling(failed.log))
 
     def reproduced(self, name: str, compare: Comparison) -> int:
         """Return how many failures a mutant reproduces."""

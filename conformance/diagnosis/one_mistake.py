@@ -7,11 +7,12 @@ from collections.abc import Iterable
 
 from attnconf.conformance.chapters.contents import all_mutants, plain, with_variants
 from attnconf.conformance.diagnosis.judgements import Judgements
-from attnconf.conformance.diagnosis.replay import FLOAT32, LIMIT, ROUNDING, Comparison, Log
+from attnconf.conformance.diagnosis.replay import FLOAT32, LIMIT, ROUNDING, Comparison, Log, has_numbers
 from attnconf.conformance.diagnosis.suspects import Suspects
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant, reaches
+from attnconf.conformance.engine.request import Reply
 
 
 def named_before(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[Mutant]:
@@ -75,13 +76,18 @@ def _adds(mutant: Mutant) -> bool:
 
 
 def _answers_elsewhere(judgements: Judgements, mutant: Mutant, telling: Log) -> bool:
-    """Return whether the mutant is excluded or confirmed by replies that are no exceptions.
+    """Return whether the mutant is excluded or confirmed by replies that say something.
 
-    If all wrong replies are exceptions, passed checks must hold answers, and the mutant must answer their calls.
+    If all wrong replies are exceptions or NaN, passed checks must hold numbers, and the mutant must give some there.
     Otherwise an implementation that always raises would match every mutant that always raises.
     """
-    if not all(isinstance(reply, Failure) and reply.reason == "raised" for _, reply in telling):
+    if any(has_numbers(reply) or _cut(reply) for _, reply in telling):
         return True
-    answered = [call for judged in judgements.passed for call in judged.log if not isinstance(call[1], Failure)]
+    answered = [call for judged in judgements.passed for call in judged.log if has_numbers(call[1])]
     replies = (judgements.replies.reply(mutant.id, judgements.replies.spoken, request) for request, _ in answered[:20])
-    return bool(answered) and not any(isinstance(reply, Failure) for reply in replies)
+    return bool(answered) and all(map(has_numbers, replies))
+
+
+def _cut(reply: Reply | Failure) -> bool:
+    """Return whether a call failed in words of this project, which say what is wrong."""
+    return isinstance(reply, Failure) and reply.reason != "raised"

@@ -156,6 +156,11 @@ def _reply(name: str, spoken: Spoken, request: Request) -> Reply | Failure:
         return Failure("unsupported", str(words))
 
 
+def has_numbers(reply: Reply | Failure) -> bool:
+    """Return whether a reply holds anything that is finite: NaN alone is the same whatever made it."""
+    return not isinstance(reply, Failure) and bool(reply.out.isfinite().any())
+
+
 def alike(one: Reply | Failure, other: Reply | Failure, rounding: float = ROUNDING) -> bool:
     """Return whether two replies are the same up to rounding, or both failed in the same words.
 

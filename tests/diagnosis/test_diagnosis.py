@@ -17,7 +17,7 @@ from attnconf.conformance.run.judging import judge_all
 from attnconf.conformance.run.mutant_rows import shows
 from attnconf.conformance.run.plan import Settings, make_plan, only
 from attnconf.conformance.run.relate import relate
-from attnconf.reference import attention, feed_forward
+from attnconf.reference import attention, feed_forward, masks
 from attnconf.spec import profiles
 
 torch.set_num_threads(1)
@@ -267,3 +267,21 @@ def test_nan_everywhere_is_one_failure_and_says_so():
     (message,) = (message for message in messages if "not finite" in message)
     assert re.search(r"not finite, as (\d+) of \1 are \(nan\)", message)  # all of them
     assert not run.diagnoses
+
+
+def hiding(hide):
+    return apply([Mutant("MASK-x", "", set(), "", {masks.hide: hide})])
+
+
+def test_nan_that_comes_without_a_mask_is_no_mistake_of_another_kind():
+    run = explained(hiding(lambda scores, mask: masks.hide(scores, mask) if mask is not None else scores * torch.nan))
+    assert roots(run)
+    assert not any(named(run).values())
+
+
+def test_a_future_that_is_filled_with_0_is_not_an_ignored_mask():
+    def hide(scores, mask):
+        triangle = mask is not None and torch.equal(mask, torch.ones_like(mask).tril())
+        return scores.masked_fill(~mask, 0.0) if triangle else masks.hide(scores, mask)
+
+    assert "MASK-causal-ignored" not in named(explained(hiding(hide)))["MASK-CAUSAL-1"]

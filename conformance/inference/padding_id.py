@@ -4,7 +4,6 @@ Which id is padding is the file's affair where it says it: in words, or by what 
 id 0 is an id like the others, and a row that never learns is a mistake.
 """
 
-import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -32,6 +32,7 @@ from attnconf.conformance.inference.left_out import documented, with_broken
 from attnconf.conformance.inference.padding_id import beside_padding
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.unchosen_dropping import with_dropping
 from attnconf.conformance.inference.vector_input import idle_tables
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
@@ -238,6 +239,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     asked = one.certificate.requests[0]
     if text.known.reads_ids:
         text = beside_padding(place, text, declares, asked)
+    text = with_dropping(place, text, asked)
     draft = Draft(place.component, text.body(), declares)
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares))

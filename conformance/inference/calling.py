@@ -8,6 +8,9 @@ from itertools import permutations
 from types import FunctionType
 from typing import Any
 
+from torch import nn
+
+from attnconf.conformance.inference.keyword_arguments import handed_on
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -94,7 +97,8 @@ def parameters(thing: Any) -> list[inspect.Parameter]:
     target = call_of(thing)
     found = parameters_of(target)
     method = isinstance(thing, type) and isinstance(inspect.getattr_static(target, "__func__", target), FunctionType)
-    return found[1:] if method else found  # whatever it calls itself
+    found = found[1:] if method else found  # whatever it calls itself
+    return [*found, *handed_on(thing, found)] if isinstance(thing, nn.Module) else found
 
 
 def says_nothing(name: str) -> bool:

@@ -17,6 +17,7 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.encoded import with_encoding, without_positions
+from attnconf.conformance.inference.padding_id import beside_padding
 from attnconf.conformance.inference.plain import (
     PlainText,
     arguments_of,
@@ -52,7 +53,9 @@ def bind(place: Place) -> Bound | Refusal:
     found = search(place, texts(place, said), readings)
     found.said[:0] = said
     if found.text is not None:
-        found.text = with_encoding(place, _with_padding(place, found.text))
+        text = _with_padding(place, found.text)
+        text = beside_padding(place, text, dict(text.declares), plain.requests[0])
+        found.text = with_encoding(place, text)
     return bound(place, found, told(found.text, place.thing) if found.text else ())
 
 

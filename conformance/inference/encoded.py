@@ -80,10 +80,10 @@ def sinusoidal(text: PlainText) -> str:
         "",
         "    def forward(x, *, positions=None):",
         *(f"        {line}" for line in refuse("positions is not None", "positions that are given")),
-        "        rows = x.flatten(0, 1)",
+        "        rows = nn.functional.pad(x.flatten(0, 1), (0, 0, 1, 0))  # id 0 may be padding",
         f"        module = settle(lambda: {made}, config)",
         "        call = bind(module, fitted(module, {" + entry + "}))",
-        "        result = call(torch.arange(len(rows), device=x.device).reshape(x.shape[:2]))",
+        "        result = call(torch.arange(1, len(rows), device=x.device).reshape(x.shape[:2]))",
         f"        return {text.out}",
     ]
     return "\n".join([*lines, "", "    return forward", ""])

@@ -1,4 +1,4 @@
-"""What a constructor with ``**kwargs`` takes: the names that its code reads from them, or hands on."""
+"""What a constructor or a call with ``**kwargs`` takes: the names that its code reads from them, or hands on."""
 
 import ast
 import inspect
@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from types import FunctionType
 from typing import Any
+
+from torch import nn
 
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.syntax import last_name, tree_of
@@ -41,6 +43,36 @@ def starred(thing: type, depth: int = 3) -> Parameters:
     except (OSError, TypeError, ValueError, SyntaxError):
         return {}
     return _Read(thing, start, star, tree, depth).found if star else {}
+
+
+def handed_on(module: nn.Module, known: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Return the options that a module's call takes by ``**kwargs``, and hands on as they are to parts of the module.
+
+    ``known``: the parameters of the call.
+    """
+    star = next((p.name for p in known if p.kind is p.VAR_KEYWORD), None)
+    try:
+        tree = tree_of(textwrap.dedent(inspect.getsource(type(module).forward))) if star else ast.Module([], [])
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return []
+    words = [word for node in ast.walk(tree) if isinstance(node, ast.Call) for word in node.keywords]
+    if not any(word.arg is None and ast.unparse(word.value) == star for word in words):
+        return []
+    named, found = {p.name for p in known}, Parameters()
+    for part in _parts(module, type(module).__module__):
+        for p in parameters_of(part.forward):
+            if p.default is not NOTHING and p.name not in named:
+                found.setdefault(p.name, p.replace(kind=p.KEYWORD_ONLY))
+    return list(found.values())
+
+
+def _parts(module: nn.Module, file: str) -> Iterator[nn.Module]:
+    """Yield the parts of a module that are of its file, those in lists of modules too, and none of a part's own."""
+    for child in module.children():
+        if isinstance(child, nn.ModuleList | nn.ModuleDict | nn.Sequential):
+            yield from _parts(child, file)
+        elif type(child).__module__ == file:
+            yield child
 
 
 class _Read:

@@ -108,7 +108,7 @@ class Search:
         general = not form.keys_only and not text.decodes
         shared = form.told.startswith("(L, S)")
         for case, layers in ((FIRST.but(L=6, S=7), (2, 2)), (SECOND, (3, 3))):
-            if text.decodes and not text.causal_always and not causal and form.which != "self":
+            if text.decodes and not causal and form.which != "self" and not _brings_causality(text):
                 case = case.but(L=1)
             masks = {} if causal else mask(
                 text.component, form.which, case, general, shared, form.told.startswith("lengths")
@@ -146,6 +146,12 @@ class Search:
                 if certificate.mistake(certificate.replies(draft), self.declares):
                     return candidate, nearest[1]
         return nearest
+
+
+def _brings_causality(text: LayerText) -> bool:
+    """Return whether a decoder is causal of its own, or by a mask or a flag that is known already."""
+    masked = any(mask.which == "self" and not mask.keys_only for mask in text.masks.values())
+    return text.causal_always or text.flag or masked
 
 
 def _candidates(names: Sequence[str], which: str, causal: bool) -> Iterator[LayerMask]:

@@ -67,6 +67,7 @@ class LayerText:
     whole: bool = True  # of a model: its embeddings are those that the contract has
     refusals: tuple[tuple[str, str], ...] = ()  # (condition, what is not there)
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
+    padded: bool = False  # id 0 is its padding: ours are those after it
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
     def but(self, **changes: Any) -> "LayerText":
@@ -92,6 +93,8 @@ class LayerText:
         for condition, what in self.refusals:
             lines += [f"    if {condition}:", f'        raise NotImplementedError("{what}")']
         lines += ["    exact(weights)"]
+        if self.padded:
+            lines += ["    config, weights = beside_padding(config, weights)  # id 0 is its padding"]
         lines += [f"    {statement}" for statement in self.made.before]
         lines += [f"    module = settle({self.made.text}, config, weights)"]
         if self.lazy:
@@ -130,7 +133,8 @@ class LayerText:
         given = [keyword for keyword in self.known.keywords if keyword in taken]
         lines += called(self.form.text(self._argument), [_apart(name) for name in self.masks], given)
         turned = ".transpose(0, 1)" if self.sequence_first else ""
-        return [*lines, f"return {self.out}{turned}"]
+        logits = "[..., 1:]" if self.padded and self.known.layered else ""
+        return [*lines, f"return {self.out}{turned}{logits}"]
 
     def _mask(self, name: str, mask: LayerMask) -> list[str]:
         query, key, keyword = self.known.attends[mask.which]
@@ -149,7 +153,8 @@ class LayerText:
 
     def _argument(self, slot: Slot) -> str | None:
         if slot.role in self.known.inputs:
-            return f"{slot.role}.transpose(0, 1)" if self.sequence_first else slot.role
+            given = f"after_padding({slot.role})" if self.padded else slot.role
+            return f"{given}.transpose(0, 1)" if self.sequence_first else given
         if slot.name in self.masks:
             return _apart(slot.name)
         causal = "True" if self.decodes else "config.causal"

@@ -29,8 +29,10 @@ from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import documented, with_broken
+from attnconf.conformance.inference.padding_id import beside_padding
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.unchosen_dropping import with_dropping
 from attnconf.conformance.inference.vector_input import idle_tables
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
@@ -234,8 +236,11 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
         ["no id is padding: what it does with one that is, is not judged"] if "unpadded(" in text.made.text else []
     )
     text = text.but(left_alone=(*text.left_alone, *_unturned(place, text), *unpadded))
-    draft = Draft(place.component, text.body(), declares)
     asked = one.certificate.requests[0]
+    if text.known.reads_ids:
+        text = beside_padding(place, text, declares, asked)
+    text = with_dropping(place, text, asked)
+    draft = Draft(place.component, text.body(), declares)
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares))
     open_ends = (*unapplied(place, one), *(words for words in kept if UNTRIED in words))

@@ -173,6 +173,8 @@ def role_of(p: inspect.Parameter) -> str:
     found = meanings(p.name, INPUTS)
     if isinstance(p.default, bool):
         return "want_weights" if "want_weights" in found else ""
+    if type(p.default) is int and re.fullmatch(CACHE, plain):  # a number of tokens
+        return "offset"
     for role, names in NAMES.items():
         if re.fullmatch(names, plain):
             return role

@@ -46,6 +46,7 @@ class PlainText:
     input: str = "x"
     more: tuple[str, ...] = ()  # statements behind what is built
     beside: tuple[tuple[str, str], ...] = ()  # other components that it is, too, and their text
+    padded: bool = False  # id 0 is its padding: ours are those after it
     first: str = ""  # what a module is called with once, if that makes its parameters
 
     def but(self, **changes: Any) -> "PlainText":
@@ -66,13 +67,16 @@ class PlainText:
     def body(self) -> str:
         """Return the text of ``component(config, weights)``."""
         lines = [f"def {self.component}(config, weights):", *_indented(self.refusals, 4), "    exact(weights)"]
+        if self.padded:
+            lines += ["    config, weights = beside_padding(config, weights)  # id 0 is its padding"]
         lines += _indented([*self.made.before, *self._built(), *self.more], 4)
         call = self.made.text if self.kind == "function" else "call"
         forward = [f"result = {call}({self.arguments})", f"out = {self.out}", *self.after]
         returned = "return out"
         if not self.after and self.out == "result":
             forward, returned = [], f"return {call}({self.arguments})"
-        lines += ["", f"    def forward({self.input}):", *_indented([*forward, returned], 8)]
+        ids = ["ids = after_padding(ids)"] if self.padded else []
+        lines += ["", f"    def forward({self.input}):", *_indented([*ids, *forward, returned], 8)]
         return "\n".join([*lines, "", "    return forward", ""])
 
     def _built(self) -> list[str]:

@@ -16,6 +16,7 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, say, texts
+from attnconf.conformance.inference.filling import arguments_of
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import search
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap, why
@@ -78,6 +79,8 @@ def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
             outcome = _runs(place, chapter, way, said)
             if isinstance(outcome, Bound):
                 return outcome
+            if any(_is_told_nothing(place, each) for each in outcome):
+                return Refusal("it gives its input back, unless it gets more than one")
             if outcome:
                 ran.append((chapter, outcome))
             if outcome and len(said) == before:  # all that is likely ran
@@ -131,6 +134,14 @@ def _idle(ran: Ran) -> bool:
         or any(isinstance(x, Tensor) and torch.equal(x, reply.out) for x in request.inputs.values())
         for reply, request in pairs
     )
+
+
+def _is_told_nothing(place: Place, ran: Ran) -> bool:
+    """Return whether a function gives its input back while an argument is None that it may do more with."""
+    if isinstance(place.thing, type) or not _idle(ran):
+        return False
+    left = [p for p in arguments_of(place.thing) if p.default is None]
+    return any(not re.search(rf"\b{p.name}=", ran.text.call) for p in left)
 
 
 def _different(ran: list[Ran]) -> list[Ran]:

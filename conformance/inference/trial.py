@@ -103,7 +103,7 @@ class Certificate:
         """Return the reply of the reference, or of a mutant, to one of the calls."""
         key = (mutant, telling(self.component, declares), i)
         if key not in self._each:
-            found = reply(in_conventions(_textbook(mutant), dict(declares)), self.requests[i])
+            found = reply(in_conventions(textbook(mutant), dict(declares)), self.requests[i])
             if isinstance(found, Failure) and found.reason == "given up":  # another file may have more left
                 return found
             self._each[key] = found
@@ -151,7 +151,8 @@ class Certificate:
 _applied: dict[str, Implementation] = {}
 
 
-def _textbook(mutant: str) -> Implementation:
+def textbook(mutant: str = "") -> Implementation:
+    """Return the reference, or a mutant of it."""
     if mutant not in _applied:
         _applied[mutant] = apply([named(mutant)] if mutant else [])
     return _applied[mutant]

@@ -26,6 +26,16 @@ class MultiHeadAttention(nn.Module):
         r"AttributeError: 'int' object has no attribute 'seek'\. .* … \(it\.py:7\), "
         r"built as MultiHeadAttention\(path=256\) and in 3 other ways",
     ),
+    "features_of_frequencies_that_are_not_given": (
+        """import numpy as np
+
+def position_features(x, B=None):
+    if B is None:
+        return x
+    return np.concatenate([np.cos(x @ B.T), np.sin(x @ B.T)], axis=-1)
+""",
+        r"NotImplementedError: an argument for the frequencies.*",
+    ),
     "attention_not_written": (
         """import torch
 from torch import nn

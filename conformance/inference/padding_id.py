@@ -1,0 +1,76 @@
+"""Files in which id 0 is padding, and that say so: the ids that are asked about are those after it.
+
+Which id is padding is the file's affair where it says it: in words, or by what it calls `<pad>`. Where nothing says so,
+id 0 is an id like the others, and a row that never learns is a mistake.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import torch
+
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Implementation, Request
+from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.plain import PlainText
+from attnconf.conformance.inference.trial import ROUNDING, Draft, gap, reply, textbook
+from attnconf.conformance.source import source_text
+
+Text = TypeVar("Text", LayerText, PlainText)
+NAMED = r"""['"][<\[{(]*pad(ding)?[>\]})]*['"]"""  # "<pad>"
+SAYS = (
+    rf"{NAMED}\s*(:|\]\s*=)\s*0\b",  # {"<pad>": 0}
+    rf"[\[(]\s*{NAMED}\s*,",  # ["<pad>", …: the first of a list
+    r"\b(?!padding_idx\s*=)\w*pad\w*(\s*:\s*\w+)?\s*=\s*0\b",  # PAD = 0; not what a table is told alone
+    r"\b(id|index|token|number)s?\s+0\b[^\n.;]{0,24}\bpad",  # id 0 is padding
+    r"(?<![=!]= )(?<![=!]=)\b0\s*(is|means|=|:|marks|stands for|for|->|→)\s*(the\s+|a\s+)?['\"<\[]*pad",
+    r"\bpad(ding)?(ded|s)?\b[^\n.;=!]{0,24}\b(with|by|is|id|token|index)\s+(id\s+|a\s+)?0(?![.\w])",  # padded with 0
+)
+
+
+def says_zero_is_padding(place: Place) -> bool:
+    """Return whether a file says, in words or in code besides that of a table, that id 0 is padding."""
+    text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
+    return text is not None and any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
+
+
+def beside_padding(place: Place, text: Text, declares: Mapping[str, str], asked: Request) -> Text:
+    """Return the text with ids after id 0, where that is padding by what a file says and does.
+
+    ``asked``: a call that succeeds. What takes the padding's id from its caller is asked for it.
+    """
+    if not says_zero_is_padding(place) or takes_padding(text):
+        return text
+    one = _with_zeros(asked)
+    moved = text.but(padded=True)
+    alike = [_alike(Draft(place.component, t.body(), declares).implementation(place.module), declares, one)
+             for t in (text, moved)]  # fmt: skip
+    return moved if alike == [False, True] else text
+
+
+def takes_padding(text: LayerText | PlainText) -> bool:
+    """Return whether a text hands the id of the padding over."""
+    return "config.padding_id" in text.made.text or "unpadded(" in text.made.text
+
+
+def _with_zeros(asked: Request) -> Request:
+    """Return a call with id 0 among the others, and gradients of the tables wanted."""
+    inputs = {name: x.clone() for name, x in asked.inputs.items()}
+    for x in inputs.values():
+        x[:, -1:] = 0
+    tables = tuple(name for name in asked.weights if name.endswith(("table.weight", "source.weight", "target.weight")))
+    like = next(iter(asked.weights.values()))
+    return replace(asked, inputs=inputs, cotangent=torch.ones(asked.out_shape).to(like), wrt=tables)
+
+
+def _alike(implementation: Implementation, declares: Mapping[str, str], request: Request) -> bool:
+    """Return whether an implementation and the textbook agree on a call, output and gradients."""
+    given, wanted = reply(implementation, request), reply(in_conventions(textbook(), dict(declares)), request)
+    if isinstance(given, Failure) or isinstance(wanted, Failure) or gap(given, wanted) > ROUNDING:
+        return False
+    pairs = [(given.grads[name], wanted.grads[name]) for name in request.wrt]
+    return all(float((a - b).abs().max()) <= ROUNDING * float(b.abs().max()) for a, b in pairs)

@@ -24,6 +24,7 @@ USUAL = {"embed": 24, "heads": 4, "hidden": 40, "layers": 2, "decoder_layers": 2
 SILENT = 8  # where its name says nothing
 MOST = 20  # knobs of one class
 FLOATS = ("dropout", "eps")
+OPTIONS = {"norm_first", "eps"}  # of which a binding says what it can be asked for
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Panel:
     inner: Mapping[str, type]  # classes that it builds
     knobs: tuple[Knob, ...]
     fraction: Knob | None = None  # what may be a probability, although nothing says so
+    options: frozenset[str] = frozenset()  # what is asked for by a parameter that is no size
 
     def meaning(self, knob: Knob) -> str:
         """Return what the name of a size says, or nothing."""
@@ -81,7 +83,7 @@ class Panel:
         words += [f"{name}={arguments[name]}" for name in sorted(extra)]
         before = [f"theirs.{k.name} = {text}" for k, text in texts.items() if k.where == GLOBAL]
         before += [line for name, kind in self.inner.items() for line in _defaults_set(name, kind, texts)]
-        return Construction(f"{self.name}({', '.join(words)})", tuple(before), given)
+        return Construction(f"{self.name}({', '.join(words)})", tuple(before), given | self.options)
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -117,6 +119,7 @@ def panel_of(
     holders: dict[str, Holder] = {}
     others: dict[str, str] = {}
     knobs: list[Knob] = []
+    options: set[str] = set()
     for p in parameters:
         wanted = is_configuration(p, module, "config" in meanings(p.name))
         holder = (_holder(p, module, table) or _asked(p, thing, table, fraction)) if wanted else None
@@ -128,8 +131,9 @@ def panel_of(
         elif type(p.default) is int or _may_be_a_size(p, table, part):
             free = p.default is p.empty
             knobs.append(Knob(ARGUMENT, p.name, _usual(p.name, table) if free else p.default, free))
-        elif text := choices_of(p, table, module, part)[0][0]:
-            others[p.name] = text
+        elif (first := choices_of(p, table, module, part)[0])[0]:
+            others[p.name], meaning = first
+            options |= {meaning} & OPTIONS
     if any("<namespace>" in text for text in others.values()):
         return None
     starred = any(p.kind is p.VAR_KEYWORD for p in every)
@@ -145,7 +149,8 @@ def panel_of(
         for name, kind in inner.items() for p in parameters_of(kind) if type(p.default) is int and p.default > 1
     ]  # fmt: skip
     unsure = Knob(ARGUMENT if fraction in others else ENTRY, fraction, 0) if fraction else None
-    panel = Panel(called, table, module, parameters, starred, holders, others, inner, tuple(knobs), unsure)
+    known = frozenset(options)
+    panel = Panel(called, table, module, parameters, starred, holders, others, inner, tuple(knobs), unsure, known)
     return panel if len(knobs) <= MOST else None
 
 

@@ -14,6 +14,7 @@ from attnconf.conformance.chapters.transformer.stimuli import SHAPE, ids_of, mod
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.request import Call, Request
 from attnconf.conformance.engine.requirement import as_declared
+from attnconf.conformance.inference.layer_text import LayerText
 
 FIRST = SHAPE.case("inference-1", B=2, heads=5, L=3, S=7, head_width=4, hidden=28)
 SECOND = SHAPE.case("inference-2", B=3, heads=2, L=4, S=5, head_width=6, hidden=17)
@@ -39,6 +40,16 @@ def request(
     if causal and hasattr(block.config, "causal"):
         block = block.with_config(causal=True)
     return block.with_inputs(**(masks or {})).asked()
+
+
+def plain_requests(text: LayerText, declares: Mapping[str, str], norm_first: bool) -> list[Request]:
+    """Return calls without masks, in two sizes; of one target each where the caller has to bring the causal mask."""
+    causal = declares.get("causality") == "always"
+    short = {"L": 1} if text.decodes and not text.causal_always else {}
+    return [
+        request(text.component, declares, case.but(**short), norm_first, layers, causal=causal)
+        for case, layers in ((FIRST, (2, 2)), (SECOND, (3, 3)))
+    ]
 
 
 @cache

@@ -23,12 +23,13 @@ from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
 from attnconf.conformance.inference.layer_probe import Called, layer_forms
-from attnconf.conformance.inference.layer_requests import FIRST, SECOND, request
+from attnconf.conformance.inference.layer_requests import FIRST, plain_requests, request
 from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import documented, with_broken
+from attnconf.conformance.inference.norm_orders import OtherOrder, other_order
 from attnconf.conformance.inference.padding_id import beside_padding
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
@@ -176,7 +177,7 @@ def trials(
     nearest: Tried | None = None
     given: dict[tuple[bool, str], tuple[list[Reply | Failure], list[Request]]] = {}
     for declares, norm_first in variants(place, text, state, trace):
-        requests = plain_requests(text, declares, norm_first, called)
+        requests = plain_requests(text, declares, norm_first)
         key = (norm_first if "norm_first" in text.made.given else False, declares.get("norm-kind", "layer"))
         variant = text.but(refusals=(*text.refusals, *_eps_refusal(declares)))
         certificate, first = Certificate(place.component, requests), Certificate(place.component, requests[:1])
@@ -209,16 +210,6 @@ def _eps_refusal(declares: Mapping[str, str]) -> list[tuple[str, str]]:
     ]
 
 
-def plain_requests(text: LayerText, declares: Mapping[str, str], norm_first: bool, called: Called) -> list[Request]:
-    """Return calls without masks, in two sizes; of one target each where the caller has to bring the causal mask."""
-    causal = declares.get("causality") == "always"
-    short = {"L": 1} if text.decodes and not text.causal_always else {}
-    return [
-        request(text.component, declares, case.but(**short), norm_first, layers, causal=causal)
-        for case, layers in ((FIRST, (2, 2)), (SECOND, (3, 3)))
-    ]
-
-
 # -- the rest
 
 
@@ -230,19 +221,21 @@ def finish(place: Place, one: Tried, certified: str | None) -> Bound:
 def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> Bound:
     """Return the binding of a text that has its masks."""
     declares = dict(one.declares)
-    if "norm_first" in text.made.given:
+    other = other_order(place, text, declares) if "norm_first" in text.made.given else OtherOrder(True)
+    if "norm_first" in text.made.given and other.alike:
         declares["norm-order"] = "both"
     unpadded = (
         ["no id is padding: what it does with one that is, is not judged"] if "unpadded(" in text.made.text else []
     )
-    text = text.but(left_alone=(*text.left_alone, *_unturned(place, text), *unpadded))
+    text = text.but(left_alone=(*text.left_alone, *_unturned(place, text), *other.told, *unpadded))
     asked = one.certificate.requests[0]
     if text.known.reads_ids:
         text = beside_padding(place, text, declares, asked)
     text = with_dropping(place, text, asked)
     draft = Draft(place.component, text.body(), declares)
     kept = of_ids(place.thing, place.module, text.made, asked.config)
-    broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares))
+    broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares),
+              *other.broken)  # fmt: skip
     open_ends = (*unapplied(place, one), *(words for words in kept if UNTRIED in words))
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
     return with_broken(found, asked)

@@ -20,12 +20,28 @@ _HIDDEN = (
 )
 _SEEN = r"token|real|keep|kept|attend|valid|visible|allow|look|see|seen|used|take|takes|part|word|true length"
 
+_PAD = r"(0|[\w.]*pad\w*)\b"
+_OF_IDS = {
+    KEEPS: rf"^\(?[\w.]+ *!= *{_PAD}|\bne\([^()]*\b{_PAD}\)",
+    DROPS: rf"^\(?[\w.]+ *== *{_PAD}|\beq\([^()]*\b{_PAD}\)",
+}
+
 
 def claimed(thing: Any, name: str) -> str:
     """Return whether 1 or True in a mask "keeps" or "drops", going by the file; "" where nothing, or both, is said."""
     by_name = {does for does, pattern in _NAMES.items() if re.fullmatch(pattern, snake(name).strip("_"))}
-    votes = by_name | {vote for words in _beside(thing, name) for vote in _votes(words)}
+    votes = by_name | _said(thing, name)
     return votes.pop() if len(votes) == 1 else ""
+
+
+def said(thing: Any, name: str) -> str:
+    """Return whether 1 or True in a mask "keeps" or "drops", going by words alone; "" as above."""
+    votes = _said(thing, name)
+    return votes.pop() if len(votes) == 1 else ""
+
+
+def _said(thing: Any, name: str) -> set[str]:
+    return {vote for words in _beside(thing, name) for vote in _votes(words)} or set(_made_of_ids(thing, name))
 
 
 def _beside(thing: Any, name: str) -> list[str]:
@@ -43,6 +59,14 @@ def _beside(thing: Any, name: str) -> list[str]:
         elif code:
             found.append(code["words"])
     return found
+
+
+def _made_of_ids(thing: Any, name: str) -> list[str]:
+    """Return what a line of the file's docstring says that makes a mask of ids: ``name = tokens == 0``."""
+    module = inspect.getmodule(thing)
+    lines = (getattr(module, "__doc__", None) or "").splitlines()
+    made = [m[1] for line in lines if (m := re.match(rf"\s*{re.escape(name)}\s*=\s*(.*)", line))]
+    return [does for words in made for does, pattern in _OF_IDS.items() if re.search(pattern, words)]
 
 
 def _is_code(line: str) -> bool:

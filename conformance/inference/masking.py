@@ -1,7 +1,7 @@
 """How an argument takes a mask: its shape, its dtype and what True or 1 means in it, found by trial."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from attnconf.conformance.inference.attention_text import AttentionText, MaskFor
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.mask_biases import ADDED, biased, wrongly_added
-from attnconf.conformance.inference.mask_claims import claimed
+from attnconf.conformance.inference.mask_claims import claimed, said
 from attnconf.conformance.inference.returned import Declared, Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
@@ -125,7 +125,7 @@ def with_masks(
         if wanted and standing != "right":
             found = _opposed(search, text, name, found)
         elif standing == "right" and not wanted:
-            found = _as_it_says(search, text, name, found)
+            found = _as_it_says(search, text, name, found, claimed)
         if standing == "right" or not text.masks:
             text = found
     for name in strange[:STRANGE]:
@@ -138,9 +138,11 @@ def _of_something_else(text: AttentionText, name: str) -> bool:
     return not text.form.named(name).required and not meanings(name, INPUTS) and bool(meanings(name, SIZES))
 
 
-def _as_it_says(search: Search, text: AttentionText, name: str, found: AttentionText) -> AttentionText:
+def _as_it_says(
+    search: Search, text: AttentionText, name: str, found: AttentionText, claim: Callable[[Any, str], str]
+) -> AttentionText:
     """Return the text with masks that mean what the file says of them, where they do the opposite."""
-    says, (kind, _, does) = claimed(search.place.thing, name), found.masks[name].kind.partition("-")
+    says, (kind, _, does) = claim(search.place.thing, name), found.masks[name].kind.partition("-")
     if not says or not does or does == says:
         return found
     held, standing = _with_argument(search, text, name, f"{kind}-{says}")
@@ -171,7 +173,8 @@ def _with_strange(search: Search, text: AttentionText, name: str) -> AttentionTe
     found, standing = _with_argument(search, asked, name, search.place.prescribed.get("mask", ""), True)
     second = standing == "right" and found.masks[name].additive and any(m.additive for m in text.masks.values())
     if standing in ("right", "mistake") and not second:  # a bias is added once
-        return found
+        prescribed = "mask" in search.place.prescribed
+        return found if standing == "mistake" or prescribed else _as_it_says(search, asked, name, found, said)
     if standing == "other":
         return text.but(doubt=text.doubt or UNLIKE_A_MASK.format(name))
     shown = name if required else f"{name}=None"

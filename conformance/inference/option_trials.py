@@ -18,6 +18,7 @@ from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, wh
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
+STALE = "has no effect after a call without it: what that call made is kept"
 DOES = ("raises", "has no effect", "exchanges", "does not")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
 IDLE = "has no effect"
@@ -33,10 +34,12 @@ class Tried:
     base: Reply | Failure
     argument: inspect.Parameter
 
-    def given(self, value: Any, asked: Request | None = None, **more: Any) -> tuple[Reply | Failure, Seen]:
-        """Return the reply where the argument has a value, and what was seen."""
+    def given(
+        self, value: Any, asked: Request | None = None, earlier: bool = False, **more: Any
+    ) -> tuple[Reply | Failure, Seen]:
+        """Return the reply where the argument has a value, and what was seen; ``earlier``: after a call without it."""
         place = self.bound.place
-        with spied(place, **{self.argument.name: value}, **more) as seen:
+        with spied(place, earlier, **{self.argument.name: value}, **more) as seen:
             return reply(self.bound.draft.implementation(place.module), asked or self.asked), seen
 
     def same(self, one: Reply | Failure) -> bool:
@@ -122,8 +125,10 @@ def offset(tried: Tried) -> str:
     place = tried.bound.place
     if gap(given, reply(tried.bound.draft.implementation(place.module), asked)) <= ROUNDING:
         return IDLE
-    right = gap(given, Reply(out, None, {}, ())) <= ROUNDING
-    return "" if right else f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
+    if gap(given, Reply(out, None, {}, ())) > ROUNDING:
+        return f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
+    after, _ = tried.given(AHEAD, asked, earlier=True)
+    return STALE if isinstance(after, Reply) and gap(after, given) > ROUNDING else ""
 
 
 def _behind(x: Any) -> Any:

@@ -23,8 +23,11 @@ class Seen:
 
 
 @contextlib.contextmanager
-def spied(place: Place, **more: Any) -> Iterator[Seen]:
-    """Look at the calls of a class's objects, or of a function; ``more``: arguments that each call gets besides."""
+def spied(place: Place, earlier: bool = False, /, **more: Any) -> Iterator[Seen]:
+    """Look at the calls of a class's objects, or of a function; ``more``: arguments that each call gets besides.
+
+    ``earlier``: each is made without these once before, by the same object.
+    """
     within: Any = place.thing if isinstance(place.thing, type) else place.module
     name = place.name if within is place.module else "forward" if hasattr(within, "forward") else "__call__"
     function: Callable[..., Any] = getattr(within, name)
@@ -35,6 +38,8 @@ def spied(place: Place, **more: Any) -> Iterator[Seen]:
         with contextlib.suppress(TypeError):
             seen.names |= set(inspect.signature(function).bind_partial(*args, **kwargs).arguments)
         seen.given = args[1:] if within is place.thing else args, {**kwargs, **more}
+        if earlier:
+            function(*args, **kwargs)
         seen.returned = function(*args, **{**kwargs, **more})
         return seen.returned
 

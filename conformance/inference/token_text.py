@@ -68,6 +68,7 @@ class TokenText:
     made: str = ""  # an expression of the object; nothing for a function
     encode: str = ""  # an expression of ``made`` and ``text``
     decode: str = ""  # an expression of ``made`` and ``ids``
+    decodes: tuple[str, ...] = ()  # what ``decode`` may be
     needs_unknown: bool = False  # there is no way to do without an unknown token
 
     def but(self, **changes: Any) -> "TokenText":

@@ -10,6 +10,7 @@ from attnconf.adapters.contract import TokenizerConfig
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.earlier_steps import learnt_steps, with_steps
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -18,6 +19,7 @@ from attnconf.conformance.inference.token_text import (
     ENCODE,
     LIST,
     NUMBERS,
+    REFUSALS,
     ROLES,
     TO_IDS,
     TOKENIZE,
@@ -35,7 +37,7 @@ def bind(place: Place) -> Bound | Refusal:
     ran: list[tuple[TokenText, str]] = []
     said: list[str] = []
     for text in texts(place, said):
-        draft = text.draft()
+        draft = text.but(steps=()).draft()
         certificate = Certificate(draft.component, list(requests(draft.component, text.kind)))
         try:
             given = certificate.replies(draft.implementation(place.module))
@@ -187,19 +189,22 @@ def _wants_corpus(thing: type) -> bool:
 def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> Iterator[TokenText]:
     """Yield objects that make their vocabulary of a text, or learn it by a method, with another one in its place."""
     for arguments in arguments_of(place.thing, lambda p, at: _filling(p)):
-        for learnt in ("", *(f"{name}(FILLING)" for name in ("fit", "train", "build_vocab", "build", "fit_on_texts"))):
-            if learnt and not hasattr(place.thing, learnt.partition("(")[0]):
-                continue
+        methods = ("", *(name for name in LEARN if hasattr(place.thing, name)))
+        for learn in methods:
+            learnt = f"{learn}(FILLING)" if learn else ""
             attributes = _attributes(place, arguments, learnt)
             if not attributes:
                 continue
-            made = f"holding({place.name_in_text}({arguments}), {{{', '.join(attributes)}}})"
+            built = f"{place.name_in_text}({arguments})"
+            made = f"holding({built}, {{{', '.join(attributes)}}})"
+            steps = learnt_steps(place, built, methods, FILLING)
             for kind in ("character", "word"):
-                base = TokenText(kind, made=made)
+                base = TokenText(kind, made=made, steps=steps)
                 yield from _called_so(base, encodes, decodes)
 
 
 FILLING = "low er new"
+LEARN = ("fit", "train", "build_vocab", "build", "fit_on_texts")
 
 
 def _filling(p: inspect.Parameter) -> list[str]:
@@ -256,7 +261,7 @@ def _functions(place: Place) -> Iterator[TokenText]:
 
 
 def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
-    text = _with_decoding(place, text)
+    text = with_steps(_with_decoding(place, text), lambda one: one.draft().implementation(place.module))
     shown = (text.made or text.encode or text.decode).replace("theirs.", "").replace("config.", "")
     called = " and ".join(t for t in (text.encode, text.decode) if t).replace("theirs.", "").replace("config.", "")
     left = re.findall(r"\b(\w+)=False", called)
@@ -264,6 +269,7 @@ def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
         f"constructor  {shown}" if text.made else f"function     {shown}",
         f"forward      {called}",
         f"tokens       {text.kind}",
+        *(f"left alone   {REFUSALS[step][1]}" for step in text.steps),
         *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
     )
     return Bound(place, text.draft(), None, certified, lines)

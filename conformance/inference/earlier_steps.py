@@ -34,7 +34,7 @@ def learnt_steps(place: Place, built: str, methods: Sequence[str], filling: str)
     return tuple(step for step in REFUSALS if step in found)
 
 
-def _learnt(place: Place, built: str, learn: str, given: str | list[str]) -> set[str]:
+def _learnt(place: Place, built: str, learn: str, given: Sequence[str]) -> set[str]:
     """Return the strings in the attributes of what has learnt from ``given``; none where that fails."""
     space: dict[str, Any] = {"theirs": place.module, "GIVEN": given, "config": None}
     try:

@@ -15,7 +15,8 @@ class Attention(nn.Module):
 
     def forward(self, x, keep):
         q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        y = nn.functional.scaled_dot_product_attention(q, k, v, keep[:, None, None, :])
+        p = self.p if self.training else 0.0
+        y = nn.functional.scaled_dot_product_attention(q, k, v, keep[:, None, None, :], p)
         return self.mix(y.transpose(1, 2).flatten(2))
 
 

@@ -15,6 +15,7 @@ from attnconf.conformance.inference.token_text import REFUSALS, TokenText
 from attnconf.conformance.inference.trial import gap, reply
 
 LEARNT_FROM = "Qop,xyz Qop,xyz"  # learnt in small letters and without punctuation it is qop , xyz
+KNOWN = ("<unk>", "<pad>", "<s>", "</s>", "new", "low", ",", "er")  # what stands for an unknown word is at the front
 ALIKE = {"small": ("Low er", "low er"), "split": ("low,er", "low , er")}
 
 
@@ -56,7 +57,7 @@ def with_steps(text: TokenText, implementation: Callable[[TokenText], Any]) -> T
     """Return the text with those of its steps that it makes in encoding, too: the reading refuses what they change."""
     if not text.encode or text.kind != "word":
         return text.but(steps=())
-    config = TokenizerConfig("word", ("low", ",", "er", "<unk>"))
+    config = TokenizerConfig("word", KNOWN)
     plain = implementation(text.but(steps=()))
     kept = []
     for step in text.steps:

@@ -41,13 +41,14 @@ def class_named(annotation: Any, module: ModuleType) -> type | None:
 
 
 class Recorder(dict[str, Any]):
-    """Stands in for a configuration, and remembers what is asked of it, as an attribute or as an item."""
+    """Stands in for a configuration, and remembers what is asked of it: attributes, items or all that there are."""
 
-    def __init__(self, value: Callable[[str], Any]):
+    def __init__(self, value: Callable[[str], Any], entries: Sequence[str] = ()):
         super().__init__()
         self.__dict__["asked"] = {}
-        self.__dict__["by_item"] = set()
+        self.__dict__["as_mapping"] = False
         self.__dict__["value"] = value
+        self.__dict__["entries"] = entries  # what is there when it is unpacked
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -55,17 +56,33 @@ class Recorder(dict[str, Any]):
         return self._answer(name)
 
     def __getitem__(self, name: str) -> Any:
-        self.by_item.add(name)
+        self.__dict__["as_mapping"] = True
         return self._answer(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        self.by_item.add(name)
+        self.__dict__["as_mapping"] = True
         if default is not None and not meanings(name):  # the code's own value is better than a guess
             return default
         return self._answer(name)
 
     def __contains__(self, name: object) -> bool:
         return True
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        self.__dict__["as_mapping"] = True
+        return iter(self.entries)
+
+    def keys(self) -> Any:
+        return list(self)
+
+    def values(self) -> Any:
+        return [self[name] for name in self]
+
+    def items(self) -> Any:
+        return [(name, self[name]) for name in self]
 
     def _answer(self, name: str) -> Any:
         self.asked.setdefault(name, self.value(name))
@@ -146,18 +163,41 @@ def entry_default(name: str, module: ModuleType) -> str:
     return "0.0" if "drop" in name.lower() else "False"
 
 
+def unpacked(table: Meanings, module: ModuleType) -> list[str]:
+    """Return the entries that a configuration of the file has, by the first mapping of defaults that names sizes."""
+    there = [*vars(module).values(), *written_keys(module)]
+    for kind in vars(module).values():
+        if isinstance(kind, type) and kind.__module__ == module.__name__:
+            there += vars(kind).values()
+    for one in there:
+        names = [n for n in one if isinstance(n, str)] if isinstance(one, dict | tuple) else []
+        known = entry_texts(names, table)
+        if any(text and set(SIZES) & set(meanings(name)) for name, text in known.items()):
+            return [name for name, text in known.items() if text]
+    return []
+
+
+def written_keys(module: ModuleType) -> Iterator[tuple[str, ...]]:
+    """Yield the names that code of the file writes out in one place: the keys of a mapping of defaults."""
+    for kind in vars(module).values():
+        if getattr(kind, "__module__", None) == module.__name__ and isinstance(kind, type):
+            for each in filter(inspect.isfunction, vars(kind).values()):
+                yield from (c for c in each.__code__.co_consts if isinstance(c, tuple))
+
+
 def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[str, Any]) -> Construction:
     """Return the construction with its configuration objects written out, after a look at what is asked of them."""
     if "<namespace>" not in made.text:
         return made
 
     texts: dict[str, str] = {}
+    entries = unpacked(table, module)
 
     def value(name: str) -> Any:
         return eval(texts.get(name) or entry_text(name, table) or entry_default(name, module), space)
 
     for _ in range(3):  # until no name is asked for that was not known
-        recorder = Recorder(value)
+        recorder = Recorder(value, entries)
         failure: Exception | None = None
         try:
             inside = {**space, "recorder": recorder}
@@ -170,7 +210,7 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
             break
     if failure is not None:
         raise failure
-    if recorder.by_item:
+    if recorder.as_mapping:
         words = "{" + ", ".join(f'"{name}": {text}' for name, text in texts.items()) + "}"
     else:
         words = "SimpleNamespace(" + ", ".join(f"{name}={text}" for name, text in texts.items()) + ")"

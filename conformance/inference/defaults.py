@@ -29,23 +29,29 @@ def broken_defaults(bound: Bound, asked: Request, seen: Seen) -> Iterator[tuple[
     """Yield the arguments of a constructor whose defaults raise, and with what: None, or a width of each head.
 
     ``asked``: a call that succeeds; ``seen``: what it hands over. Another number need not go with the sizes that are
-    asked for, nor need any that the code itself refuses.
+    asked for, nor need any that the code itself refuses. A whole configuration that is left out has sizes of its own:
+    then the class has to be built, and is not called.
     """
     made = _construction(bound)
     if made is None:
         return
     defaults = {p.name: p.default for p in parameters_of(bound.place.thing)}
-    texts = {word.arg: ast.unparse(word.value) for word in made.keywords if word.arg}
+    values = {word.arg: word.value for word in made.keywords if word.arg}
+    texts = {name: ast.unparse(value) for name, value in values.items()}
     for name, text in texts.items():
         free = "head_dim" in text or "embed_dim // config.num_heads" in text
         free = free and "config.num_heads" in texts.values() and isinstance(defaults.get(name), int)
         if name in defaults and (defaults[name] is None or free):
             others = [word for word in made.keywords if word.arg != name]
-            if not any("config." in ast.unparse(word) for word in (*made.args, *others)):
-                continue  # it holds the sizes, which by default are others
-            failure = _raises(bound, asked, ast.unparse(ast.Call(made.func, made.args, others)), seen.given)
+            given = None if _has_sizes(values[name]) else seen.given
+            failure = _raises(bound, asked, ast.unparse(ast.Call(made.func, made.args, others)), given)
             if failure is not None:
                 yield name, failure
+
+
+def _has_sizes(value: ast.expr) -> bool:
+    """Return whether an argument is a configuration that names the sizes of the model."""
+    return isinstance(value, ast.Dict | ast.Call) and "config.embed_dim" in ast.unparse(value)
 
 
 def idle_dropout(bound: Bound, asked: Request, base: Reply) -> str:
@@ -98,16 +104,18 @@ def _construction(bound: Bound) -> ast.Call | None:
 
 
 def _raises(
-    bound: Bound, asked: Request, made: str, given: tuple[tuple[object, ...], dict[str, object]]
+    bound: Bound, asked: Request, made: str, given: tuple[tuple[object, ...], dict[str, object]] | None
 ) -> Failure | None:
-    """Return what building and calling a class raises, unless its own code says so; None where it runs."""
+    """Return what building a class, and calling it with ``given``, raises, unless its own code says so, or None."""
     space = space_for(asked.config, bound.place.module, weights=dict(asked.weights), **asked.inputs)
     try:
         with (
             torch.random.fork_rng(devices=[]), torch.no_grad(), warnings.catch_warnings(action="ignore"),
             contextlib.redirect_stdout(io.StringIO()),
         ):  # fmt: skip
-            eval(made, space).double().eval()(*given[0], **given[1])
+            module = eval(made, space).double().eval()
+            if given is not None:
+                module(*given[0], **given[1])
     except Exception as error:
         failure = raised(error)
         failure.at = place(error, str(getattr(bound.place.module, "__file__", "")))

@@ -56,6 +56,10 @@ ENCODE = (
 DECODE = ("decode", "ids_to_text", "to_text", "detokenize", "inverse_transform", "untokenize", "decoder")
 TOKENIZE = ("tokenize", "split", "_tokenize")
 TO_IDS = ("convert_tokens_to_ids", "tokens_to_ids", "numericalize", "lookup_tokens", "encode")
+REFUSALS = {
+    "small": ("text != text.lower()", "capital letters: they are made small before"),
+    "split": ("any(not c.isalnum() and not c.isspace() for c in text)", "punctuation: it is split off before"),
+}
 KINDS = ("word", "character", "byte-pair")
 
 
@@ -68,6 +72,8 @@ class TokenText:
     made: str = ""  # an expression of the object; nothing for a function
     encode: str = ""  # an expression of ``made`` and ``text``
     decode: str = ""  # an expression of ``made`` and ``ids``
+    decodes: tuple[str, ...] = ()  # what ``decode`` may be
+    steps: tuple[str, ...] = ()  # what is done to a text before, and refused
     needs_unknown: bool = False  # there is no way to do without an unknown token
 
     def but(self, **changes: Any) -> "TokenText":
@@ -91,6 +97,8 @@ class TokenText:
         if name == "tokenizer" and self.kind != "byte-pair" and "config.unknown" not in self.whole:
             lines += ["        if config.unknown is not None and unknown_in(text, config):",
                       '            raise NotImplementedError("an unknown token")']  # fmt: skip
+        for condition, what in [REFUSALS[step] for step in self.steps if name == "tokenizer"]:
+            lines += [f"        {line}" for line in refuse(condition, what)]
         return "\n".join([*lines, f"        return {text}", "", "    return forward", ""])
 
     def _refusals(self) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Bind classes and functions as tokenizer and detokenizer: those that can be given a vocabulary."""
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -9,6 +10,7 @@ from attnconf.adapters.contract import TokenizerConfig
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.earlier_steps import learnt_steps, with_steps
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -17,6 +19,7 @@ from attnconf.conformance.inference.token_text import (
     ENCODE,
     LIST,
     NUMBERS,
+    REFUSALS,
     ROLES,
     TO_IDS,
     TOKENIZE,
@@ -34,7 +37,7 @@ def bind(place: Place) -> Bound | Refusal:
     ran: list[tuple[TokenText, str]] = []
     said: list[str] = []
     for text in texts(place, said):
-        draft = text.draft()
+        draft = text.but(steps=()).draft()
         certificate = Certificate(draft.component, list(requests(draft.component, text.kind)))
         try:
             given = certificate.replies(draft.implementation(place.module))
@@ -104,27 +107,42 @@ def texts(place: Place, said: list[str]) -> Iterator[TokenText]:
     methods = {name: function for kind in reversed(place.thing.__mro__[:-1]) for name, function in vars(kind).items()
                if isinstance(function, FunctionType | staticmethod | classmethod)}  # fmt: skip
     encodes = list(_encodings(methods))
-    decodes = [_called(name, "ids") for name in DECODE if name in methods]
+    decodes = [call for name in DECODE if name in methods for call in _plainly(name, "ids", methods[name])]
     if not encodes and not decodes:
         said.append("it has no method that encodes or decodes")
         return
     for made in _constructions(place):
         for kind in _kinds(made):
             base = TokenText(kind, made=made, needs_unknown=_needs_unknown(place.thing))
-            for encode in encodes or [""]:
-                yield base.but(encode=encode, decode=decodes[0] if decodes else "")
+            yield from _called_so(base, encodes, decodes)
     yield from _refilled(place, encodes, decodes)
+
+
+def _called_so(base: TokenText, encodes: Sequence[str], decodes: Sequence[str]) -> Iterator[TokenText]:
+    """Yield each way to encode, with all ways to decode; where there is none, each way to decode."""
+    for encode in encodes:
+        yield base.but(encode=encode, decode=decodes[0] if decodes else "", decodes=tuple(decodes))
+    for decode in () if encodes else decodes:
+        yield base.but(decode=decode)
 
 
 def _encodings(methods: Mapping[str, Any]) -> Iterator[str]:
     """Yield the expressions that may make ids of a text."""
     for name in ENCODE:
         if name in methods:
-            yield _called(name, "text")
+            yield from _plainly(name, "text", methods[name])
     for first in TOKENIZE:
         for second in TO_IDS:
             if first in methods and second in methods and first != second:
                 yield _called(second, _called(first, "text"))
+
+
+def _plainly(method: str, given: str, function: Any) -> Iterator[str]:
+    """Yield the calls of a method: as it is, and without what it adds to a text or leaves out of one by default."""
+    yield _called(method, given)
+    options = inspect.signature(getattr(function, "__func__", function)).parameters.values()
+    if added := [f"{p.name}=False" for p in options if p.default is True]:
+        yield _called(method, ", ".join([given, *added]))
 
 
 def _called(method: str, given: str) -> str:
@@ -171,20 +189,22 @@ def _wants_corpus(thing: type) -> bool:
 def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> Iterator[TokenText]:
     """Yield objects that make their vocabulary of a text, or learn it by a method, with another one in its place."""
     for arguments in arguments_of(place.thing, lambda p, at: _filling(p)):
-        for learnt in ("", *(f"{name}(FILLING)" for name in ("fit", "train", "build_vocab", "build", "fit_on_texts"))):
-            if learnt and not hasattr(place.thing, learnt.partition("(")[0]):
-                continue
+        methods = ("", *(name for name in LEARN if hasattr(place.thing, name)))
+        for learn in methods:
+            learnt = f"{learn}(FILLING)" if learn else ""
             attributes = _attributes(place, arguments, learnt)
             if not attributes:
                 continue
-            made = f"holding({place.name_in_text}({arguments}), {{{', '.join(attributes)}}})"
+            built = f"{place.name_in_text}({arguments})"
+            made = f"holding({built}, {{{', '.join(attributes)}}})"
+            steps = learnt_steps(place, built, methods, FILLING)
             for kind in ("character", "word"):
-                base = TokenText(kind, made=made)
-                for encode in encodes or [""]:
-                    yield base.but(encode=encode, decode=decodes[0] if decodes else "")
+                base = TokenText(kind, made=made, steps=steps)
+                yield from _called_so(base, encodes, decodes)
 
 
 FILLING = "low er new"
+LEARN = ("fit", "train", "build_vocab", "build", "fit_on_texts")
 
 
 def _filling(p: inspect.Parameter) -> list[str]:
@@ -241,21 +261,31 @@ def _functions(place: Place) -> Iterator[TokenText]:
 
 
 def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
+    text = with_steps(_with_decoding(place, text), lambda one: one.draft().implementation(place.module))
     shown = (text.made or text.encode or text.decode).replace("theirs.", "").replace("config.", "")
     called = " and ".join(t for t in (text.encode, text.decode) if t).replace("theirs.", "").replace("config.", "")
+    left = re.findall(r"\b(\w+)=False", called)
     lines = (
         f"constructor  {shown}" if text.made else f"function     {shown}",
         f"forward      {called}",
         f"tokens       {text.kind}",
+        *(f"left alone   {REFUSALS[step][1]}" for step in text.steps),
+        *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
     )
-    return Bound(place, _with_decoding(place, text).draft(), None, certified, lines)
+    return Bound(place, text.draft(), None, certified, lines)
 
 
 def _with_decoding(place: Place, text: TokenText) -> TokenText:
-    """Return the text without what cannot decode, where there is something that encodes."""
+    """Return the text with the way to decode that is certified, else one that runs, else none.
+
+    What does nothing but decode has been chosen already.
+    """
     if not (text.encode and text.decode):
         return text
     certificate = Certificate("detokenizer", list(requests("detokenizer", text.kind)))
-    given = certificate.replies(text.draft().implementation(place.module))
-    runs = all(isinstance(g, Reply) for g in given)
-    return text if runs else text.but(decode="")
+    runs = []
+    for one in [text.but(decode=decode) for decode in text.decodes or (text.decode,)]:
+        given = certificate.replies(one.draft().implementation(place.module))
+        if all(isinstance(g, Reply) for g in given):
+            runs.append((certificate.distance(given, one.draft().declares) > ROUNDING, one))
+    return min(runs, key=lambda r: r[0])[1] if runs else text.but(decode="")

@@ -1,0 +1,43 @@
+"""A step before the vocabulary is one of its own where learning makes it, too; else it is a mistake."""
+
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from attnconf.conformance.inference.earlier_steps import learnt_steps, with_steps
+from attnconf.conformance.inference.token_text import TokenText
+
+TEXT = """
+class Words:
+    def __init__(self):
+        self.index = {"<unk>": 0}
+
+    def fit(self, texts):
+        for text in texts:
+            for word in LEARNT:
+                self.index.setdefault(word, len(self.index))
+
+    def encode(self, text):
+        return [self.index.get(word, 0) for word in ENCODED]
+"""
+SMALL, AS_IT_IS, SPLIT = "text.lower().split()", "text.split()", 'text.replace(",", " , ").split()'
+
+
+@pytest.mark.parametrize(
+    ("learnt", "encoded", "steps"),
+    [
+        (SMALL, SMALL, ("small",)),
+        (SPLIT, SPLIT, ("split",)),
+        (AS_IT_IS, SMALL, ()),
+        (AS_IT_IS, SPLIT, ()),
+        (SMALL, AS_IT_IS, ()),
+        (AS_IT_IS, AS_IT_IS, ()),
+    ],
+)
+def test_a_step_is_made_in_learning_and_in_encoding(learnt, encoded, steps):
+    module = ModuleType("words")
+    exec(TEXT.replace("LEARNT", learnt).replace("ENCODED", encoded), vars(module))
+    found = learnt_steps(SimpleNamespace(module=module), "theirs.Words()", ("", "fit"), "low er new")
+    vocabulary = '{"index": {token: i for i, token in enumerate(config.vocabulary)}}'
+    text = TokenText("word", made=f"holding(theirs.Words(), {vocabulary})", encode="made.encode(text)", steps=found)
+    assert with_steps(text, lambda one: one.draft().implementation(module)).steps == steps

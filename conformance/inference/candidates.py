@@ -112,6 +112,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         built = list(blocks(thing)) if not named(name) else []
         if _reads_tokens(thing):
             yield "token_attention"
+        if _may_take_memory(thing):  # an option: its name says what it is with that
+            yield from (c for c in by_name if c == "decoder_layer")
         if re.search(r"(layer|block|cell)$", plain):  # a BertLayer is one of BERT's
             yield from (c for c in built[:1] if c.endswith("_layer"))
         by_name = [c for c in by_name if c != "attention"]
@@ -125,6 +127,13 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         if takes_weights(thing) and "multi_head_attention" in by_name:
             yield "multi_head_attention"
     yield from encodings
+
+
+def _may_take_memory(thing: type) -> bool:
+    """Return whether a class takes one input and, where it gets one, a memory."""
+    found = [p for p in parameters(thing) if "memory" in meanings(p.name, INPUTS)]
+    required = [p for p in parameters(thing) if p.default is p.empty]
+    return len(required) == 1 and any(p.default is None for p in found)
 
 
 def _by_call(thing: Any) -> Iterator[str]:

@@ -16,6 +16,7 @@ from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
+from attnconf.conformance.inference.mask_joining import not_joined
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.outer_norms import outer
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, reply
@@ -40,9 +41,9 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
     draft = Draft(COMPONENT, text.body(), declares)
-    found = Bound(
-        place, draft, profile, certified, told(place, text), text.kinds, text.doubt, _set_aside(place, text, sizes)
-    )
+    broken = not_joined(place, text, sizes) if certified == "reference" else ()
+    aside = _set_aside(place, text, sizes)
+    found = Bound(place, draft, profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)
     return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))
 
 

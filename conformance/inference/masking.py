@@ -257,12 +257,13 @@ def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests
         square = text.self_only or text.square or causal  # the corner in which causality starts is not the question
         S = L if square else S
         S, L = (S + 3, L + 3) if square and i == 0 else (S, L)
-        masks = _masks(form, B, L, S)
+        masks = masks_in(form, B, L, S)
         requests.append(request(text, size, B, L, S, masks, **({"causal": True} if causal else {})))
     return requests
 
 
-def _masks(form: MaskForm, B: int, L: int, S: int) -> dict[str, Tensor]:
+def masks_in(form: MaskForm, B: int, L: int, S: int) -> dict[str, Tensor]:
+    """Return a mask as general as the form can be, by the keyword that it is given by."""
     if form.told.startswith("lengths"):
         return {"key_mask": torch.arange(S) < torch.tensor([S - b % (S - 1) for b in range(B)])[:, None]}
     if form.keys_only:

@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from attnconf.adapters.contract import BpeTrainerConfig
@@ -175,6 +175,8 @@ def _methods(place: Place, given: str) -> Iterator[TrainerText]:
     """Yield objects that learn by a method, and give the merges or keep them."""
     for method in [name for name in dir(place.thing) if re.fullmatch(TRAIN, name)]:
         function = getattr(place.thing, method, None)
+        if isinstance(function, MethodType):  # of the class, which makes the object
+            yield from _made_by(place, function, given)
         if not isinstance(function, FunctionType) or function.__module__.partition(".")[0] == "torch":
             continue
         for built in arguments_of(place.thing, lambda p, at: _built_with(p)):
@@ -182,6 +184,14 @@ def _methods(place: Place, given: str) -> Iterator[TrainerText]:
                 if _asks_for_merges(f"{built}, {arguments}") and WORDS[given] in arguments:
                     before = (f"made = {place.name_in_text}({built})", f"result = made.{method}({arguments})")
                     yield TrainerText(given, before)
+
+
+def _made_by(place: Place, method: MethodType, given: str) -> Iterator[TrainerText]:
+    """Yield objects that a method of their class makes of words."""
+    for arguments in arguments_of(method, lambda p, at: _values(p, given)):
+        if _asks_for_merges(arguments) and WORDS[given] in arguments:
+            made = f"made = {place.name_in_text}.{method.__name__}({arguments})"
+            yield TrainerText(given, (made, "result = made"))
 
 
 def _built_with(p: inspect.Parameter) -> list[str]:

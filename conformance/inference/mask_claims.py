@@ -15,7 +15,8 @@ _NAMES = {
 _ONE, _ZERO = r"\b(1s?|ones?|True)\b", r"\b(0s?|zeros?|False)\b"
 _NOT_HIDDEN = r"\b(not?|never|non|un)[ -]?(be |are |is )?(mask|pad|hid|ignor|block|drop)"
 _HIDDEN = (
-    r"pad|mask(s|ed|ing)\b|mask (it )?out|hid(e|es|den)\b|ignor|block|forbid|exclud|drop|remove|disallow|left out|"
+    r"pad|fill(ed|er|ing)|blank|dumm|"
+    r"mask(s|ed|ing)\b|mask (it )?out|hid(e|es|den)\b|ignor|block|forbid|exclud|drop|remove|disallow|left out|"
     r"(no|not|nobody|never|cannot|can't|mustn't|don't)\b.*\b(attend|look|see|seen|use|take|count|allow|visible|valid)"
 )
 _SEEN = r"token|real|keep|kept|attend|valid|visible|allow|look|see|seen|used|take|takes|part|word|true length"
@@ -29,15 +30,17 @@ _OF_IDS = {
 
 def claimed(thing: Any, name: str) -> str:
     """Return whether 1 or True in a mask "keeps" or "drops", going by the file; "" where nothing, or both, is said."""
-    by_name = {does for does, pattern in _NAMES.items() if re.fullmatch(pattern, snake(name).strip("_"))}
-    votes = by_name | _said(thing, name)
+    votes = _by_name(name) | _said(thing, name)
     return votes.pop() if len(votes) == 1 else ""
 
 
 def said(thing: Any, name: str) -> str:
-    """Return whether 1 or True in a mask "keeps" or "drops", going by words alone; "" as above."""
-    votes = _said(thing, name)
-    return votes.pop() if len(votes) == 1 else ""
+    """Return whether 1 or True in a mask "keeps" or "drops", going by words that the name does not contradict."""
+    return claimed(thing, name) if _said(thing, name) else ""
+
+
+def _by_name(name: str) -> set[str]:
+    return {does for does, pattern in _NAMES.items() if re.fullmatch(pattern, snake(name).strip("_"))}
 
 
 def _said(thing: Any, name: str) -> set[str]:

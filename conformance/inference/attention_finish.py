@@ -1,6 +1,5 @@
 """What is looked for once attention is bound: flags, widths, masks, returned weights, the longest sequence."""
 
-import inspect
 import re
 from dataclasses import replace
 from functools import partial
@@ -23,7 +22,7 @@ from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, r
 from attnconf.conformance.inference.unapplied import with_unapplied
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
-from attnconf.conformance.source.source_text import reached
+from attnconf.conformance.source.source_text import code_reached
 
 CAUSAL = r"causal|autoregressive|masked"
 TRIANGLE = r"\b(tril|triu)(_indices)?_?\(|arange\([^\n]*[<>]=? *[^\n]*arange\("
@@ -60,7 +59,7 @@ def _idle_triangle(place: Place, text: AttentionText) -> tuple[str, ...]:
     told = {"mask", "lengths", "causal"} & set(text.form.roles) or "causal" in text.made.given or text.flags
     if told or text.causal_always or not text.self_only or _has_modes(place):
         return ()
-    code = "\n".join(inspect.getsource(function) for function in reached(place.thing))
+    code = code_reached(place.thing)
     found = re.search(TRIANGLE, code)
     return (f"the code makes a triangle (`{found[0]}…`), and later tokens count all the same",) if found else ()
 

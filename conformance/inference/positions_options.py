@@ -17,7 +17,7 @@ from attnconf.conformance.inference.drafts import Text
 from attnconf.conformance.inference.filling import arguments_of
 from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import snake
-from attnconf.conformance.source.source_text import reached
+from attnconf.conformance.source.source_text import code_reached
 
 LONG = 5000  # tokens, more than any check has
 GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices"
@@ -89,7 +89,7 @@ def _asks_axes(place: Place, text: Text) -> bool:
     names = [p.name for p in parameters_of(place)]
     handed = [*zip(names, made.args, strict=False), *((word.arg, word.value) for word in made.keywords)]
     asked = [name for name, given in handed if name and re.search(r"\bpositions\b", ast.unparse(given))]
-    code = "\n".join(inspect.getsource(f) for f in reached(place.thing))
+    code = code_reached(place.thing)
     return any(re.search(rf"\b{name}\.(ndim|dim\(\)) *[=!<>]=? *[12]\b", code) for name in asked)
 
 

@@ -82,6 +82,12 @@ def reached(thing: Any) -> Iterator[FunctionType]:
                      and getattr(v, "__module__", "") == function.__module__]  # fmt: skip
 
 
+def code_reached(thing: Any) -> str:
+    """Return the text of all functions ``reached``; what a library generated (a dataclass's ``__init__``) has none."""
+    written = (f for f in reached(thing) if linecache.getlines(f.__code__.co_filename))
+    return "\n".join(inspect.getsource(f) for f in written)
+
+
 def functions_of(thing: Any) -> list[FunctionType]:
     """Return a function in a list, or the functions defined by a class and its bases of the same module."""
     if isinstance(thing, FunctionType):

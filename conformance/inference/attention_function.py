@@ -159,7 +159,8 @@ def texts(place: Place) -> Iterator[FunctionText]:
                     for base in (bare, *needing):
                         yield cast(FunctionText, base)
                         yield base.but(value_width=False)  # type: ignore[misc]  # of the same class
-                        yield base.but(causal_always=True)  # type: ignore[misc]
+                        if "causal" not in (made.given | set(form.roles)):  # who asks for it gets both
+                            yield base.but(causal_always=True)  # type: ignore[misc]
 
 
 def _has_parameters(made: Construction, place: Place) -> bool:

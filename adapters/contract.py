@@ -479,7 +479,9 @@ _ATTENTION = "query, key, value, *, key_mask=None, attn_mask=None, attn_bias=Non
 _LAYER = "x, *, key_mask=None, attn_mask=None"
 _DECODER = "x, memory, *, key_mask=None, memory_mask=None"
 _MODEL = "source, target, *, source_mask=None, target_mask=None"
-_IN_ATTENTION = _offers("cross mask key-mask bias weights dropout causal several-heads head-masks value-width")
+_IN_ATTENTION = _offers(
+    "cross mask key-mask bias weights dropout dropped-weights causal several-heads head-masks value-width"
+)
 _IN_LAYERS = _offers(  # the hidden width is as free as that of values
     "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads"
 )
@@ -511,7 +513,7 @@ COMPONENTS: dict[str, Component] = {
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
-        conventions=(*_MASKS, "inputs", "biases", "output-projection"),
+        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place"),
         offers=_IN_ATTENTION | _offers("projections input-biases output-projection output-bias free-width"),
     ),
     "sinusoidal": Component(
@@ -629,6 +631,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "output-projection": ("yes", "no"),  # no: the heads side by side come out; out.weight is the identity then
+    "dropout-place": ("weights", "output", "both"),  # what is dropped in training; output: of heads, or projected
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))

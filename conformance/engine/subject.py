@@ -28,6 +28,7 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "head-masks": ("masks", ("keys", "shared", "none")),
     "input-biases": ("biases", ("none", "output")),
     "output-projection": ("output-projection", ("no",)),
+    "dropped-weights": ("dropout-place", ("output", "both")),
     "output-bias": ("biases", ("none", "inputs")),
     "layer-bias": ("layer-bias", ("no",)),
     "layer-norm": ("norm-kind", ("rms",)),

@@ -5,6 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
@@ -31,7 +34,7 @@ TRIANGLE = r"\b(tril|triu)(_indices)?_?\(|arange\([^\n]*[<>]=? *[^\n]*arange\("
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
     text = with_flags(place, text, sizes, request, declared, certified)
-    text = _without_output_dropout(place, _checked(place, text, sizes), sizes)
+    text = _with_dropped(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
     text = with_masks(place, text, sizes, request, declared, certified)
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
@@ -95,28 +98,34 @@ def _takes(place: Place, text: AttentionText, option: Option, sizes: Any) -> boo
     return certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
 
 
-def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
-    """Return the text without dropout in training where outputs are dropped behind a projection.
+def _with_dropped(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
+    """Return the text with what it drops in training: weights, or elements of its output, or both by one number.
 
-    That is a sublayer's dropout. One number may drop weights and outputs alike, as in GPT-2's layers.
-    In evaluation it is asked to have no effect.
+    With the identity as output projection, elements of the heads are elements of the output.
     """
     if "dropout" not in text.made.given:
         return text
     made = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
     one = request(text, sizes[0], 3, 6, 6, {})
+    weights = {**one.weights, "out.weight": torch.eye(len(one.weights["out.weight"]), dtype=torch.float64)}
+    weights |= {"out.bias": torch.zeros_like(b)} if (b := weights.get("out.bias")) is not None else {}
     kept, dropped = (
-        reply(made, replace(one, config=replace(one.config, dropout=0.5, training=training), seed=0))
-        for training in (False, True)
+        reply(made, replace(one, weights=weights, config=replace(one.config, dropout=0.5, training=mode), seed=0))
+        for mode in (False, True)
     )
     if isinstance(kept, Failure) or isinstance(dropped, Failure):
         return text
-    there = dropped.out != 0
-    alone = bool(((dropped.out - 2 * kept.out).abs()[there] < 1e-5).all())  # the outputs, and nothing else
-    projected = any('weights["out.' in entry for entry in text.state)
-    if (alone and not projected) or float(there.double().mean()) > 0.9:
+    if _holed(kept.out, one.config.num_heads) or not _holed(dropped.out, one.config.num_heads):
         return text
-    return text.but(made=replace(text.made, given=text.made.given - {"dropout"}))
+    there = dropped.out != 0
+    alone = bool(((dropped.out - 2 * kept.out).abs()[there] < 1e-5).all())
+    return text.but(drops="output" if alone else "both")
+
+
+def _holed(out: Tensor, heads: int) -> bool:
+    """Return whether single features of what a head gives are 0, (B, L, H·D): where weights are dropped, all are."""
+    zero = out.unflatten(-1, (heads, -1)) == 0
+    return float((zero.any(-1) & ~zero.all(-1)).double().mean()) > 0.1
 
 
 REMARKS = 4  # options that are spoken of

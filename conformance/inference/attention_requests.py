@@ -86,6 +86,8 @@ def declared(text: AttentionText) -> dict[str, str]:
     found |= _told(text)
     if not text.projected:
         found["output-projection"] = "no"
+    if text.drops != "weights":
+        found["dropout-place"] = text.drops
     if text.weights is None or text.averaged:
         found["returned-weights"] = "averaged" if text.averaged else "none"
     inputs = "q.bias" not in text.lacking and "v.bias" not in text.lacking

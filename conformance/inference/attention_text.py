@@ -41,6 +41,7 @@ class AttentionText:
     lacking: tuple[str, ...] = ()  # biases that it does not have
     supposed: str = ""  # the known mistake with which the parameters are that
     projected: bool = True  # the merged heads go through an output projection
+    drops: str = "weights"  # what its dropout is of, as in CONVENTIONS
     heads_last: bool = False
     sequence_first: bool = False
     stripped: tuple[str, ...] = ()  # norms inside, which are left out

@@ -1,4 +1,4 @@
-"""Different is not wrong: multi-head attention without an output projection, where that is declared."""
+"""Different is not wrong: attention without an output projection, or that drops its output, where that is declared."""
 
 import pytest
 import torch
@@ -41,6 +41,23 @@ def test_other_mistakes_are_found_without_a_projection(name):
     verdict, roots = judged({"output-projection": "no"}, wrong.components["multi_head_attention"])
     assert verdict["verdict"] == "nonconformant"
     assert roots
+
+
+@pytest.mark.parametrize(("name", "place"), [("ATT-output-dropped", "output"), ("MHA-output-dropped", "both")])
+def test_what_is_dropped_is_a_choice(name, place):
+    component = apply([all_mutants()[name]]).components["multi_head_attention"]
+    verdict, roots = judged({"dropout-place": place}, component)
+    assert verdict["verdict"] == "conformant", verdict
+    assert not roots
+    assert judged({}, component)[1] == {"ATT-DROP-2"}
+
+
+@pytest.mark.parametrize("place", ["output", "both"])
+def test_whatever_is_dropped_rests_in_evaluation(place):
+    component = apply([all_mutants()["ATT-always-dropping"]]).components["multi_head_attention"]
+    verdict, roots = judged({"dropout-place": place}, component)
+    assert verdict["verdict"] == "nonconformant"
+    assert roots == {"ATT-DROP-1"}
 
 
 SECOND = """

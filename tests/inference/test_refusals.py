@@ -1,6 +1,7 @@
 """What is said of a file that cannot be judged: the error, its line, and what was tried."""
 
 import re
+import signal
 import threading
 
 import pytest
@@ -301,8 +302,12 @@ def test_what_never_ends_is_named_after_a_while_and_when_it_is_interrupted(tmp_p
     path = tmp_path / "it.py"
     path.write_text(ENDLESS, encoding="utf-8")
     monkeypatch.setattr("attnconf.conformance.inference.waiting.threading.Timer", AtOnce)
-    with pytest.raises(KeyboardInterrupt):
-        load(str(path))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where tests run in background
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            load(str(path))
+    finally:
+        signal.signal(signal.SIGINT, before)
     said = capfd.readouterr().err.splitlines()
     assert said == [
         f"attnconf: still trying MultiHeadAttention of {path}; it may never end, Ctrl-C ends it",

@@ -13,7 +13,7 @@ from attnconf.conformance.inference.vocabulary import meanings
 
 def is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
     """Return whether a parameter is an object that holds sizes: by its name, its default or its annotation."""
-    if named:
+    if named and not (p.default is None and len(p.name) == 1):  # a letter that may be left out is any size
         plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
         return p.default is p.empty or not plain
     plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty

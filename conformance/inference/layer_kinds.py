@@ -12,7 +12,7 @@ from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 ATTENDS = {"softmax", "Softmax", "scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward"}
-NORMS = {"LayerNorm", "layer_norm", "RMSNorm", "rms_norm", "rsqrt", "var", "std", "sqrt"}
+NORMS = {"LayerNorm", "layer_norm", "RMSNorm", "rms_norm", "rsqrt", "var", "std", "sqrt", "mean"}
 ACTIVATES = {
     "relu", "ReLU", "gelu", "GELU", "silu", "SiLU", "tanh", "Tanh", "clamp", "clamp_min", "maximum", "sigmoid", "erf",
     "ELU", "LeakyReLU", "Mish", "QuickGELU", "act", "activation", "act_fn", "activation_fn", "act_layer",

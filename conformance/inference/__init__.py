@@ -21,6 +21,7 @@ from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.used_by_others import (
     far_fetched,
     helps,
+    is_handed,
     is_helper_of_refused,
     is_part,
     with_neighbours,
@@ -121,7 +122,7 @@ def bindings(
     bound = without_helpers(sorted(bound, key=lambda b: list(by_name).index(b.place.name)), by_name)
     used = {name for b in bound for c in found if c.name == b.place.name for name in c.uses}
     used |= {name for c in found for name in c.uses if c.name != name}
-    left = [(c, reason) for c, reason in refused if c.name not in used]
+    left = [(c, reason) for c, reason in refused if c.name not in used and not is_handed(c, bound)]
     if chosen is None:
         bound = with_parts(with_neighbours(with_users(bound, refused), left), found)
     return bound, left

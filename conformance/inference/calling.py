@@ -89,7 +89,17 @@ MASK = Slot("mask", "mask", positional=True)  # one that *args may be
 def call_of(thing: Any) -> Any:
     """Return the function that is called: of a class or a module the method, else the thing itself."""
     methods = (n for n in ("forward", "__call__") if n in dir(thing)) if isinstance(thing, type) else iter(("forward",))
-    return getattr(thing, next(methods, "forward"), thing)
+    return getattr(thing, next(methods, own_method(thing) or "forward"), thing)
+
+
+def own_method(thing: Any) -> str | None:
+    """Return the name of the first method of a class, which cannot be called itself, that takes an input; or None."""
+    for name, method in vars(thing).items() if isinstance(thing, type) else ():
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            first = [meanings(p.name, INPUTS) for p in parameters_of(method)[1:2]]
+            if first and {"x", *THREE} & set(first[0]):
+                return name
+    return None
 
 
 def parameters(thing: Any) -> list[inspect.Parameter]:

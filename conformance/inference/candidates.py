@@ -7,7 +7,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from attnconf.conformance.chapters.contents import appearances
-from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.calling import own_method, parameters
 from attnconf.conformance.inference.function_forms import takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
 from attnconf.conformance.inference.layer_kinds import blocks, sizes_of
@@ -97,6 +97,9 @@ CALLED = {"forward", "__call__", "encode", "tokenize", "decode", "train", "fit",
 def looks_like(name: str, thing: Any) -> Iterator[str]:
     """Yield the components that a class or function may be."""
     plain = snake(name)
+    if isinstance(thing, type) and not _does_something(thing) and own_method(thing):  # a table that rotates
+        yield from positional(name, thing)
+        return
     if not _does_something(thing) or (isinstance(thing, FunctionType) and re.search(MAKES, plain)):
         return
     by_name = [component for component, pattern in NAMES if re.search(pattern, plain)]

@@ -18,6 +18,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
+from attnconf.conformance.inference.calling import own_method
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
@@ -204,8 +205,11 @@ def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -
         except Failed as error:
             say(said, f"{made.text}: {error}")
             continue
+        text = whole.text
+        if not callable(thing) and (method := own_method(type(thing))):
+            text, thing = f"{text}.{method}", getattr(thing, method)
         states: list[tuple[str, ...]] = chapter.states(thing, request) if chapter.states else [()]
-        yield whole, thing, _meant(whole, chapter.sizes), whole.text, states
+        yield replace(whole, text=text), thing, _meant(whole, chapter.sizes), text, states
 
 
 def _meant(made: Construction, table: Meanings) -> frozenset[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.calling import call_of
 
 NOTHING = object()
 
@@ -29,7 +30,7 @@ def spied(place: Place, earlier: bool = False, /, **more: Any) -> Iterator[Seen]
     ``earlier``: each is made without these once before, by the same object.
     """
     within: Any = place.thing if isinstance(place.thing, type) else place.module
-    name = place.name if within is place.module else "forward" if hasattr(within, "forward") else "__call__"
+    name = place.name if within is place.module else call_of(within).__name__
     function: Callable[..., Any] = getattr(within, name)
     own, seen = vars(within).get(name, NOTHING), Seen()
 

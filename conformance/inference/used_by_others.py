@@ -11,6 +11,7 @@ from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.candidates import Candidate
 from attnconf.conformance.inference.hints import named
 from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.source.signatures import parameters_of
 
 FACTORY = r"(make|build|create|get|select)_"  # gives one of several, and computes nothing
 SHOWN = 160  # characters of a reason
@@ -80,6 +81,17 @@ def without_helpers(bound: list[Bound], found: Mapping[str, Candidate]) -> list[
         if not (used or written or uncertain or helper):
             kept.append(b)
     return kept or bound[:1]
+
+
+def is_handed(candidate: Candidate, bound: Collection[Bound]) -> bool:
+    """Return whether a function is handed an object of a class that is judged, as its annotations say: it is its user.
+
+    Nobody can call it without such an object.
+    """
+    if not isinstance(candidate.thing, FunctionType):
+        return False
+    kinds = {getattr(p.annotation, "__name__", str(p.annotation)) for p in parameters_of(candidate.thing)}
+    return any(b.place.name in kinds for b in bound)
 
 
 def is_helper_of_refused(b: Bound, refused: list[tuple[Candidate, str]]) -> bool:

@@ -29,7 +29,8 @@ from attnconf.conformance.source import source_text
 
 # What an argument is for, by its name; what is not here is told by the names of inputs.
 NAMES = {
-    "offset": r"((pos(ition)?s?|time|token|seq)_?)?offset|start(_?(pos(ition)?|index|at))?|past_?(key_values_)?len(gth)?",
+    "offset": r"((pos(ition)?s?|time|token|seq)_?)?offset|start(_?(pos(ition)?|index|at))?|"
+    r"past_?(key_values_)?len(gth)?",
     "positions": r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?",
     "cache": CACHE,
 }

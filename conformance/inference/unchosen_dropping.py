@@ -31,8 +31,8 @@ def with_dropping(place: Place, text: LayerText, asked: Request) -> LayerText:
     if any(isinstance(r, Failure) for r in still) or gap(*still):
         return text
     drawn = [reply(implementation, asked.asked(config=training, seed=seed)) for seed in range(DRAWS)]
-    first, *more = [r for r in drawn if not isinstance(r, Failure)] or [still[0]]
-    if all(gap(r, first) <= ROUNDING for r in more):
+    ran = [r for r in drawn if not isinstance(r, Failure)]
+    if all(gap(r, ran[0]) <= ROUNDING for r in ran):
         return text  # what is always other in training drops nothing: it is wrong, in training
     return text.but(refusals=(*text.refusals, ("config.training", WORDS)))
 

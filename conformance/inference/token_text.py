@@ -60,6 +60,7 @@ REFUSALS = {
     "small": ("text != text.lower()", "capital letters: they are made small before"),
     "split": ("any(not c.isalnum() and not c.isspace() for c in text)", "punctuation: it is split off before"),
 }
+MARKS = "any(len(config.vocabulary[i]) == 1 and not config.vocabulary[i].isalnum() for i in ids)"
 KINDS = ("word", "character", "byte-pair")
 
 
@@ -99,6 +100,8 @@ class TokenText:
                       '            raise NotImplementedError("an unknown token")']  # fmt: skip
         for condition, what in [REFUSALS[step] for step in self.steps if name == "tokenizer"]:
             lines += [f"        {line}" for line in refuse(condition, what)]
+        if name == "detokenizer" and "split" in self.steps:  # it may undo what was split
+            lines += [f"        {line}" for line in refuse(MARKS, "punctuation: it may be joined to its word again")]
         return "\n".join([*lines, f"        return {text}", "", "    return forward", ""])
 
     def _refusals(self) -> Iterator[str]:

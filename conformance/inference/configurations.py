@@ -7,13 +7,17 @@ from dataclasses import fields, is_dataclass
 from types import ModuleType, SimpleNamespace, UnionType
 from typing import Any, Union, get_args, get_origin
 
+from attnconf.conformance.inference.asked import asked_of
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
 from attnconf.conformance.inference.vocabulary import meanings
 
 
-def is_configuration(p: inspect.Parameter, module: ModuleType, named: bool) -> bool:
-    """Return whether a parameter is an object that holds sizes: by its name, its default or its annotation."""
-    if named and not (p.default is None and len(p.name) == 1):  # a letter that may be left out is any size
+def is_configuration(p: inspect.Parameter, module: ModuleType, thing: Any) -> bool:
+    """Return whether a parameter is an object that holds sizes: by its name, its default or its annotation.
+
+    A letter is one only where the code of ``thing`` asks something of it.
+    """
+    if "config" in meanings(p.name) and (len(p.name) > 1 or asked_of(thing, p.name).entries):
         plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
         return p.default is p.empty or not plain
     plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty

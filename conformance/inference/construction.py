@@ -30,7 +30,7 @@ ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
     parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    choices = _with_hidden([choices_of(p, table, module, part) for p in parameters], table)
+    choices = _with_hidden([choices_of(p, table, module, part, thing) for p in parameters], table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in (*islice(_by_rank(choices), AT_MOST), *islice(_by_rank(guessed) if guessed else (), FEW)):
@@ -107,7 +107,9 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
         yield tuple(c[i] for c, i in zip(choices, picked, strict=True))
 
 
-def choices_of(p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part) -> list[tuple[str, str]]:
+def choices_of(
+    p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part, thing: Any
+) -> list[tuple[str, str]]:
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
     known = meanings(p.name)
     if isinstance(p.default, float) and 0 < p.default < 0.01 and "eps" not in known:  # whatever it is called
@@ -120,7 +122,7 @@ def choices_of(p: inspect.Parameter, table: Meanings, module: ModuleType, part: 
         known = ["config", *known]
     optional = p.default is not p.empty
     configured = []
-    if "config" in table and is_configuration(p, module, named="config" in known):
+    if "config" in table and is_configuration(p, module, thing):
         configured = [(text, "config") for text in configuration(p, table, module)]
         if optional or not any(m in table for m in known if m != "config"):
             return configured

@@ -121,7 +121,7 @@ def panel_of(
     knobs: list[Knob] = []
     options: set[str] = set()
     for p in parameters:
-        wanted = is_configuration(p, module, "config" in meanings(p.name))
+        wanted = is_configuration(p, module, thing)
         holder = (_holder(p, module, table) or _asked(p, thing, table, fraction)) if wanted else None
         if holder is not None:
             holders[p.name] = holder
@@ -131,7 +131,7 @@ def panel_of(
         elif type(p.default) is int or _may_be_a_size(p, table, part):
             free = p.default is p.empty
             knobs.append(Knob(ARGUMENT, p.name, _usual(p.name, table) if free else p.default, free))
-        elif (first := choices_of(p, table, module, part)[0])[0]:
+        elif (first := choices_of(p, table, module, part, thing)[0])[0]:
             others[p.name], meaning = first
             options |= {meaning} & OPTIONS
     if any("<namespace>" in text for text in others.values()):

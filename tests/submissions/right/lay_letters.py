@@ -8,8 +8,8 @@ class N(nn.Module):
         self.g, self.h = nn.Parameter(torch.ones(m)), nn.Parameter(torch.zeros(m))
 
     def forward(self, u):
-        u = u - u.mean(2, keepdim=True)
-        return self.g * u * ((u * u).mean(2, keepdim=True) + 1e-5) ** -0.5 + self.h
+        u = u - u.mean(-1, keepdim=True)
+        return self.g * u * ((u * u).mean(-1, keepdim=True) + 1e-5) ** -0.5 + self.h
 
 
 class B(nn.Module):

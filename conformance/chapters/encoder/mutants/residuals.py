@@ -110,12 +110,42 @@ def post_norm_without_second_residual(x, weights, style, mask):
     return normed(position_wise(h, weights, style), weights, "norm2", style)
 
 
+def pre_norm_without_second_residual(x, weights, style, mask):
+    h = x + attend(normed(x, weights, "norm1", style), weights, style, mask)
+    return position_wise(normed(h, weights, "norm2", style), weights, style)
+
+
 no_second_residual = Mutant(
     "ENC-no-second-residual",
     story="the residual around the feed-forward network is forgotten",
-    breaks={"ENC-POST-1"},
-    hint="norm2(h + ff(h))",
-    replace={encoder.post_norm_layer: post_norm_without_second_residual},
+    breaks={"ENC-PRE-1", "ENC-POST-1"},
+    hint="norm2(h + ff(h)), or h + ff(norm2(h))",
+    replace={
+        encoder.post_norm_layer: post_norm_without_second_residual,
+        encoder.pre_norm_layer: pre_norm_without_second_residual,
+    },
+)
+
+
+def post_norm_without_first_residual(x, weights, style, mask):
+    h = normed(attend(x, weights, style, mask), weights, "norm1", style)
+    return normed(h + position_wise(h, weights, style), weights, "norm2", style)
+
+
+def pre_norm_without_first_residual(x, weights, style, mask):
+    h = attend(normed(x, weights, "norm1", style), weights, style, mask)
+    return h + position_wise(normed(h, weights, "norm2", style), weights, style)
+
+
+no_first_residual = Mutant(
+    "ENC-no-first-residual",
+    story="the residual around attention is forgotten",
+    breaks={"ENC-PRE-1", "ENC-POST-1"},
+    hint="norm1(x + attention(x)), or x + attention(norm1(x))",
+    replace={
+        encoder.post_norm_layer: post_norm_without_first_residual,
+        encoder.pre_norm_layer: pre_norm_without_first_residual,
+    },
 )
 
 

@@ -1,5 +1,6 @@
 """A user's definitions, and objects and modules of theirs made ready: built, woken, their parts replaced."""
 
+from functools import reduce
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -102,9 +103,10 @@ def registered(module: nn.Module) -> nn.Module:
 
 
 def holding(thing: Any, tensors: dict[str, Tensor]) -> Any:
-    """Return an object (no module) after setting these tensors as its attributes."""
+    """Return an object (no module) after setting these tensors as its attributes: ``name``, or ``part.name``."""
     for name, x in tensors.items():
-        setattr(thing, name, x)
+        *above, last = name.split(".")
+        setattr(reduce(getattr, above, thing), last, x)
     return thing
 
 

@@ -47,8 +47,17 @@ def _learnt(place: Place, built: str, learn: str, given: Sequence[str]) -> set[s
     return set(_words(space["made"]))
 
 
+def attributes_of(made: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of an object, then those of objects of its own module that it holds: ``part.name``."""
+    own = dict(getattr(made, "__dict__", {}))
+    yield from own.items()
+    for name, part in own.items():
+        if type(part).__module__ == type(made).__module__:
+            yield from ((f"{name}.{inner}", x) for inner, x in getattr(part, "__dict__", {}).items())
+
+
 def _words(made: Any) -> Iterator[str]:
-    for x in getattr(made, "__dict__", {}).values():
+    for _, x in attributes_of(made):
         if isinstance(x, dict | list | tuple):
             yield from (w for w in x if isinstance(w, str))
 

@@ -10,7 +10,7 @@ from attnconf.adapters.contract import TokenizerConfig
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
-from attnconf.conformance.inference.earlier_steps import learnt_steps, with_steps
+from attnconf.conformance.inference.earlier_steps import attributes_of, learnt_steps, with_steps
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -223,12 +223,12 @@ def _attributes(place: Place, arguments: str, learnt: str) -> list[str]:
             attempt(lambda: eval(f"made.{learnt}", {"made": made, "FILLING": FILLING}))
     except Failed:
         return []
-    return [entry for name, x in getattr(made, "__dict__", {}).items() if (entry := held(name, x))]
+    return [entry for name, x in attributes_of(made) if (entry := held(name, x))]
 
 
 def held(name: str, x: Any) -> str:
     """Return the entry for something that holds a vocabulary, or its special tokens; nothing for anything else."""
-    if isinstance(x, dict | list | tuple) and matches(name, ROLES) == ["specials"]:
+    if isinstance(x, dict | list | tuple) and matches(name.rpartition(".")[2], ROLES) == ["specials"]:
         return f'"{name}": {type(x).__name__}()'
     if isinstance(x, dict) and x and all(isinstance(k, str) and isinstance(v, int) for k, v in x.items()):
         return f'"{name}": {NUMBERS}'

@@ -122,13 +122,17 @@ class _Copy(nn.Module):
 
 
 def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
-    """Yield what parameters may be by their names, else by their order, where four matrices are there."""
+    """Yield what parameters may be by their names, else by their order.
+
+    There are four matrices, or three where no output is projected.
+    """
     full = sizes.width * sizes.embed
     matrices = [n for n, p in own.items() if prod(p.shape) == full]
     fused = [n for n, p in own.items() if prod(p.shape) == 3 * full]
-    if len(matrices) == 4:
+    if len(matrices) in (3, 4):
         order = _named_order(matrices)
-        roles: dict[str, tuple[str, ...]] = dict(zip(order, (("q",), ("k",), ("v",), ("out",)), strict=True))
+        each: list[tuple[str, ...]] = [("q",), ("k",), ("v",), ("out",)]
+        roles = dict(zip(order, each[: len(matrices)], strict=True))
     elif len(matrices) == 1 and len(fused) == 1:
         roles = {fused[0]: ("q", "k", "v"), matrices[0]: ("out",)}
     else:
@@ -139,7 +143,8 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
             near = [m for m in roles if m.rpartition(".")[0] == name.rpartition(".")[0]]
             if len(near) == 1 and prod(own[name].shape) == len(roles[near[0]]) * sizes.width:
                 biases[name] = roles[near[0]]
-    lacking = [r for rs in roles.values() for r in rs if not any(r in b for b in biases.values())]
+    unprojected = ["out"] if len(roles) == 3 else []
+    lacking = unprojected + [r for rs in roles.values() for r in rs if not any(r in b for b in biases.values())]
     texts: list[list[str]] = []
     for group, kind in ((roles, "weight"), (biases, "bias")):
         for name, parts in group.items():
@@ -158,7 +163,7 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
 
 
 def _named_order(matrices: Sequence[str]) -> list[str]:
-    """Return four names as those of query, key, value and output where they say so, else as they come."""
+    """Return names as those of query, key, value and output where they say so, else as they come."""
     import re
 
     found: list[str] = []
@@ -171,7 +176,7 @@ def _named_order(matrices: Sequence[str]) -> list[str]:
         if len(fits) != 1 or fits[0] in found:
             return list(matrices)
         found.append(fits[0])
-    return [*found, next(m for m in matrices if m not in found)]
+    return [*found, *(m for m in matrices if m not in found)]
 
 
 def _has_shape(layout: Any, p: Tensor, parts: Sequence[str], kind: str, sizes: Sizes) -> bool:

@@ -13,8 +13,10 @@ from attnconf.conformance.inference.trial import drawn
 
 def with_single(made: Construction, module: nn.Module) -> tuple[Construction, nn.Module]:
     """Return a construction and its module such that these norms get what they take; the same without such norms."""
-    names = [name for name, part in module.named_modules() if name and _is_norm(part) and not _takes_double(part)]
-    names = [name for name in names if _takes_single(module.get_submodule(name))]
+    norms = {name: part for name, part in module.named_modules() if name and _is_norm(part)}
+    one_of_each = {type(part): part for part in norms.values()}
+    single = {kind for kind, part in one_of_each.items() if not _takes_double(part) and _takes_single(part)}
+    names = [name for name, part in norms.items() if type(part) in single]
     if not names:
         return made, module
     words = ", ".join(f'"{name}"' for name in names)
@@ -22,7 +24,9 @@ def with_single(made: Construction, module: nn.Module) -> tuple[Construction, nn
 
 
 def _is_norm(part: nn.Module) -> bool:
-    """Return whether a module has nothing but vectors, as wide as the model."""
+    """Return whether a module of the user's own has nothing but vectors, as wide as the model."""
+    if type(part).__module__.partition(".")[0] == "torch":
+        return False
     shapes = {tuple(p.shape) for p in part.parameters() if not isinstance(p, nn.parameter.UninitializedParameter)}
     return shapes == {(FIRST.width,)}
 

@@ -26,7 +26,7 @@ from attnconf.conformance.inference.layer_masks import with_masks
 from attnconf.conformance.inference.layer_probe import Called, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, plain_requests, request
 from attnconf.conformance.inference.layer_state import State, uncovered
-from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_text import SWITCHES, LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import documented, with_broken
@@ -241,7 +241,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares),
               *other.broken)  # fmt: skip
-    open_ends = (*unapplied(place, one), *(words for words in kept if UNTRIED in words))
+    open_ends = (*unapplied(place, one), *_switches(text), *(words for words in kept if UNTRIED in words))
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
     return with_broken(found, asked)
 
@@ -266,6 +266,13 @@ def unapplied(place: Place, one: Tried) -> tuple[str, ...]:
         return ()
     return (f"the parameter{'s' if len(idle) > 1 else ''} {', '.join(idle[:SHOWN])} "
             f"{'are' if len(idle) > 1 else 'is'} never applied",)  # fmt: skip
+
+
+def _switches(text: LayerText) -> Iterator[str]:
+    """Yield a word on each argument for masks of which nothing but its presence counts."""
+    for slot in text.form.slots:
+        if slot.role in SWITCHES:
+            yield f"whatever mask is given to `{slot.name}`, it is causal; no other mask can be asked for"
 
 
 def _unturned(place: Place, text: LayerText) -> Iterator[str]:

@@ -109,3 +109,34 @@ def test_scores_without_a_scale_are_a_mistake_in_a_layer_with_biases(tmp_path):
     found, *_ = inference.bindings(read(tmp_path / "homework.py"), "EncoderLayer", None)[0]
     assert found.certified == "ATT-unscaled"
     assert "attention-scale" not in found.draft.declares
+
+
+SWITCH = """
+class Attention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask):
+        q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for f in (self.q, self.k, self.v))
+        later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        scores = scores if mask is None else scores.masked_fill({hidden}, -math.inf)
+        return self.o((scores.softmax(-1) @ v).transpose(1, 2).flatten(2)),
+"""
+
+
+@pytest.mark.parametrize(("hidden", "whatever"), [("later", True), ("later | (mask == 0)", False)])
+def test_a_mask_that_makes_it_causal_whatever_it_holds_is_told(tmp_path, hidden, whatever):
+    layer = LAYER.replace("nn.MultiheadAttention(d_model, n_heads, batch_first=True)", "Attention(d_model, n_heads)")
+    forward = POST.replace("self.att(x, x, x)", "self.att(x, mask)")
+    text = (
+        layer.format(forward=forward)
+        .replace("Norm(", "nn.LayerNorm(")
+        .replace("forward(self, x)", "forward(self, x, mask=None)")
+    )
+    (tmp_path / "homework.py").write_text(HEAD + SWITCH.format(hidden=hidden) + text, encoding="utf-8")
+    found, *_ = inference.bindings(read(tmp_path / "homework.py"), "EncoderLayer", None)[0]
+    assert found.certified == "reference"
+    assert any("whatever mask is given to `mask`, it is causal" in words for words in found.open_ends) == whatever

@@ -83,6 +83,32 @@ def without(module: nn.Module, *names: str) -> nn.Module:
     return module
 
 
+class _InSingle:
+    """Gives a part its parameters in float32 while it is called."""
+
+    def __init__(self) -> None:
+        self.kept: list[dict[str, Any]] = []
+
+    def before(self, part: nn.Module, args: Any) -> None:
+        self.kept.append(dict(part._parameters))
+        part._parameters.update({name: p if p is None else p.float() for name, p in self.kept[-1].items()})  # type: ignore[misc]  # for a call
+
+    def after(self, part: nn.Module, args: Any, out: Any) -> None:
+        part._parameters.update(self.kept.pop())
+
+
+def in_single(module: nn.Module, *names: str) -> nn.Module:
+    """Return the module with the named sub-modules given their parameters in float32, in which alone they compute.
+
+    Their inputs and outputs are of any dtype: that is how models in half precision keep their norms.
+    """
+    for name in names:
+        held, part = _InSingle(), module.get_submodule(name)
+        part.register_forward_pre_hook(held.before)
+        part.register_forward_hook(held.after, always_call=True)
+    return module
+
+
 def registered(module: nn.Module) -> nn.Module:
     """Return a module after registering the modules in its plain lists, tuples and dicts as sub-modules.
 

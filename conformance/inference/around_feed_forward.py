@@ -6,7 +6,6 @@ of such a block: that it is left out is an open end.
 """
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
 from itertools import product
 from typing import Any
 
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import FeedForwardConfig
+from attnconf.adapters.generated.modules import without
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.plain import PlainText
@@ -53,13 +53,10 @@ def _is_block(place: Place, text: PlainText, config: FeedForwardConfig) -> bool:
     if not isinstance(module, nn.Module) or text.first or len(text.stripped) > MOST:
         return False
     whole = module.double().eval()
-    rest = deepcopy(whole)
-    for name in text.stripped:
-        above, _, last = name.rpartition(".")
-        setattr(rest.get_submodule(above), last, nn.Identity())
     x = drawn("a block's x", 2, 3, config.embed_dim)
     want = _out(whole, text, x, [s for s in text.after if s != ADDED])
     parts = {name: whole.get_submodule(name) for name in text.stripped}
+    rest = without(whole, *text.stripped)
     return any(_alike(want, out) for out in _composed(parts, rest, text, x))
 
 

@@ -38,7 +38,7 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.module_sizes import integers_of
-from attnconf.conformance.inference.probing import Failed, attempt, norms_in, search
+from attnconf.conformance.inference.probing import Failed, attempt, norms_in, restored, search
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
@@ -235,22 +235,26 @@ def _of_form(
         lazy = any(isinstance(p, UNMADE) for p in module.parameters())
         text = AttentionText(made, form, sequence_first=first, lazy=lazy, flags=flags)
         text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)
-        probe = Probe(copy.deepcopy(module), text, config)
-        try:
-            yield from _weighed(probe.called(), probe)
-        except Failed as error:
-            attempts.say(f"{form.called}{error}")
-            if any(probe.runs_with(samples) for samples in integers_of(place.thing)):
-                named = next(probe.weighings(), None)
-                attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
-                continue
-            names = [slot.name for slot in form.slots if slot.role == "mask"]
-            for mask in mask_forms(text) if names else ():
-                try:
-                    probe.text = text.but(masks={names[0]: mask}, needs_mask=True)
-                    yield from _weighed(probe.called(), probe)
-                except Failed:
-                    continue
+        with restored(module):  # no copy of it, but where it is yet to get its sizes: that is not undone
+            yield from _tried(place, Probe(copy.deepcopy(module) if lazy else module, text, config), attempts)
+
+
+def _tried(place: Place, probe: Probe, attempts: AttentionAttempts) -> Iterator[AttentionText]:
+    """Yield what a class may be that is called in one form."""
+    text, form = probe.text, probe.text.form
+    try:
+        yield from _weighed(probe.called(), probe)
+    except Failed as error:
+        attempts.say(f"{form.called}{error}")
+        if any(probe.runs_with(samples) for samples in integers_of(place.thing)):
+            named = next(probe.weighings(), None)
+            attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
+            return
+        names = [slot.name for slot in form.slots if slot.role == "mask"]
+        for mask in mask_forms(text) if names else ():
+            with contextlib.suppress(Failed):
+                probe.text = text.but(masks={names[0]: mask}, needs_mask=True)
+                yield from _weighed(probe.called(), probe)
 
 
 def _otherwise(
@@ -268,8 +272,8 @@ def _otherwise(
     found = [text.but(square=True)] if {"query", "key"} <= set(form.roles) else []
     found += [] if claims_batch(place.thing) else [text.but(single=True)]
     for one in (x.but(flags=flags) for x in found for flags in polarities(form)):
-        probe = Probe(copy.deepcopy(module), one, config)
-        with contextlib.suppress(Failed):
+        with restored(module), contextlib.suppress(Failed):
+            probe = Probe(module, one, config)
             yield from _weighed(probe.called(), probe)
 
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.adapters.generated.modules import without
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.reading import Sizes
@@ -19,9 +20,7 @@ class Probe:
 
     def __init__(self, module: nn.Module, text: AttentionText, config: MultiHeadAttentionConfig):
         self.module = module.double().eval()
-        for name in text.stripped:
-            *above, last = name.split(".")
-            setattr(self.module.get_submodule(".".join(above)), last, nn.Identity())
+        without(self.module, *text.stripped)
         self.text, self.config = text, config
         if text.lazy:
             one = torch.zeros(1, 2, config.embed_dim, dtype=torch.float64)

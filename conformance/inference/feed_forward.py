@@ -3,7 +3,6 @@
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from itertools import islice, zip_longest
 from types import FunctionType
@@ -13,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import CONVENTIONS, FeedForwardConfig
+from attnconf.adapters.generated.modules import without
 from attnconf.conformance.chapters.feed_forward.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
@@ -24,7 +24,7 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.networks import Network, networks
 from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
-from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
+from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in, restored
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source.signatures import parameters_of
@@ -276,16 +276,16 @@ class Built:
 
     def _called(self, stripped: Sequence[str]) -> tuple[str, str, bool]:
         """Return where the output is, how sequences are turned, and whether the input is added. Raises Failed."""
-        copy = deepcopy(self.module)
-        for name in stripped:
-            *above, last = name.split(".")
-            setattr(copy.get_submodule(".".join(above)), last, nn.Identity())
+        with restored(self.module):
+            return self._called_without(without(self.module, *stripped))
+
+    def _called_without(self, bare: nn.Module) -> tuple[str, str, bool]:
         x = drawn("tokens", 2, 3, self.embed)
         errors = []
         for sequence in ("", "transpose(1, 2)"):
             given = x.transpose(1, 2) if sequence else x
             try:
-                result = called(copy, given, {})
+                result = called(bare, given, {})
             except Failed as error:
                 errors.append(str(error))
                 continue
@@ -293,8 +293,8 @@ class Built:
             if where is None:
                 errors.append(f"no output of shape {tuple(given.shape)} came back")
                 continue
-            silent = {n: torch.zeros_like(p) for n, p in copy.named_parameters()}
-            out = eval(where, {"result": called(copy, given, silent)})
+            silent = {n: torch.zeros_like(p) for n, p in bare.named_parameters()}
+            out = eval(where, {"result": called(bare, given, silent)})
             return where, sequence, bool(torch.allclose(out, given, atol=1e-9))
         raise Failed(errors[0])
 

@@ -1,9 +1,11 @@
 """Where a class has its sizes: arguments, entries of a configuration, numbers in globals, defaults of inner classes."""
 
 import inspect
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -23,6 +25,7 @@ USUAL = {"embed": 24, "heads": 4, "hidden": 40, "layers": 2, "decoder_layers": 2
          "max_len": 50, "ratio": 4}  # fmt: skip
 SILENT = 8  # where its name says nothing
 MOST = 20  # knobs of one class
+LIBRARY = sysconfig.get_path("stdlib")
 FLOATS = ("dropout", "eps")
 OPTIONS = {"norm_first", "eps"}  # of which a binding says what it can be asked for
 
@@ -175,8 +178,14 @@ def _words_of(thing: Any, module: ModuleType) -> list[str]:
 
 
 def _is_inner(kind: Any, thing: Any, module: ModuleType) -> bool:
-    own = isinstance(kind, type) and issubclass(kind, nn.Module) and kind.__module__ == module.__name__
-    return own and kind is not thing and hasattr(kind.__init__, "__defaults__")
+    part = isinstance(kind, type) and issubclass(kind, nn.Module) and kind is not thing
+    return part and hasattr(kind.__init__, "__code__") and (kind.__module__ == module.__name__ or _is_beside(kind))
+
+
+def _is_beside(kind: Any) -> bool:
+    """Return whether a class comes from another file of the user's: from no library."""
+    path = Path(kind.__init__.__code__.co_filename)
+    return not {"site-packages", "dist-packages"} & set(path.parts) and not path.is_relative_to(LIBRARY)
 
 
 def _defaults_set(name: str, kind: type, texts: Mapping[Knob, str]) -> Iterator[str]:

@@ -36,7 +36,7 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
         [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace))],
         [{"activation": name} for name in activations(trace)],
         [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
-        [{"attention-scale": scale} for scale in ("sqrt", "none")],
+        [{"attention-scale": scale} for scale in _scales(place, layered)],
     ]
     axes.append(_divisors(trace))
     if not layered:
@@ -56,6 +56,11 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
         if declares.get("rms-norm-weight") == "one-plus" and declares["norm-kind"] == "layer":
             continue
         yield _short(declares), declares["norm-order"] == "pre"
+
+
+def _scales(place: Place, layered: bool) -> tuple[str, ...]:
+    """Return what scores may be multiplied by: by nothing where it is said, and in layers without biases, as T5's."""
+    return ("sqrt",) if layered and place.prescribed.get("attention-scale") != "none" else ("sqrt", "none")
 
 
 def _short(declares: Mapping[str, str]) -> dict[str, str]:

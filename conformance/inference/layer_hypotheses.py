@@ -1,6 +1,5 @@
 """What a layer, a stack or a model of a user's may be: built, called, and its parameters told apart."""
 
-import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -35,6 +34,7 @@ from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
+from attnconf.conformance.inference.single_parts import with_single
 from attnconf.conformance.inference.sizing import sized
 from attnconf.conformance.inference.vector_input import handed
 
@@ -90,6 +90,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
         if not isinstance(module, nn.Module):
             attempts.say(f"{place.name} is no torch.nn.Module")
             return
+        whole, module = with_single(whole, module)
         for form in layer_forms(place.component, module):
             if attempts.hopeless(form.called):
                 continue
@@ -110,7 +111,7 @@ def _called(
     try:
         if lazy:
             woken(module, form)
-        probe = Probe(copy.deepcopy(module), form, place.component, FIRST)
+        probe = Probe(module, form, place.component, FIRST)
         called = probe.called()
         if called.sequence_first and claims_batch_first(place.thing):
             probe.sequence_first = called.sequence_first = False

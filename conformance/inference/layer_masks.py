@@ -12,7 +12,7 @@ from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
-from attnconf.conformance.inference.layer_text import LayerMask, LayerText
+from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
 from attnconf.conformance.inference.masking import SHAPES, STRANGE, UNLIKE_A_MASK, unmasked
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap, reply
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
@@ -201,11 +201,28 @@ def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
     for name in [n for n in slots if n not in strange]:
         others = {n: m for n, m in text.masks.items() if n != name}
         found, distance = search.find(text.but(masks=others), [name], "self")
-        if distance <= ROUNDING or (name not in text.masks and distance < FAILED and not others):
+        switch = None if distance <= ROUNDING else _switch(search, text, name)
+        if switch is not None:
+            text = switch
+        elif distance <= ROUNDING or (name not in text.masks and distance < FAILED and not others):
             text = found
     for name in [n for n in strange if not telling(n)][:STRANGE]:
         text = _with_strange(search, text, name)
     return text
+
+
+def _switch(search: Search, text: LayerText, name: str) -> LayerText | None:
+    """Return the text where a mask makes a layer causal, whatever it holds; None where it does something else."""
+    if search.certified != "reference" or text.needs_mask or "x" not in text.known.inputs:
+        return None
+    certificate = Certificate(text.component, [
+        request(text.component, search.declares, case, search.norm_first, (2, 2), causal=True)
+        for case in (FIRST.but(L=6), SECOND)
+    ])  # fmt: skip
+    masks = {n: m for n, m in text.masks.items() if n != name}
+    given = [text.but(form=text.form.giving(name, role), flag=True, masks=masks) for role in SWITCHES]
+    same = all(search.distance(one, LayerMask("", "flag"), True, certificate) <= ROUNDING for one in given)
+    return given[0] if same else None
 
 
 def _with_strange(search: Search, text: LayerText, name: str) -> LayerText:

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.transformer.stimuli import ids_of, vocabulary
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.inference.calling import CACHE, MASK, Form, Slot, parameters
+from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slot, parameters
 from attnconf.conformance.inference.layer_trace import Trace, traced
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.trial import drawn
@@ -41,7 +41,11 @@ def layer_forms(component: str, thing: Any) -> Iterator[Form]:
     inputs = [p for p in named if p in ranked]
     if len(inputs) < len(wanted):
         return
-    orders = [wanted] if len(wanted) == 1 else _ordered([p.name for p in inputs], wanted)
+    together = _together(named) if len(wanted) == 1 else []
+    if together:
+        inputs, orders = together, [wanted * len(together)]
+    else:
+        orders = [wanted] if len(wanted) == 1 else _ordered([p.name for p in inputs], wanted)
     for roles in orders:
         slots = []
         for p in named:
@@ -51,6 +55,13 @@ def layer_forms(component: str, thing: Any) -> Iterator[Form]:
         if starred and all(slot.role in wanted for slot in slots):  # behind them there may be a mask
             yield Form((*(replace(slot, positional=True) for slot in slots), MASK))
         yield Form(tuple(slots))
+
+
+def _together(named: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Return the inputs of a layer that takes queries, keys and values apart, which are all the same in it."""
+    found = [p for p in named if set(THREE) & set(meanings(p.name, NAMES)) and "x" not in meanings(p.name, NAMES)]
+    told = [role for p in found for role in THREE if role in meanings(p.name, NAMES)]
+    return found if sorted(told) == sorted(THREE) else []
 
 
 def _is_option(p: inspect.Parameter) -> bool:

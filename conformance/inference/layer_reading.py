@@ -4,7 +4,6 @@ The module that holds the attention is called again with what it was called with
 other parameters zero. What comes back is then the attention's output, after the residual where there is one.
 """
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
@@ -16,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 
 from attnconf.conformance.inference.layer_trace import Trace, copied
 from attnconf.conformance.inference.layer_units import Unit, Units
-from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.probing import Failed, attempt, restored
 from attnconf.conformance.inference.reading import Sizes, layouts, read
 from attnconf.conformance.inference.states import NAMED, Weighing, weighings
 
@@ -58,13 +57,13 @@ class Alone:
     ):
         owner = caller(unit.owner, trace)
         self.sizes, self.owner = sizes, owner
-        self.module = copy.deepcopy(module.get_submodule(owner))
+        self.module, self.left_out = module.get_submodule(owner), list[str]()
         inside = _inside(owner, parameters)
         self.others = {n: torch.zeros_like(p) for n, p in inside.items()}
         for norm in units.norms:
             names = [_relative(n, owner) for n in norm.names if not owner or n.startswith(f"{owner}.")]
             if names and norm.owner not in ("", owner) and norm.owner in trace.calls:
-                _leave_out(self.module, _relative(norm.owner, owner))
+                self.left_out.append(_relative(norm.owner, owner))
                 self.others = {n: p for n, p in self.others.items() if n not in names}
         self.own = {n: inside[n] for n in (_relative(name, owner) for name in unit.names)}
         self.args, self.kwargs = trace.calls[owner]
@@ -72,9 +71,11 @@ class Alone:
 
     def run(self, own: Mapping[str, Tensor]) -> Tensor:
         """Return the output, (E,). Raises Failed."""
-        module = copy.deepcopy(self.module)  # it may keep something of a call
-        args, kwargs = copied((self.args, self.kwargs))  # it may write to them, too
-        given = attempt(lambda: functional_call(module, {**self.others, **own}, args, kwargs))
+        args, kwargs = copied((self.args, self.kwargs))  # it may write to them
+        with restored(self.module):  # no copy of it: a function that it keeps would call the parts of the original
+            for name in self.left_out:
+                _leave_out(self.module, name)
+            given = attempt(lambda: functional_call(self.module, {**self.others, **own}, args, kwargs))
         return self._vector(given)
 
     def _vector(self, given: Any) -> Tensor:
@@ -121,13 +122,17 @@ class _Copy(nn.Module):
 
 
 def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
-    """Yield what parameters may be by their names, else by their order, where four matrices are there."""
+    """Yield what parameters may be by their names, else by their order.
+
+    There are four matrices, or three where no output is projected.
+    """
     full = sizes.width * sizes.embed
     matrices = [n for n, p in own.items() if prod(p.shape) == full]
     fused = [n for n, p in own.items() if prod(p.shape) == 3 * full]
-    if len(matrices) == 4:
+    if len(matrices) in (3, 4):
         order = _named_order(matrices)
-        roles: dict[str, tuple[str, ...]] = dict(zip(order, (("q",), ("k",), ("v",), ("out",)), strict=True))
+        each: list[tuple[str, ...]] = [("q",), ("k",), ("v",), ("out",)]
+        roles = dict(zip(order, each[: len(matrices)], strict=True))
     elif len(matrices) == 1 and len(fused) == 1:
         roles = {fused[0]: ("q", "k", "v"), matrices[0]: ("out",)}
     else:
@@ -138,7 +143,8 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
             near = [m for m in roles if m.rpartition(".")[0] == name.rpartition(".")[0]]
             if len(near) == 1 and prod(own[name].shape) == len(roles[near[0]]) * sizes.width:
                 biases[name] = roles[near[0]]
-    lacking = [r for rs in roles.values() for r in rs if not any(r in b for b in biases.values())]
+    unprojected = ["out"] if len(roles) == 3 else []
+    lacking = unprojected + [r for rs in roles.values() for r in rs if not any(r in b for b in biases.values())]
     texts: list[list[str]] = []
     for group, kind in ((roles, "weight"), (biases, "bias")):
         for name, parts in group.items():
@@ -157,7 +163,7 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
 
 
 def _named_order(matrices: Sequence[str]) -> list[str]:
-    """Return four names as those of query, key, value and output where they say so, else as they come."""
+    """Return names as those of query, key, value and output where they say so, else as they come."""
     import re
 
     found: list[str] = []
@@ -170,7 +176,7 @@ def _named_order(matrices: Sequence[str]) -> list[str]:
         if len(fits) != 1 or fits[0] in found:
             return list(matrices)
         found.append(fits[0])
-    return [*found, next(m for m in matrices if m not in found)]
+    return [*found, *(m for m in matrices if m not in found)]
 
 
 def _has_shape(layout: Any, p: Tensor, parts: Sequence[str], kind: str, sizes: Sizes) -> bool:

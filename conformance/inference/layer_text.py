@@ -18,6 +18,9 @@ WORDS = {
     "source_mask": "padding of the source",
     "target_mask": "padding of the targets",
 }
+# What an argument for masks gets that makes a layer causal, whatever it holds: the causal mask; one that hides nothing.
+_SQUARE = "torch.{}(x.shape[1], x.shape[1], dtype=x.dtype, device=x.device){} if config.causal else None"
+SWITCHES = {"causal mask": _SQUARE.format("ones", ".tril().log()"), "any mask": _SQUARE.format("zeros", "")}
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,7 @@ class LayerText:
             return _apart(slot.name)
         causal = "True" if self.decodes else "config.causal"
         others = {"want_weights": "False", "causal": causal if self.flag or slot.required else None}
-        return others.get(slot.role, "None" if slot.required else None)
+        return (others | SWITCHES).get(slot.role, "None" if slot.required else None)
 
 
 def _apart(name: str) -> str:

@@ -57,7 +57,7 @@ def _told(name: str, kwargs: Mapping[str, Any]) -> str:
 def traced(module: nn.Module, parameters: Mapping[str, Tensor], call: Callable[[Mapping[str, Tensor]], Any]) -> Trace:
     """Return the trace of ``call``, which calls ``module`` with the parameters that it is given. Raises Failed."""
     trace = Trace()
-    leaves = {name: p.detach().clone().requires_grad_() for name, p in parameters.items()}
+    leaves = {name: p.detach().clone() for name, p in parameters.items()}  # some code writes in place: no gradients
     watch = _Watch({id(x): name for name, x in leaves.items()}, trace)
     hooks = [
         part.register_forward_pre_hook(_keeper(name, trace), with_kwargs=True) for name, part in module.named_modules()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -20,12 +20,13 @@ from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Slot, either
 from attnconf.conformance.inference.flags import defaults_of
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
+from attnconf.conformance.inference.layer_eps import LEAST, NONE, eps_of, other_eps, said
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
 from attnconf.conformance.inference.layer_probe import Called, layer_forms
 from attnconf.conformance.inference.layer_requests import FIRST, plain_requests, request
 from attnconf.conformance.inference.layer_state import State, uncovered
-from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_text import SWITCHES, LayerText
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import documented, with_broken
@@ -179,7 +180,7 @@ def trials(
     for declares, norm_first in variants(place, text, state, trace):
         requests = plain_requests(text, declares, norm_first)
         key = (norm_first if "norm_first" in text.made.given else False, declares.get("norm-kind", "layer"))
-        variant = text.but(refusals=(*text.refusals, *_eps_refusal(declares)))
+        variant = text.but(refusals=(*text.refusals, *other_eps(declares)))
         certificate, first = Certificate(place.component, requests), Certificate(place.component, requests[:1])
         if key not in given:
             implementation = Draft(place.component, variant.body(), declares).implementation(place.module)
@@ -194,7 +195,7 @@ def trials(
             distance = certificate.distance(replies, declares)
         one = Tried(variant, declares, norm_first, distance, replies, certificate, trace)
         if distance <= ROUNDING:
-            yield one
+            yield _with_its_eps(place, text, one)
             return
         if distance < FAILED and nearest is None:
             nearest = one
@@ -202,12 +203,16 @@ def trials(
         yield nearest
 
 
-def _eps_refusal(declares: Mapping[str, str]) -> list[tuple[str, str]]:
-    if "eps" not in declares:
-        return []
-    return [
-        (f"config.eps != {float(declares['eps'])}", f"another ε than {float(declares['eps'])}, which is in its code")
-    ]
+def _with_its_eps(place: Place, text: LayerText, one: Tried) -> Tried:
+    """Return what equals the textbook with the ε that is seen where it counts."""
+    eps = eps_of(place, text, one.declares, one.norm_first)
+    if eps == one.declares.get("eps", ""):
+        return one
+    declares = {**one.declares, "eps": LEAST if eps == NONE else eps}
+    text = text.but(refusals=(*text.refusals, *other_eps(declares)), left_alone=(*text.left_alone, *said(eps)))
+    certificate = Certificate(place.component, plain_requests(text, declares, one.norm_first))
+    distance = certificate.distance(one.given, declares)
+    return replace(one, text=text, declares=declares, distance=distance, certificate=certificate)
 
 
 # -- the rest
@@ -236,7 +241,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares),
               *other.broken)  # fmt: skip
-    open_ends = (*unapplied(place, one), *(words for words in kept if UNTRIED in words))
+    open_ends = (*unapplied(place, one), *_switches(text), *(words for words in kept if UNTRIED in words))
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
     return with_broken(found, asked)
 
@@ -261,6 +266,13 @@ def unapplied(place: Place, one: Tried) -> tuple[str, ...]:
         return ()
     return (f"the parameter{'s' if len(idle) > 1 else ''} {', '.join(idle[:SHOWN])} "
             f"{'are' if len(idle) > 1 else 'is'} never applied",)  # fmt: skip
+
+
+def _switches(text: LayerText) -> Iterator[str]:
+    """Yield a word on each argument for masks of which nothing but its presence counts."""
+    for slot in text.form.slots:
+        if slot.role in SWITCHES:
+            yield f"whatever mask is given to `{slot.name}`, it is causal; no other mask can be asked for"
 
 
 def _unturned(place: Place, text: LayerText) -> Iterator[str]:

@@ -4,7 +4,6 @@ They are left out while the rest is judged. One before or behind is a norm and a
 whole is this is seen in numbers. One of queries and keys, within the heads, makes another attention.
 """
 
-import copy
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
@@ -28,11 +27,10 @@ def outer(place: Place, text: AttentionText, config: MultiHeadAttentionConfig) -
     """Return whether the norms that are left out stand before or behind all of the rest."""
     space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
     try:
-        module = attempt(partial(run, text.made, space))
-        if not isinstance(module, nn.Module) or text.lazy or not isinstance(place.thing, type):
+        one, other = (attempt(partial(run, text.made, dict(space))) for _ in range(2))
+        if not isinstance(one, nn.Module) or text.lazy or not isinstance(place.thing, type):
             return False
-        whole = Probe(copy.deepcopy(module), text.but(stripped=()), config)
-        rest = Probe(copy.deepcopy(module), text, config)
+        whole, rest = Probe(one, text.but(stripped=()), config), Probe(other, text, config)
         x = drawn("normed", 1 if text.single else 2, 4, config.embed_dim)
         given = (x, x, x) if text.self_only else (x, drawn("normed k", *x.shape), drawn("normed v", *x.shape))
         want = eval(text.out, {"result": whole.run(*given), "need_weights": False})

@@ -5,7 +5,8 @@ number of layers adds parameters, and changes none; a number of heads changes no
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import lcm
 from typing import Any
 
 import torch
@@ -26,6 +27,8 @@ BUFFER = "buffer "  # before the name of one
 UNSAID = 6
 ROWS = "256"  # of a table of positions or tokens
 HEADS = 3  # sizes without an effect on shapes that are tried as the number of heads
+MOST_HEADS = 64  # defaults of parts up to this may be numbers of heads
+WIDTHS = ("embed", "hidden")  # names of what heads may have to divide
 OUTER = (ARGUMENT, ENTRY, GLOBAL)
 
 
@@ -50,7 +53,7 @@ def sized(place: Place, table: Meanings, part: Part) -> Iterator[Construction]:
     config = request(place.component, {}, FIRST, False, (2, 2)).config
     space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
     panels = (panel_of(place.name_in_text, place.thing, table, place.module, part, p) for p in ("", *_unsaid(place)))
-    known = (p for p in panels if p and _may_have_news(p))
+    known = (wide for p in panels if p and _may_have_news(p) for wide in (p, *_widened(p)))
     panel, shapes = next(((p, found) for p in known if (found := _shapes(p, {}, space))), (None, None))
     if panel is None or shapes is None:
         return
@@ -64,6 +67,15 @@ def sized(place: Place, table: Meanings, part: Part) -> Iterator[Construction]:
         for made in _written(panel, {**roles, **dict.fromkeys(heads, "heads")}, effects, drops):
             with panel.kept():
                 yield made
+
+
+def _widened(panel: Panel) -> Iterator[Panel]:
+    """Yield the panel with widths that every number of heads divides which is a default of some part."""
+    fixed = [k.value for k in panel.knobs if not k.free and k.where not in OUTER and k.value <= MOST_HEADS]
+    if fixed:
+        times = lcm(*fixed)
+        wide = (replace(k, value=times * k.value) if k.free and panel.meaning(k) in WIDTHS else k for k in panel.knobs)
+        yield replace(panel, knobs=tuple(wide))
 
 
 def _unsaid(place: Place) -> list[str]:
@@ -152,7 +164,7 @@ def _roles(panel: Panel, shapes: Shapes, effects: Mapping[Knob, Effect]) -> dict
     found |= _layers(sides, effects, shapes, panel.table)
     for knob, effect in effects.items():
         if knob not in found and not effect.more and effect.axes:
-            role = _of_network(knob, effect, width)
+            role = "embed" if _of_attention(knob, effect, shapes) else _of_network(knob, effect, width)
             found |= {knob: role} if role else {}
     return found
 
@@ -175,6 +187,19 @@ def _layers(sides: list[Knob], effects: Mapping[Knob, Effect], shapes: Shapes, t
     return {first: "layers", second: "decoder_layers"}
 
 
+def _of_attention(knob: Knob, effect: Effect, shapes: Shapes) -> bool:
+    """Return whether a size is the width within attention: three matrices lead to it, one leads back.
+
+    These are queries, keys and values. To the features of a network leads one, or two with a gate.
+    """
+    sides: dict[int, list[int]] = {0: [], 1: []}
+    for name, axes in effect.axes.items():
+        if len(shapes[name]) == 2 and not name.startswith(BUFFER):
+            for axis, size in axes:
+                sides[axis].append(size)
+    return set(sides[1]) == {knob.value} and sum(sides[0]) == 3 * sum(sides[1])
+
+
 def _of_network(knob: Knob, effect: Effect, width: int) -> str:
     """Return whether a size is that of hidden features, or how many there are for each feature; else nothing."""
     changed = [axes for axes in effect.axes.values() if len(axes) == 1]
@@ -192,9 +217,10 @@ def _heads(panel: Panel, roles: Mapping[Knob, str], effects: Mapping[Knob, Effec
     if any(k.where in OUTER for k in called):
         yield called
         return
-    silent = [
-        k for k, e in effects.items() if e.silent and k not in roles and not panel.meaning(k) and k.where in OUTER
-    ]
+    unsaid = [k for k, e in effects.items() if e.silent and k not in roles and not panel.meaning(k)]
+    silent = [k for k in unsaid if k.where in OUTER]
+    if not (silent or called):  # nobody can ask for them: they are a default of a part
+        silent = [k for k in unsaid if k.value <= MOST_HEADS]
     for knob in sorted(silent, key=lambda k: not effects[k].fails)[:HEADS]:
         yield (knob, *called)
     if not silent:

@@ -1,6 +1,5 @@
 """Parameters of attention that exist and are never applied, and numbers that are applied and no parameters."""
 
-import copy
 from functools import partial
 
 import torch
@@ -25,7 +24,7 @@ def reached(place: Place, text: AttentionText, config: MultiHeadAttentionConfig)
         module = attempt(partial(run, text.made, space))
         if not isinstance(module, nn.Module):
             return [], []
-        probe = Probe(copy.deepcopy(module), text, config)
+        probe = Probe(module, text, config)
         fixed = _fixed(probe.module, config)
         given = {name: p.requires_grad_() for name, p in probe.parameters.items()}
         x = drawn("applied", 1 if text.single else 2, 4, config.embed_dim)

@@ -10,6 +10,7 @@ from attnconf.conformance.chapters.shared.appearance import POSITIONS
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.candidates import Candidate
 from attnconf.conformance.inference.hints import named
+from attnconf.conformance.inference.layer_kinds import ACTIVATES
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -29,11 +30,19 @@ def far_fetched(candidate: Candidate, component: str) -> bool:
     """
     if component == "multi_head_attention":
         layer = candidate.components[0] in ("encoder_layer", "encoder", "decoder_layer", "decoder", "transformer")
-        return layer and not re.search(r"(?i)att|mha|msa|head", candidate.name)
+        return layer and (is_whole_layer(candidate) or not re.search(r"(?i)att|mha|msa|head", candidate.name))
     if component.endswith("_attention"):
         return False
     kinds = {kind_of(c) for c in candidate.components}
     return kind_of(component) == POSITIONS and kinds != {POSITIONS} and not named(candidate.name)
+
+
+def is_whole_layer(candidate: Candidate) -> bool:
+    """Return whether something that is called a layer or a block has the parts of one: norms and a network."""
+    named_so = re.search(r"(?i)(layer|block)$", candidate.name) is not None
+    code = names_read(candidate.thing)
+    normed = any("norm" in name.lower() for name in code)
+    return named_so and normed and bool(code & ACTIVATES - {"sigmoid", "tanh", "clamp"})
 
 
 def helps(candidate: Candidate, user: Bound, found: list[Candidate]) -> bool:

@@ -1,7 +1,6 @@
 """Models that take ids or give no vectors: where their layers begin and end, found by watching a call."""
 
 import ast
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.layer_kinds import ATTENDS, WHOLE
 from attnconf.conformance.inference.layer_requests import FIRST
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.probing import Failed, attempt, found_output
+from attnconf.conformance.inference.probing import Failed, attempt, found_output, restored
 from attnconf.conformance.inference.trial import drawn
 
 WIDTH = FIRST.width
@@ -111,7 +110,8 @@ def _call(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> Any:
 def _asks_for_ids(module: nn.Module, form: Form) -> bool:
     """Return whether a call with vectors fails."""
     try:
-        _call(copy.deepcopy(module), form, _given(()))
+        with restored(module):
+            _call(module, form, _given(()))
     except Failed:
         return True
     return False
@@ -119,7 +119,7 @@ def _asks_for_ids(module: nn.Module, form: Form) -> bool:
 
 def _watched(module: nn.Module, form: Form, ids: Sequence[Slot], raw: int) -> tuple[list[Seen], Any]:
     """Return which sub-modules a call calls, in the order of their beginnings, and what comes back. Raises Failed."""
-    module, seen = copy.deepcopy(module), list[Seen]()
+    seen = list[Seen]()
 
     def watch(name: str, part: nn.Module) -> None:
         open_: list[Seen] = []
@@ -134,11 +134,11 @@ def _watched(module: nn.Module, form: Form, ids: Sequence[Slot], raw: int) -> tu
         part.register_forward_pre_hook(before, with_kwargs=True)
         part.register_forward_hook(after)
 
-    for name, part in module.named_modules():
-        if name:
-            watch(name, part)
-    result = _call(module, form, _given(ids, raw))
-    return seen, result
+    with restored(module):
+        for name, part in module.named_modules():
+            if name:
+                watch(name, part)
+        return seen, _call(module, form, _given(ids, raw))
 
 
 def _shape(tree: Any) -> tuple[int, ...] | None:
@@ -170,7 +170,9 @@ def _first(
         found[0][slot.name] = f"input of {seen[at].name}"
         found[1][slot.name] = f"output of {before[-1]}" if before else found[0][slot.name]
     for places in found:
-        if _deaf(Handed(copy.deepcopy(module), places, out, turned, raw), form):
+        with restored(module):
+            deaf = _deaf(Handed(module, places, out, turned, raw), form)
+        if deaf:
             return turned, places
     raise Failed("what it embeds cannot be replaced by vectors")
 
@@ -178,10 +180,9 @@ def _first(
 def _deaf(model: Handed, form: Form) -> bool:
     """Return whether the tables of what is embedded, or the first projection, change nothing."""
     first = _output(_call(model, form, _given(())))
-    with torch.no_grad():
-        for part in model.modules():
-            if isinstance(part, nn.Embedding) or (isinstance(part, nn.Linear) and part.in_features == model.raw):
-                part.weight += 1 + torch.arange(part.weight.shape[1]) % 3
+    for part in model.modules():
+        if isinstance(part, nn.Embedding) or (isinstance(part, nn.Linear) and part.in_features == model.raw):
+            part.weight = nn.Parameter(part.weight.detach() + 1 + torch.arange(part.weight.shape[1]) % 3)
     return torch.allclose(first, _output(_call(model, form, _given(()))))
 
 

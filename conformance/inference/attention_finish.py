@@ -12,6 +12,7 @@ from attnconf.conformance.inference.attention_requests import COMPONENT, config_
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
+from attnconf.conformance.inference.flag_and_mask import BIAS
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
@@ -170,7 +171,9 @@ def masks_told(text: AttentionText) -> str:
     alike: dict[str, list[str]] = {}
     for name, mask in text.masks.items():
         alike.setdefault(mask.told, []).append(name)
-    return "; ".join(f"{', '.join(names)} {form}" for form, names in alike.items())
+    apart = {(): (), (BIAS,): ("no bias beside the flag for causality",)}
+    limits = apart.get(text.exclusive, ("no mask beside the flag for causality",))
+    return "; ".join((*(f"{', '.join(names)} {form}" for form, names in alike.items()), *limits))
 
 
 def remarks(text: AttentionText | LayerText) -> list[str]:

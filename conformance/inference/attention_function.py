@@ -159,7 +159,7 @@ def texts(place: Place) -> Iterator[FunctionText]:
                     for base in (bare, *needing):
                         yield cast(FunctionText, base)
                         yield base.but(value_width=False)  # type: ignore[misc]  # of the same class
-                        if "causal" not in (made.given | set(form.roles)):  # who asks for it gets both
+                        if "causal" not in made.given and not flags:  # who asks for it gets both
                             yield base.but(causal_always=True)  # type: ignore[misc]
 
 

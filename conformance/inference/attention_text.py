@@ -9,6 +9,9 @@ from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 
 
+BESIDE_THE_FLAG = "a mask or a bias beside the flag for causality"
+
+
 @dataclass(frozen=True)
 class MaskForm:
     """How one argument takes a mask: an expression of ``seen``, (B, 1 or H, L, S), True = may attend."""
@@ -51,7 +54,7 @@ class AttentionText:
     weights: str | None = None  # an expression of ``result``
     averaged: bool = False  # over the heads
     lazy: bool = False  # its parameters are made by the first call
-    exclusive: bool = False  # a mask and the flag for causal attention are not taken together
+    exclusive: tuple[str, ...] = ()  # what is refused beside the flag for causality: key_mask, attn_mask, attn_bias
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
     opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
     needs_mask: bool = False  # None is not taken
@@ -191,7 +194,8 @@ class AttentionText:
         if not any(m.additive for m in self.masks.values()):
             lines += refuse("attn_bias is not None", "a bias on the scores")
         if self.exclusive:
-            lines += refuse("config.causal and (key_mask is not None or attn_mask is not None)", "masks of both kinds")
+            given_too = " or ".join(f"{name} is not None" for name in self.exclusive)
+            lines += refuse(f"config.causal and ({given_too})", BESIDE_THE_FLAG)
         for name, mask in self.masks.items():
             lines += self._one_mask(name, mask, by_flag, apart=bool(general and keys))
         return lines

@@ -38,6 +38,7 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.module_sizes import integers_of
+from attnconf.conformance.inference.one_length import for_each_length, lengths_of
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in, search
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
@@ -183,18 +184,40 @@ def texts(
         if _weights_of(module) > TOO_MANY * 4 * config.embed_dim * max(config.embed_dim, _inner(config)):
             attempts.say(f"{place.name} has many more weights than attention")
             continue
-        bare = config.num_heads > 1 and _weights_of(module) == 3 * config.embed_dim * _inner(config)
-        for form in attention_forms(module):
-            if attempts.hopeless(form.called):
-                continue
-            ran = False
-            for text in _of_form(place, whole, form, module, config, attempts, unregistered):
-                ran = True
-                if bare and not any("out." in entry for entry in text.state):
-                    yield text.but(projected=False), sizes
-                yield text, sizes
-            for text in () if ran else _otherwise(place, whole, form, module, config, unregistered):
-                yield text, sizes
+        found = False
+        for text in _of_construction(place, whole, module, config, attempts, unregistered):
+            found = True
+            yield text, sizes
+        if found or not lengths_of(whole):
+            continue
+        anew = for_each_length(whole)
+        with contextlib.suppress(Failed):
+            module = attempt(partial(run, anew, space))
+            for text in _of_construction(place, anew, module, config, attempts, unregistered):
+                yield text.but(one_length=lengths_of(whole)), sizes
+
+
+def _of_construction(
+    place: Place,
+    made: Construction,
+    module: nn.Module,
+    config: MultiHeadAttentionConfig,
+    attempts: AttentionAttempts,
+    unregistered: bool,
+) -> Iterator[AttentionText]:
+    """Yield what the class may be where it is built in one way, however it is called."""
+    bare = config.num_heads > 1 and _weights_of(module) == 3 * config.embed_dim * _inner(config)
+    for form in attention_forms(module):
+        if attempts.hopeless(form.called):
+            continue
+        ran = False
+        for text in _of_form(place, made, form, module, config, attempts, unregistered):
+            ran = True
+            if bare and not any("out." in entry for entry in text.state):
+                yield text.but(projected=False)
+            yield text
+        if not ran:
+            yield from _otherwise(place, made, form, module, config, unregistered)
 
 
 def _with_dropout(made: Construction, module: nn.Module, space: dict[str, Any]) -> Construction:

@@ -18,6 +18,7 @@ from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.mask_joining import not_joined
 from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.one_length import for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.outer_norms import outer
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, reply
 from attnconf.conformance.inference.unapplied import with_unapplied
@@ -34,7 +35,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = with_flags(place, text, sizes, request, declared, certified)
     text = _without_output_dropout(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
-    text = with_masks(place, text, sizes, request, declared, certified)
+    text = with_masks(place, with_one_length(place, text, sizes), sizes, request, declared, certified)
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
     declares = declared(text)
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
@@ -120,6 +121,21 @@ def _without_output_dropout(place: Place, text: AttentionText, sizes: Any) -> At
     return text.but(made=replace(text.made, given=text.made.given - {"dropout"}))
 
 
+def with_one_length(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
+    """Return the text built anew for the length of each call, where only so a causal call comes back."""
+    asked = [request(text, sizes[0], 2, L, L, {}, causal=True) for L in (5, 7)]
+
+    def comes_back(one: AttentionText) -> bool:
+        made = Draft(COMPONENT, one.body(), declared(one)).implementation(place.module)
+        return not any(isinstance(reply(made, each), Failure) for each in asked)
+
+    names = lengths_of(text.made)
+    if not names or not text.flagged or text.stripped or text.one_length or comes_back(text):
+        return text
+    anew = text.but(made=for_each_length(text.made), one_length=names)
+    return anew if comes_back(anew) else text
+
+
 REMARKS = 4  # options that are spoken of
 LONG = 140  # tokens, beyond the longest scored case
 
@@ -142,9 +158,10 @@ def limit(place: Place, text: AttentionText, sizes: Any) -> int:
 
 def told(place: Place, text: AttentionText) -> tuple[str, ...]:
     """Return the binding in three lines, for people."""
-    shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
+    shown = re.sub(r"\btheirs\.|\bconfig\.", "", without_lengths(text.made.text))
     masks = masks_told(text) or "no masks"
     masks += f"; at most {text.longest} tokens" if text.longest else ""
+    masks += f"; one length only: {', '.join(text.one_length)} is that of the inputs" if text.one_length else ""
     conventions = declared(text).items()
     choices = ", ".join(f"{name}: {choice}" for name, choice in conventions if name not in text.mask_conventions)
     more = [f"with the norms {', '.join(text.stripped)} left out"] if text.stripped else []

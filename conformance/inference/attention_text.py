@@ -49,6 +49,7 @@ class AttentionText:
     stripped: tuple[str, ...] = ()  # norms inside, which are left out
     unregistered: bool = False  # it keeps modules in plain lists, which an optimizer does not find
     square: bool = False  # it takes as many keys as queries, and no other number
+    one_length: tuple[str, ...] = ()  # the constructor's arguments that are the length of the inputs, and no other
     residual: bool = False  # the input is added inside, and subtracted again
     out: str = "result"
     weights: str | None = None  # an expression of ``result``
@@ -74,6 +75,11 @@ class AttentionText:
     @property
     def self_only(self) -> bool:
         return "query" not in self.form.roles and "memory" not in self.form.roles
+
+    @property
+    def flagged(self) -> bool:
+        """Whether a flag makes attention causal."""
+        return "causal" in (self.made.given | set(self.form.roles)) and not self.causal_always
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -161,6 +167,9 @@ class AttentionText:
             lines += refuse("not query is key is value", "attention to another sequence")
         elif "value" not in self.form.roles:
             lines += refuse("key is not value", "values that are not the keys")
+        if self.one_length and not self.self_only and (self.square or self.flagged):
+            unequal = "query.shape[1] != key.shape[1]"
+            lines += refuse(unequal if self.square else f"config.causal and {unequal}", "as many queries as keys only")
         if self.longest:
             condition = f"max(query.shape[1], key.shape[1]) > {self.longest}"
             lines += refuse(condition, f"sequences of more than {self.longest} tokens")

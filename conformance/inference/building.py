@@ -9,6 +9,7 @@ from torch import nn
 
 from attnconf.adapters.generated.function_module import functional
 from attnconf.adapters.generated.held_objects import held
+from attnconf.adapters.generated.one_length import for_each_length
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
@@ -41,6 +42,7 @@ def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
         "nn": torch.nn,
         "functional": functional,
         "held": held,
+        "for_each_length": for_each_length,
         "SimpleNamespace": SimpleNamespace,
         **more,
     }

@@ -25,17 +25,12 @@ def refuses(given: Reply | Failure) -> bool:
     return raised and (given.meant or re.search(BY_TORCH, given.message) is not None)
 
 
-def flagged(text: "AttentionText") -> bool:
-    """Return whether attention is made causal by a flag."""
-    return "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
-
-
 def with_bias_apart(search: "Search", text: "AttentionText") -> "AttentionText":
     """Return the text such that a bias and the flag for causality are not taken together, where the file refuses it.
 
     PyTorch's attention refuses a mask that has a gradient beside its flag, and takes one that has none.
     """
-    if text.exclusive or not flagged(text) or not any(m.additive for m in text.masks.values()):
+    if text.exclusive or not text.flagged or not any(m.additive for m in text.masks.values()):
         return text
     B, L, S = 2, 6, 6
     masks: dict[str, Any] = {BIAS: drawn("bias", 1, 1, L, S)}

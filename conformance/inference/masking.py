@@ -11,7 +11,7 @@ from torch import Tensor
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import parameters, says_nothing
-from attnconf.conformance.inference.flag_and_mask import BIAS, MASKS, flagged, refuses, with_bias_apart
+from attnconf.conformance.inference.flag_and_mask import BIAS, MASKS, refuses, with_bias_apart
 from attnconf.conformance.inference.mask_biases import ADDED, biased, wrongly_added
 from attnconf.conformance.inference.mask_claims import claimed, said
 from attnconf.conformance.inference.returned import Declared, Requests, with_weights
@@ -201,7 +201,7 @@ def _with_argument(
         trial = search.tried(text, name, form, search.certificate(text, form))
         if trial.distance <= ROUNDING:
             form = biased(search, text, name, _widened(search, text, name, form))
-            if not flagged(text):
+            if not text.flagged:
                 return text.but(masks={**text.masks, name: form}), "right"
             both = search.tried(text, name, form, search.certificate(text, form, causal=True))
             if both.distance <= ROUNDING:

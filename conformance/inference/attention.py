@@ -268,12 +268,25 @@ def _of_form(
                 attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
                 continue
             names = [slot.name for slot in form.slots if slot.role == "mask"]
-            for mask in mask_forms(text) if names else ():
-                try:
-                    probe.text = text.but(masks={names[0]: mask}, needs_mask=True)
-                    yield from _weighed(probe.called(), probe)
-                except Failed:
-                    continue
+            masked = [text.but(masks={names[0]: mask}, needs_mask=True) for mask in mask_forms(text)] if names else []
+            yield from _of_masks(masked, probe)
+
+
+def _of_masks(masked: Sequence[AttentionText], probe: Probe) -> Iterator[AttentionText]:
+    """Yield what the class may be where it insists on a mask; last where what should hide nothing hides all keys."""
+    late = []
+    for text in masked:
+        probe.text = text
+        with contextlib.suppress(Failed):
+            called = probe.called()
+            if probe.mixes_evenly():
+                late.append(called)
+            else:
+                yield from _weighed(called, probe)
+    for text in late:
+        probe.text = text
+        with contextlib.suppress(Failed):
+            yield from _weighed(text, probe)
 
 
 def _otherwise(

@@ -113,6 +113,12 @@ class Probe:
         first = (0,) if self.text.sequence_first or self.text.single else (slice(None), 0)
         return torch.allclose(one[first], two[first], atol=1e-8, equal_nan=True)
 
+    def mixes_evenly(self) -> bool:
+        """Return whether all queries get the same, as where a mask that should hide nothing hides all keys alike."""
+        x = self._tokens()
+        found = [out - x if self.text.residual else out for out in self._outputs(x)]
+        return bool(found) and torch.allclose(found[0], found[0][:, :1], atol=1e-8, equal_nan=True)
+
     def _tokens(self) -> Tensor:
         return drawn("tokens", 1 if self.text.single else 2, 5, self.config.embed_dim)
 

@@ -118,8 +118,12 @@ def _differing(ran: Sequence[Ran]) -> Iterator[Ran]:
 def _is_one(mistake: Mutant, text: AttentionText) -> bool:
     """Return whether a mistake is one: not that we took queries for keys where their names do not say which.
 
-    Nor is it one that the number of heads is a constant, where nobody can ask for another.
+    Nor is it one that the number of heads is a constant, where nobody can ask for another, or that a memory has no
+    effect where no name says that there is one.
     """
+    memory = [slot for role in ("key", "value", "memory") for slot in text.form.of(role)]
+    if mistake.id.partition("~")[0] == "MHA-memory-ignored" and not any(meanings(s.name, INPUTS) for s in memory):
+        return False
     if mistake.id.startswith("MHA-heads-fixed") and "heads" not in text.made.given:
         return False
     return not (text.exchangeable and mistake.id.partition("~")[0] == "MHA-q-and-k-weights-swapped")

@@ -43,6 +43,8 @@ class Probe:
             seen = torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)
             space = {**names(nn), "seen": seen, "query": query, "attn_bias": None, "config": self.config}
             return eval(self.text.masks[slot.name].text, space)
+        if slot.role in ("tokens", "one"):
+            return query.shape[1] if slot.role == "tokens" else 1
         if slot.role in ("want_weights", "causal") and slot.required:
             return self.text.flags.get(slot.name) == "not config.causal"
         if slot.role in ("want_weights", "causal"):

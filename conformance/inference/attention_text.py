@@ -235,6 +235,8 @@ class AttentionText:
             "want_weights": "need_weights" if self.weights else None,
             "average": "False",
             "causal": self.flags.get(slot.name),
+            "tokens": "query.shape[1]",
+            "one": "1",
         }
         return others.get(slot.role, "None" if slot.required else None)
 

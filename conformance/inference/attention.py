@@ -305,7 +305,9 @@ def _otherwise(
     if any(isinstance(p, UNMADE) for p in module.parameters()):
         return
     text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered)
-    found = [text.but(square=True)] if {"query", "key"} <= set(form.roles) else []
+    needed = {slot.role for slot in form.slots if slot.required}  # a memory that may be left out is judged without it
+    two = {"query", "key"} <= set(form.roles) or {"x", "memory"} <= needed
+    found = [text.but(square=True)] if two else []
     found += [] if claims_batch(place.thing) else [text.but(single=True)]
     for one in (x.but(flags=flags) for x in found for flags in polarities(form)):
         probe = Probe(copy.deepcopy(module), one, config)

@@ -161,6 +161,7 @@ def told(place: Place, text: AttentionText) -> tuple[str, ...]:
     shown = re.sub(r"\btheirs\.|\bconfig\.", "", without_lengths(text.made.text))
     masks = masks_told(text) or "no masks"
     masks += f"; at most {text.longest} tokens" if text.longest else ""
+    masks += "; as many keys as queries only" if text.square else ""
     masks += f"; one length only: {', '.join(text.one_length)} is that of the inputs" if text.one_length else ""
     conventions = declared(text).items()
     choices = ", ".join(f"{name}: {choice}" for name, choice in conventions if name not in text.mask_conventions)

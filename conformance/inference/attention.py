@@ -197,7 +197,7 @@ def texts(
         anew = for_each_length(whole)
         with contextlib.suppress(Failed):
             module = attempt(partial(run, anew, space))
-            for text in _of_construction(place, anew, module, config, attempts, unregistered):
+            for text in _of_construction(place, anew, module, config, AttentionAttempts(), unregistered):
                 yield text.but(one_length=lengths_of(whole)), sizes
 
 

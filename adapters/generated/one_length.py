@@ -14,12 +14,15 @@ SHORT = 4  # tokens for which the module is built whose parameters are held
 class ForEachLength(nn.Module):
     """Holds the parameters of one module, and calls with them the one that is built for the length of the input."""
 
+    build: Callable[[int], nn.Module]
+    built: dict[int, nn.Module]
+
     def __init__(self, build: Callable[[int], nn.Module], first: nn.Module):
         super().__init__()
         self.__dict__.update(build=build, built={}, _parameters=first._parameters, _modules=first._modules)
 
     def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Any:
-        own = dict(self.named_parameters())
+        own: dict[str, Tensor] = dict(self.named_parameters())
         length = x.shape[-2] if x.is_floating_point() else x.shape[-1]
         if length not in self.built:
             with torch.random.fork_rng(devices=[]):  # what is dropped in the call is drawn as if nothing were built

@@ -8,7 +8,6 @@ from attnconf.adapters import generated
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 
-
 BESIDE_THE_FLAG = "a mask or a bias beside the flag for causality"
 
 

@@ -21,8 +21,9 @@ def refuses(given: Reply | Failure) -> bool:
 
     An error that nobody meant is none: what is broken is not absent.
     """
-    raised = isinstance(given, Failure) and given.reason == "raised"
-    return raised and (given.meant or re.search(BY_TORCH, given.message) is not None)
+    if not isinstance(given, Failure) or given.reason != "raised":
+        return False
+    return given.meant or re.search(BY_TORCH, given.message) is not None
 
 
 def with_bias_apart(search: "Search", text: "AttentionText") -> "AttentionText":
@@ -35,9 +36,7 @@ def with_bias_apart(search: "Search", text: "AttentionText") -> "AttentionText":
     B, L, S = 2, 6, 6
     masks: dict[str, Any] = {BIAS: drawn("bias", 1, 1, L, S)}
     made = Draft(text.component, text.body(), search.declared(text)).implementation(search.place.module)
-    alone, both = (
-        search.request(text, search.sizes[0], B, L, S, masks, causal=causal) for causal in (False, True)
-    )
+    alone, both = (search.request(text, search.sizes[0], B, L, S, masks, causal=causal) for causal in (False, True))
     back = {"cotangent": drawn("cotangent", *alone.out_shape), "wrt": (BIAS,)}
     limited = isinstance(reply(made, replace(alone, **back)), Reply) and refuses(reply(made, replace(both, **back)))
     return text.but(exclusive=(BIAS,)) if limited else text

@@ -16,6 +16,7 @@ Declared = Callable[[AttentionText], dict[str, str]]
 WEIGHTS = ("{r}", "{r}.transpose(0, 1)", "{r}.unflatten(0, (-1, config.num_heads))", "torch.stack(tuple({r}), dim=1)",
            "{r}[:, None]", "{r}.permute(2, 3, 0, 1)", "{r}.permute(0, 3, 1, 2)")  # fmt: skip
 
+
 def with_weights(
     place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, mistake: str
 ) -> AttentionText:

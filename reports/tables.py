@@ -20,12 +20,13 @@ LEGEND = {  # beginning or end of a cell -> its meaning
     "FAIL": "FAIL: at the root",
     "follows": "follows: a consequence of it",
     "not met": "not met: only recommended",
+    "differs": "differs: as the file was read, which nothing confirmed",
     "known": "known: listed beside the adapter, with reason and link",
     "-": "-: does not apply, as it needs what the component lacks",
 }
 LINES = "    \n    \n -- \n    \n    \n    \n    \n    \n"  # of the table: one under its head
 FEW_CHAPTERS = 3  # chapters with all sections listed; with more chapters, one without failures has one line
-_WORST_FIRST = ("error", "fail", "not met", "unsupported", "not-run", "pass", "not-applicable")
+_WORST_FIRST = ("error", "fail", "not met", "differs", "unsupported", "not-run", "pass", "not-applicable")
 _COUNTED = ("fail", "follows", "not met", "error", "unsupported", "not-run")
 _SAID = {"fail": "failed", "follows": "follow", "not met": "could be better", "error": "errors", "not-run": "not run"}
 

@@ -31,6 +31,7 @@ from attnconf.adapters.generated.modules import (
     without,
     written,
 )
+from attnconf.adapters.generated.one_length import for_each_length
 from attnconf.adapters.generated.padding_ids import after_padding, beside_padding
 from attnconf.adapters.generated.positions import counted, image, octaves, penalties, pixels, rows
 from attnconf.adapters.generated.tokens import (
@@ -51,9 +52,9 @@ from attnconf.adapters.generated.weights import fitted, floored, full, heads_las
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
-    "BrokenArgument", "additive", "after_padding", "allowed", "awake", "beside_padding", "byte_merges",
-    "byte_pairs", "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere",
-    "exact", "fitted", "floored", "for_each_head", "full", "functional", "handed", "heads_last", "held", "holding",
+    "BrokenArgument", "additive", "after_padding", "allowed", "awake", "beside_padding", "byte_merges", "byte_pairs",
+    "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact", "fitted",
+    "floored", "for_each_head", "for_each_length", "full", "functional", "handed", "heads_last", "held", "holding",
     "image", "in_bytes", "in_order", "in_single", "kernel", "lacking", "layered", "lengths", "not_hidden", "numbered",
     "octaves", "of_bytes", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties",
     "pixels", "registered", "rows", "settle", "singly", "spelt", "strange_in", "tallied", "under", "unglued",

@@ -38,6 +38,7 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.masking import mask_forms
 from attnconf.conformance.inference.module_sizes import integers_of
+from attnconf.conformance.inference.one_length import for_each_length, lengths_of
 from attnconf.conformance.inference.probing import Failed, attempt, norms_in, restored, search
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
@@ -117,8 +118,12 @@ def _differing(ran: Sequence[Ran]) -> Iterator[Ran]:
 def _is_one(mistake: Mutant, text: AttentionText) -> bool:
     """Return whether a mistake is one: not that we took queries for keys where their names do not say which.
 
-    Nor is it one that the number of heads is a constant, where nobody can ask for another.
+    Nor is it one that the number of heads is a constant, where nobody can ask for another, or that a memory has no
+    effect where no name says that there is one.
     """
+    memory = [slot for role in ("key", "value", "memory") for slot in text.form.of(role)]
+    if mistake.id.partition("~")[0] == "MHA-memory-ignored" and not any(meanings(s.name, INPUTS) for s in memory):
+        return False
     if mistake.id.startswith("MHA-heads-fixed") and "heads" not in text.made.given:
         return False
     return not (text.exchangeable and mistake.id.partition("~")[0] == "MHA-q-and-k-weights-swapped")
@@ -183,18 +188,40 @@ def texts(
         if _weights_of(module) > TOO_MANY * 4 * config.embed_dim * max(config.embed_dim, _inner(config)):
             attempts.say(f"{place.name} has many more weights than attention")
             continue
-        bare = config.num_heads > 1 and _weights_of(module) == 3 * config.embed_dim * _inner(config)
-        for form in attention_forms(module):
-            if attempts.hopeless(form.called):
-                continue
-            ran = False
-            for text in _of_form(place, whole, form, module, config, attempts, unregistered):
-                ran = True
-                if bare and not any("out." in entry for entry in text.state):
-                    yield text.but(projected=False), sizes
-                yield text, sizes
-            for text in () if ran else _otherwise(place, whole, form, module, config, unregistered):
-                yield text, sizes
+        found = False
+        for text in _of_construction(place, whole, module, config, attempts, unregistered):
+            found = True
+            yield text, sizes
+        if found or not lengths_of(whole):
+            continue
+        anew = for_each_length(whole)
+        with contextlib.suppress(Failed):
+            module = attempt(partial(run, anew, space))
+            for text in _of_construction(place, anew, module, config, AttentionAttempts(), unregistered):
+                yield text.but(one_length=lengths_of(whole)), sizes
+
+
+def _of_construction(
+    place: Place,
+    made: Construction,
+    module: nn.Module,
+    config: MultiHeadAttentionConfig,
+    attempts: AttentionAttempts,
+    unregistered: bool,
+) -> Iterator[AttentionText]:
+    """Yield what the class may be where it is built in one way, however it is called."""
+    bare = config.num_heads > 1 and _weights_of(module) == 3 * config.embed_dim * _inner(config)
+    for form in attention_forms(module):
+        if attempts.hopeless(form.called):
+            continue
+        ran = False
+        for text in _of_form(place, made, form, module, config, attempts, unregistered):
+            ran = True
+            if bare and not any("out." in entry for entry in text.state):
+                yield text.but(projected=False)
+            yield text
+        if not ran:
+            yield from _otherwise(place, made, form, module, config, unregistered)
 
 
 def _with_dropout(made: Construction, module: nn.Module, space: dict[str, Any]) -> Construction:
@@ -251,10 +278,25 @@ def _tried(place: Place, probe: Probe, attempts: AttentionAttempts) -> Iterator[
             attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
             return
         names = [slot.name for slot in form.slots if slot.role == "mask"]
-        for mask in mask_forms(text) if names else ():
-            with contextlib.suppress(Failed):
-                probe.text = text.but(masks={names[0]: mask}, needs_mask=True)
-                yield from _weighed(probe.called(), probe)
+        masked = [text.but(masks={names[0]: mask}, needs_mask=True) for mask in mask_forms(text)] if names else []
+        yield from _of_masks(masked, probe)
+
+
+def _of_masks(masked: Sequence[AttentionText], probe: Probe) -> Iterator[AttentionText]:
+    """Yield what the class may be where it insists on a mask; last where what should hide nothing hides all keys."""
+    late = []
+    for text in masked:
+        probe.text = text
+        with contextlib.suppress(Failed):
+            called = probe.called()
+            if probe.mixes_evenly():
+                late.append(called)
+            else:
+                yield from _weighed(called, probe)
+    for text in late:
+        probe.text = text
+        with contextlib.suppress(Failed):
+            yield from _weighed(text, probe)
 
 
 def _otherwise(
@@ -269,7 +311,9 @@ def _otherwise(
     if any(isinstance(p, UNMADE) for p in module.parameters()):
         return
     text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered)
-    found = [text.but(square=True)] if {"query", "key"} <= set(form.roles) else []
+    needed = {slot.role for slot in form.slots if slot.required}  # a memory that may be left out is judged without it
+    two = {"query", "key"} <= set(form.roles) or {"x", "memory"} <= needed
+    found = [text.but(square=True)] if two else []
     found += [] if claims_batch(place.thing) else [text.but(single=True)]
     for one in (x.but(flags=flags) for x in found for flags in polarities(form)):
         with restored(module), contextlib.suppress(Failed):

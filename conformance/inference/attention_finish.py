@@ -15,11 +15,13 @@ from attnconf.conformance.inference.attention_requests import COMPONENT, config_
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
+from attnconf.conformance.inference.flag_and_mask import BIAS
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.mask_joining import not_joined
 from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.one_length import for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.outer_norms import outer
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, reply
 from attnconf.conformance.inference.unapplied import with_unapplied
@@ -36,7 +38,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = with_flags(place, text, sizes, request, declared, certified)
     text = _with_dropped(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
-    text = with_masks(place, text, sizes, request, declared, certified)
+    text = with_masks(place, with_one_length(place, text, sizes), sizes, request, declared, certified)
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
     declares = declared(text)
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
@@ -128,6 +130,21 @@ def _holed(out: Tensor, heads: int) -> bool:
     return float((zero.any(-1) & ~zero.all(-1)).double().mean()) > 0.1
 
 
+def with_one_length(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
+    """Return the text built anew for the length of each call, where only so a causal call comes back."""
+    asked = [request(text, sizes[0], 2, L, L, {}, causal=True) for L in (5, 7)]
+
+    def comes_back(one: AttentionText) -> bool:
+        made = Draft(COMPONENT, one.body(), declared(one)).implementation(place.module)
+        return not any(isinstance(reply(made, each), Failure) for each in asked)
+
+    names = lengths_of(text.made)
+    if not names or not text.flagged or text.stripped or text.one_length or comes_back(text):
+        return text
+    anew = text.but(made=for_each_length(text.made), one_length=names)
+    return anew if comes_back(anew) else text
+
+
 REMARKS = 4  # options that are spoken of
 LONG = 140  # tokens, beyond the longest scored case
 
@@ -150,9 +167,11 @@ def limit(place: Place, text: AttentionText, sizes: Any) -> int:
 
 def told(place: Place, text: AttentionText) -> tuple[str, ...]:
     """Return the binding in three lines, for people."""
-    shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
+    shown = re.sub(r"\btheirs\.|\bconfig\.", "", without_lengths(text.made.text))
     masks = masks_told(text) or "no masks"
     masks += f"; at most {text.longest} tokens" if text.longest else ""
+    masks += "; as many keys as queries only" if text.square else ""
+    masks += f"; one length only: {', '.join(text.one_length)} is that of the inputs" if text.one_length else ""
     conventions = declared(text).items()
     choices = ", ".join(f"{name}: {choice}" for name, choice in conventions if name not in text.mask_conventions)
     more = [f"with the norms {', '.join(text.stripped)} left out"] if text.stripped else []
@@ -179,7 +198,9 @@ def masks_told(text: AttentionText) -> str:
     alike: dict[str, list[str]] = {}
     for name, mask in text.masks.items():
         alike.setdefault(mask.told, []).append(name)
-    return "; ".join(f"{', '.join(names)} {form}" for form, names in alike.items())
+    apart = {(): (), (BIAS,): ("no bias beside the flag for causality",)}
+    limits = apart.get(text.exclusive, ("no mask beside the flag for causality",))
+    return "; ".join((*(f"{', '.join(names)} {form}" for form, names in alike.items()), *limits))
 
 
 def remarks(text: AttentionText | LayerText) -> list[str]:

@@ -42,6 +42,8 @@ class Probe:
             seen = torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)
             space = {**names(nn), "seen": seen, "query": query, "attn_bias": None, "config": self.config}
             return eval(self.text.masks[slot.name].text, space)
+        if slot.role in ("tokens", "one"):
+            return query.shape[1] if slot.role == "tokens" else 1
         if slot.role in ("want_weights", "causal") and slot.required:
             return self.text.flags.get(slot.name) == "not config.causal"
         if slot.role in ("want_weights", "causal"):
@@ -111,6 +113,12 @@ class Probe:
             return True
         first = (0,) if self.text.sequence_first or self.text.single else (slice(None), 0)
         return torch.allclose(one[first], two[first], atol=1e-8, equal_nan=True)
+
+    def mixes_evenly(self) -> bool:
+        """Return whether all queries get the same, as where a mask that should hide nothing hides all keys alike."""
+        x = self._tokens()
+        found = [out - x if self.text.residual else out for out in self._outputs(x)]
+        return bool(found) and torch.allclose(found[0], found[0][:, :1], atol=1e-8, equal_nan=True)
 
     def _tokens(self) -> Tensor:
         return drawn("tokens", 1 if self.text.single else 2, 5, self.config.embed_dim)

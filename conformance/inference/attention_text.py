@@ -8,6 +8,8 @@ from attnconf.adapters import generated
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 
+BESIDE_THE_FLAG = "a mask or a bias beside the flag for causality"
+
 
 @dataclass(frozen=True)
 class MaskForm:
@@ -47,12 +49,13 @@ class AttentionText:
     stripped: tuple[str, ...] = ()  # norms inside, which are left out
     unregistered: bool = False  # it keeps modules in plain lists, which an optimizer does not find
     square: bool = False  # it takes as many keys as queries, and no other number
+    one_length: tuple[str, ...] = ()  # the constructor's arguments that are the length of the inputs, and no other
     residual: bool = False  # the input is added inside, and subtracted again
     out: str = "result"
     weights: str | None = None  # an expression of ``result``
     averaged: bool = False  # over the heads
     lazy: bool = False  # its parameters are made by the first call
-    exclusive: bool = False  # a mask and the flag for causal attention are not taken together
+    exclusive: tuple[str, ...] = ()  # what is refused beside the flag for causality: key_mask, attn_mask, attn_bias
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
     opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
     needs_mask: bool = False  # None is not taken
@@ -72,6 +75,11 @@ class AttentionText:
     @property
     def self_only(self) -> bool:
         return "query" not in self.form.roles and "memory" not in self.form.roles
+
+    @property
+    def flagged(self) -> bool:
+        """Whether a flag makes attention causal."""
+        return "causal" in (self.made.given | set(self.form.roles)) and not self.causal_always
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -159,6 +167,9 @@ class AttentionText:
             lines += refuse("not query is key is value", "attention to another sequence")
         elif "value" not in self.form.roles:
             lines += refuse("key is not value", "values that are not the keys")
+        if self.one_length and not self.self_only and (self.square or self.flagged):
+            unequal = "query.shape[1] != key.shape[1]"
+            lines += refuse(unequal if self.square else f"config.causal and {unequal}", "as many queries as keys only")
         if self.longest:
             condition = f"max(query.shape[1], key.shape[1]) > {self.longest}"
             lines += refuse(condition, f"sequences of more than {self.longest} tokens")
@@ -192,7 +203,8 @@ class AttentionText:
         if not any(m.additive for m in self.masks.values()):
             lines += refuse("attn_bias is not None", "a bias on the scores")
         if self.exclusive:
-            lines += refuse("config.causal and (key_mask is not None or attn_mask is not None)", "masks of both kinds")
+            given_too = " or ".join(f"{name} is not None" for name in self.exclusive)
+            lines += refuse(f"config.causal and ({given_too})", BESIDE_THE_FLAG)
         for name, mask in self.masks.items():
             lines += self._one_mask(name, mask, by_flag, apart=bool(general and keys))
         return lines
@@ -223,6 +235,8 @@ class AttentionText:
             "want_weights": "need_weights" if self.weights else None,
             "average": "False",
             "causal": self.flags.get(slot.name),
+            "tokens": "query.shape[1]",
+            "one": "1",
         }
         return others.get(slot.role, "None" if slot.required else None)
 

@@ -10,6 +10,7 @@ from torch import nn
 from attnconf.adapters.generated.function_module import functional
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.modules import dropping
+from attnconf.adapters.generated.one_length import for_each_length
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
@@ -43,6 +44,7 @@ def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
         "functional": functional,
         "held": held,
         "dropping": dropping,
+        "for_each_length": for_each_length,
         "SimpleNamespace": SimpleNamespace,
         **more,
     }

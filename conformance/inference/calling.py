@@ -16,6 +16,7 @@ from attnconf.conformance.source.signatures import parameters_of
 
 ABOUT_CAUSALITY = {"causal", "bidirectional"}
 THREE = ("query", "key", "value")
+SIDES = (("height", "width"), ("h", "w"))  # names of numbers that are given together
 # The name of what one call keeps for the next.
 CACHE = r".*cache|(layer_?)?past(_?(kv|key_?values?))?|past_?key_?values?|kv_?state"
 # Words in the name of an option that say that it is neither a mask nor about causality.
@@ -34,7 +35,7 @@ class Slot:
     """One parameter of a call and what it gets."""
 
     name: str
-    role: str  # query, key, value, x, memory, mask, lengths, want_weights, average, causal, none
+    role: str  # query, key, value, x, memory, mask, lengths, want_weights, average, causal, tokens, one, none
     positional: bool = False
     required: bool = True
     by_name: bool = False
@@ -132,14 +133,28 @@ def attention_forms(thing: Any) -> Iterator[Form]:
         for every in (THREE, ("x",), (*THREE, "mask"), ("x", "mask")):
             yield Form(tuple(Slot(role, role, positional=True) for role in every))
         return
-    options = [slot for p in named if (slot := _option(p)) is not None]
-    inputs = [p for p in named if _option(p) is None and not _left_alone(p)]
+    sides = _sides(named)
+    options = [slot for p in named if (slot := sides.get(p.name) or _option(p)) is not None]
+    inputs = [p for p in named if p.name not in sides and _option(p) is None and not _left_alone(p)]
     for roles in _attention_roles(inputs):
         if starred and not options and len(roles) == len(inputs):  # behind the others there may be a mask
             yield Form((*(Slot(p.name, r, True) for p, r in zip(inputs, roles, strict=True) if r), MASK))
         slots = [_slot(p, role) for p, role in zip(inputs, roles, strict=True) if role]
         order = {p.name: i for i, p in enumerate(named)}
         yield Form(tuple(sorted([*slots, *options], key=lambda slot: order[slot.name])))
+
+
+def _sides(named: Sequence[inspect.Parameter]) -> dict[str, Slot]:
+    """Return the two numbers that say how high and how wide the image is whose pixels are the tokens, by their names.
+
+    As good as any is an image that is one column wide.
+    """
+    required = {snake(p.name): p for p in named if p.default is p.empty}
+    for high, wide in SIDES:
+        if high in required and wide in required and len(required) > 2:
+            pair = ((required[high], "tokens"), (required[wide], "one"))
+            return {p.name: _slot(p, role) for p, role in pair}
+    return {}
 
 
 EITHER = r"look_?ahead"  # it looks ahead, or a mask against looking ahead is used

@@ -6,8 +6,10 @@ import re
 import textwrap
 from typing import Any
 
+from attnconf.conformance.inference.calling import call_of
 from attnconf.conformance.source.syntax import tree_of
 
+_SCORES = r"\w*(scores?|logits?|energy|energies)"
 _BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
 _SURELY_BATCH = r"b|bs|bsz|batch\w*"
 _SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
@@ -48,6 +50,19 @@ def claims_batch(thing: Any) -> bool:
     except (OSError, TypeError):
         return False
     return any(_BATCH_IN_WORDS.search(line) for line in _words(source))
+
+
+def returns_scores(thing: Any, place: int) -> bool:
+    """Return whether each tuple that a call returns has, at a place, what is called scores: it claims no weights."""
+    try:
+        tree = tree_of(textwrap.dedent(inspect.getsource(call_of(thing))))
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return False
+    inner = [node for f in ast.walk(tree.body[0]) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)]
+    nested = {id(n) for f in inner if isinstance(f, ast.FunctionDef) and f is not tree.body[0] for n in ast.walk(f)}
+    returned = [n.value for n in inner if isinstance(n, ast.Return) and id(n) not in nested]
+    tuples = [value.elts for value in returned if isinstance(value, ast.Tuple) and len(value.elts) > place]
+    return bool(tuples) and all(re.fullmatch(_SCORES, ast.unparse(elts[place])) for elts in tuples)
 
 
 def _words(source: str) -> list[str]:

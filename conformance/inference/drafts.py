@@ -23,11 +23,13 @@ from attnconf.conformance.inference.configurations import entry_default, entry_t
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.module_sizes import FLAGS, names_read
+from attnconf.conformance.inference.one_length import and_for_each_length, without_lengths
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import Draft, names
 from attnconf.conformance.inference.vocabulary import meanings
 
 Choice = Mapping[str, str]
+ONE_LENGTH = {"sinusoidal"}  # whose tables may be exactly as long as the inputs; other tables are weights
 AT_MOST = 160  # ways to write one binding
 
 
@@ -198,7 +200,8 @@ def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -
         yield made, place.thing, given, place.name_in_text, [()]
         return
     space = {**names(place.module), **space_for(request.config, place.module, weights=request.weights)}
-    for made in constructions(place.name_in_text, place.thing, chapter.sizes, place.module, place.part):
+    every = constructions(place.name_in_text, place.thing, chapter.sizes, place.module, place.part)
+    for made in and_for_each_length(every) if chapter.component in ONE_LENGTH else every:
         try:
             whole = attempt(partial(filled, made, chapter.sizes, place.module, space))
             thing = attempt(partial(run, whole, space))
@@ -209,7 +212,13 @@ def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -
         if not callable(thing) and (method := own_method(type(thing))):
             text, thing = f"{text}.{method}", getattr(thing, method)
         states: list[tuple[str, ...]] = chapter.states(thing, request) if chapter.states else [()]
-        yield replace(whole, text=text), thing, _meant(whole, chapter.sizes), text, states
+        yield replace(whole, text=text), thing, _meant(whole, chapter.sizes), _shown(text), states
+
+
+def _shown(text: str) -> str:
+    """Return the text of a construction for people."""
+    built = without_lengths(text)
+    return built if built == text else f"{built}, for inputs of one length only"
 
 
 def _meant(made: Construction, table: Meanings) -> frozenset[str]:

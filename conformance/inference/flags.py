@@ -14,6 +14,7 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
+from attnconf.conformance.inference.one_length import for_each_length, lengths_of
 from attnconf.conformance.inference.returned import Declared, Requests
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, gap
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
@@ -220,7 +221,7 @@ def with_flags(
     trials = Trials(place, sizes, request, declared, "" if certified == "reference" else certified)
     masked = bool(text.form.of("mask"))
     for flag in flags_of(place, text):
-        found = trials.turned(text, flag)
+        text, found = _turned(trials, text, flag)
         idle = not masked and not text.causal_always and not flag.within  # it is its mistake that it does nothing
         broken = found.outcome == "fails" and not masked and not flag.within  # it may want a mask beside it
         as_named = flag.named and (found.outcome == "other" or idle or broken)
@@ -230,6 +231,17 @@ def with_flags(
             text = _told(text, flag, found)
     slots = (s for s in text.form.slots if s.role != "causal" or s.required or s.name in text.flags)
     return text.but(form=Form(tuple(slots)))
+
+
+def _turned(trials: Trials, text: AttentionText, flag: Flag) -> tuple[AttentionText, Turned]:
+    """Return what comes of a flag in its other position, and the text: built for each length, if only so it runs."""
+    found = trials.turned(text, flag)
+    names = lengths_of(text.made)
+    if found.outcome != "fails" or flag.within or not names or text.component != "multi_head_attention":
+        return text, found
+    anew = text.but(made=for_each_length(text.made), one_length=names)
+    other = trials.turned(anew, flag)
+    return (text, found) if other.outcome == "fails" else (anew, other)
 
 
 def _told(text: AttentionText, flag: Flag, found: Turned) -> AttentionText:

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import parameters, says_nothing
+from attnconf.conformance.inference.flag_and_mask import BIAS, MASKS, refuses, with_bias_apart
 from attnconf.conformance.inference.mask_biases import ADDED, biased, wrongly_added
 from attnconf.conformance.inference.mask_claims import claimed, said
 from attnconf.conformance.inference.returned import Declared, Requests, with_weights
@@ -130,6 +130,7 @@ def with_masks(
             text = found
     for name in strange[:STRANGE]:
         text = _with_strange(search, text, name)
+    text = with_bias_apart(search, text) if certified == "reference" else text
     return with_weights(place, text, sizes, request, declared, search.mistake)
 
 
@@ -194,20 +195,18 @@ def _with_argument(
     """
     ran: list[Trial] = []
     alone: list[Trial] = []  # right without the flag
-    flagged = "causal" in (text.made.given | set(text.form.roles)) and not text.causal_always
     for form in mask_forms(text):
         if wanted and form.kind != wanted:
             continue
         trial = search.tried(text, name, form, search.certificate(text, form))
         if trial.distance <= ROUNDING:
             form = biased(search, text, name, _widened(search, text, name, form))
-            if not flagged:
+            if not text.flagged:
                 return text.but(masks={**text.masks, name: form}), "right"
             both = search.tried(text, name, form, search.certificate(text, form, causal=True))
             if both.distance <= ROUNDING:
                 return text.but(masks={**text.masks, name: form}), "right"
-            exclusive = isinstance(both.given[-1], Failure) and both.given[-1].reason == "raised"
-            alone.append(replace(trial, form=form, exclusive=exclusive))
+            alone.append(replace(trial, form=form, exclusive=refuses(both.given[-1])))
         elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
             ran.append(trial)
     if not (alone or wanted) and (form_of_numbers := wrongly_added(search, text, name, mask_forms(text))):
@@ -222,7 +221,8 @@ def _with_argument(
     by_standing = {"right": iter(together), "mistake": mistaken, "other": iter(nearest)}
     for standing, trials in by_standing.items():
         if (chosen := next(trials, None)) is not None:
-            return text.but(masks={**text.masks, name: chosen.form}, exclusive=chosen.exclusive), standing
+            refused = (*MASKS, BIAS) if chosen.exclusive else text.exclusive
+            return text.but(masks={**text.masks, name: chosen.form}, exclusive=refused), standing
     return text, ""
 
 

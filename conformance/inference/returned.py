@@ -1,5 +1,6 @@
 """Where the attention weights are in what something returns, and how they lie there, found by trial."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.claims import returns_scores
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft
 
 Requests = Callable[..., Any]  # makes up calls
@@ -51,6 +53,9 @@ def _averaged(
     """Return the text for weights that are averaged over the heads, or wrong; without weights where none come back."""
     asked = Certificate(text.component, [_asking(one, rows)])
     for place_of in others:
+        if _are_scores(place, text.but(out=out, weights=place_of), asked, place_of, declared):
+            words = f"{place_of}: the scores, as it is called, and no weights"
+            return text.but(left_alone=(*text.left_alone, words))
         for averaged in (True, False):
             candidate = text.but(out=out, weights=place_of, averaged=averaged)
             draft = Draft(text.component, candidate.body(), declared(candidate))
@@ -58,3 +63,14 @@ def _averaged(
             if given and not isinstance(given[0], Failure) and given[0].weights is not None:
                 return candidate
     return text
+
+
+def _are_scores(place: Place, text: AttentionText, asked: Certificate, place_of: str, declared: Declared) -> bool:
+    """Return whether what comes back is called scores, does not add up to 1, and nobody asks for weights."""
+    found = re.fullmatch(r"result\[(\d)\]", place_of)
+    if found is None or text.form.of("want_weights") or not returns_scores(place.thing, int(found[1])):
+        return False
+    draft = Draft(text.component, text.body(), declared(text))
+    given = asked.replies(draft.implementation(place.module))
+    weights = None if not given or isinstance(given[0], Failure) else given[0].weights
+    return weights is not None and float((weights.sum(-1) - 1).abs().max()) > ROUNDING

@@ -3,13 +3,14 @@
 A script that trains, plots and prints would take hours or fail, and says nothing of the layer it defines. Of such a
 file these are run: imports, functions, classes, constants, settings, and the assignments whose names a kept
 definition reads (as a global, a base, a decorator or a default). Never run are statements that fetch or train, and
-assignments that only a training or plotting function reads.
+assignments that only a training or plotting function reads. Of ``if __name__ == "__main__":`` constants are run that a
+definition reads and nothing else binds: the file works as a script, and only so.
 """
 
 import ast
 import builtins
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.source.statement_names import bound, read
@@ -47,7 +48,7 @@ class Statement:
     """One statement of the top level, with its kind, its names and its needs."""
 
     node: ast.stmt
-    kind: str  # import, definition, constant, setting, assignment, work, guard, nothing
+    kind: str  # import, definition, constant, setting, assignment, work, guard, guarded, nothing
     binds: frozenset[str] = frozenset()  # names it gives a value, or changes
     reads: frozenset[str] = frozenset()  # globals it needs
     barred: bool = False  # the statement fetches or trains: not run even if a definition needs it
@@ -98,9 +99,31 @@ def is_adapter(tree: ast.Module) -> bool:
 
 
 def statements(tree: ast.Module) -> list[Statement]:
-    """Return the top level, statement by statement."""
+    """Return the top level, statement by statement, each guard with the constants in it that are needed behind it."""
     drivers = _drivers(tree)
-    return [_statement(node, drivers) for node in tree.body]
+    found = [_statement(node, drivers) for node in tree.body]
+    given = {name for s in found if s.kind != "guard" for name in s.binds} | set(vars(builtins))
+    needed = {name for s in found if s.kind == "definition" for name in s.reads} - given
+    return [one for s in found for one in (s, *_guarded(s, needed, given))]
+
+
+def _guarded(statement: Statement, needed: Set[str], given: Set[str]) -> list[Statement]:
+    """Return the constants in a guard that give names a value which are needed and not given, and what these need."""
+    if not (statement.kind == "guard" and isinstance(statement.node, ast.If) and needed):
+        return []
+    inner = [_statement(node, set()) for node in statement.node.body]
+    known, usable = set(given), []
+    for one in inner:
+        if one.kind == "constant" and one.reads <= known:
+            usable.append(replace(one, kind="guarded"))
+            known |= one.binds
+    kept: list[Statement] = []
+    wanted = set(needed)
+    for one in reversed(usable):
+        if one.binds & wanted:
+            kept.insert(0, one)
+            wanted |= one.reads - given
+    return kept
 
 
 def _drivers(tree: ast.Module) -> set[str]:
@@ -114,11 +137,11 @@ def _drivers(tree: ast.Module) -> set[str]:
 
 
 def has_work(found: Sequence[Statement], notebook: bool) -> bool:
-    """Return whether some statement is no import, definition, constant or setting.
+    """Return whether some statement is no import, definition, constant or setting, or a constant is in a guard.
 
     A file that defines nothing is run all the same if its statements end, to see whether it raises or exits.
     """
-    work = [s for s in found if s.kind in ("assignment", "work")]
+    work = [s for s in found if s.kind in ("assignment", "work", "guarded")]
     defines = any(s.kind == "definition" for s in found)
     short = all(isinstance(s.node, ast.Raise) or not (s.barred or isinstance(s.node, ast.For)) for s in work)
     return bool(work) and (defines or notebook or not short)

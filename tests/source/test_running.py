@@ -32,6 +32,25 @@ def test_imports_definitions_and_constants_are_run_whole(whole):
     assert found.names() == ["f"]
 
 
+def test_a_constant_that_only_a_script_has_is_run_where_a_definition_needs_it(partly):
+    found = partly(
+        "from math import sqrt\n"
+        "def f(): return WIDTH * scale + kept\n"
+        "kept = 1\n"
+        "if __name__ == '__main__':\n"
+        "    WIDTH = HALF = 2\n"
+        "    kept = unread = 5\n"
+        "    scale = sqrt(WIDTH)\n"
+        "    for lost in range(3): print(f())\n"
+        "else:\n"
+        "    WIDTH = 7\n"
+    )
+    assert found.module.f() == 2 * 2**0.5 + 1
+    assert not hasattr(found.module, "unread")
+    assert found.printed == ""
+    assert not found.left_out
+
+
 def test_of_a_script_only_what_definitions_need_is_run(partly):
     found = partly(
         "import torch\nfrom torch import nn\nimport no_such_plotting as plt\n"

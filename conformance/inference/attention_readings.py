@@ -1,0 +1,115 @@
+"""What a class that is built and called in one way may be as attention: which of its parameters is which weight."""
+
+import contextlib
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from torch import nn
+
+from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.inference.attention_probe import Probe
+from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.binding import Attempts, Place
+from attnconf.conformance.inference.building import Construction
+from attnconf.conformance.inference.calling import Form, polarities
+from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
+from attnconf.conformance.inference.masking import mask_forms
+from attnconf.conformance.inference.module_sizes import integers_of
+from attnconf.conformance.inference.probing import Failed, norms_in, restored
+
+UNMADE = nn.parameter.UninitializedParameter
+
+
+@dataclass
+class AttentionAttempts(Attempts):
+    """Also what runs, but with numbers of samples of its own only."""
+
+    partial: list[AttentionText] = field(default_factory=list)
+
+
+def of_form(
+    place: Place,
+    made: Construction,
+    form: Form,
+    module: nn.Module,
+    config: MultiHeadAttentionConfig,
+    attempts: AttentionAttempts,
+    unregistered: bool,
+) -> Iterator[AttentionText]:
+    """Yield what the class may be where it is called in one form."""
+    orders = (False,) if claims_batch_first(place.thing) else (False, True)
+    for first, flags in product(orders, polarities(form)):
+        lazy = any(isinstance(p, UNMADE) for p in module.parameters())
+        text = AttentionText(made, form, sequence_first=first, lazy=lazy, flags=flags)
+        text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)
+        with restored(module):  # no copy of it, but where it is yet to get its sizes: that is not undone
+            yield from _tried(place, Probe(copy.deepcopy(module) if lazy else module, text, config), attempts)
+
+
+def _tried(place: Place, probe: Probe, attempts: AttentionAttempts) -> Iterator[AttentionText]:
+    """Yield what a class may be that is called in one form."""
+    text, form = probe.text, probe.text.form
+    try:
+        yield from _weighed(probe.called(), probe)
+    except Failed as error:
+        attempts.say(f"{form.called}{error}")
+        if any(probe.runs_with(samples) for samples in integers_of(place.thing)):
+            named = next(probe.weighings(), None)
+            attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
+            return
+        names = [slot.name for slot in form.slots if slot.role == "mask"]
+        masked = [text.but(masks={names[0]: mask}, needs_mask=True) for mask in mask_forms(text)] if names else []
+        yield from _of_masks(masked, probe)
+
+
+def _of_masks(masked: Sequence[AttentionText], probe: Probe) -> Iterator[AttentionText]:
+    """Yield what the class may be where it insists on a mask; last where what should hide nothing hides all keys."""
+    late = []
+    for text in masked:
+        probe.text = text
+        with contextlib.suppress(Failed):
+            called = probe.called()
+            if probe.mixes_evenly():
+                late.append(called)
+            else:
+                yield from _weighed(called, probe)
+    for text in late:
+        probe.text = text
+        with contextlib.suppress(Failed):
+            yield from _weighed(text, probe)
+
+
+def otherwise(
+    place: Place,
+    made: Construction,
+    form: Form,
+    module: nn.Module,
+    config: MultiHeadAttentionConfig,
+    unregistered: bool,
+) -> Iterator[AttentionText]:
+    """Yield what the class may be if it takes as many keys as queries, and no other number, or no batch."""
+    if any(isinstance(p, UNMADE) for p in module.parameters()):
+        return
+    text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered)
+    needed = {slot.role for slot in form.slots if slot.required}  # a memory that may be left out is judged without it
+    two = {"query", "key"} <= set(form.roles) or {"x", "memory"} <= needed
+    found = [text.but(square=True)] if two else []
+    found += [] if claims_batch(place.thing) else [text.but(single=True)]
+    for one in (x.but(flags=flags) for x in found for flags in polarities(form)):
+        with restored(module), contextlib.suppress(Failed):
+            probe = Probe(module, one, config)
+            yield from _weighed(probe.called(), probe)
+
+
+def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
+    """Yield a text with what the parameters may be."""
+    for weighing in probe.weighings():
+        orders = (False, True) if "heads" in text.made.given and not weighing.mistake else (False,)
+        for heads_last in orders:
+            found = text.but(state=weighing.state, lacking=weighing.lacking, supposed=weighing.mistake)
+            found = found.but(heads_last=heads_last, exchangeable=weighing.exchangeable)
+            yield found
+            if text.ordered and not text.causal_always:  # tokens are mixed up; it may be causal in a wrong way
+                yield found.but(causal_always=True)

@@ -13,6 +13,7 @@ Result = dict[str, Any]
 
 MOST = 4  # differences that are shown; all of them with -v
 READING = ("weights ", "forward ", "function ")  # lines of a binding that say how it is read, the most telling first
+WRAPS = "dropping|functional|handed|held|in_single|layered|registered|unpadded"  # what a class is made ready by
 MADE = ("constructor ", "function ")  # lines that begin with the name of the class or function
 
 
@@ -65,10 +66,10 @@ def naming(record: Record, verdict: Record) -> str:
     said = re.search(r"@\w+$", verdict["implementation"])
     name = re.sub(r"(:\w+)?(@\w+)?$", "", verdict["implementation"])
     made = next((text for start in MADE if (text := _line(record, verdict, start))), "")
-    inside = re.match(r"\w+", made)
-    if not inside or name == inside[0]:  # an object, or what stands in no file of its own
+    inside = re.match(rf"(?:(?:{WRAPS})\()*(\w+)", made)
+    if not inside or name == inside[1]:  # an object, or what stands in no file of its own
         return f"what it is, with @{verdict['component']} behind its name, or another component"
-    target = f"{name}:{inside[0]}"
+    target = f"{name}:{inside[1]}"
     if said:
         return f"how it is read: attnconf bind {target}{said[0]} > adapter.py, and mend what is wrong in that"
     return (

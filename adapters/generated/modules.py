@@ -91,9 +91,7 @@ class _InSingle:
 
     def before(self, part: nn.Module, args: Any) -> None:
         self.kept.append(dict(part._parameters))
-        part._parameters.update(
-            {name: p if p is None else p.float() for name, p in self.kept[-1].items()}
-        )  # for a call
+        part._parameters.update({name: p if p is None else p.float() for name, p in self.kept[-1].items()})
 
     def after(self, part: nn.Module, args: Any, out: Any) -> None:
         part._parameters.update(self.kept.pop())

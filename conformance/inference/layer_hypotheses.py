@@ -22,10 +22,11 @@ from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.layer_apart import layered
+from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
-from attnconf.conformance.inference.layer_masks import FILLED
+from attnconf.conformance.inference.layer_mask_forms import FILLED
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
-from attnconf.conformance.inference.layer_probe import Called, Probe, about_memory, layer_forms
+from attnconf.conformance.inference.layer_probe import Called, Probe
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.layer_state import State, states
 from attnconf.conformance.inference.layer_text import LayerMask, LayerText

@@ -11,32 +11,13 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import telling
+from attnconf.conformance.inference.layer_mask_forms import FILLED
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
-from attnconf.conformance.inference.masking import SHAPES, STRANGE, UNLIKE_A_MASK, unmasked
+from attnconf.conformance.inference.masking import STRANGE, UNLIKE_A_MASK, unmasked
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap, reply
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings
-
-LIKE = "next(iter(weights.values()))"
-# The last as (1 - mask)·-1e9 takes masks that are added too, and does something else with them.
-KINDS = (
-    ("true-keeps", "{m}"),
-    ("true-drops", "~{m}"),
-    ("1-keeps", f"{{m}}.to({LIKE}.dtype)"),
-    ("1-keeps, integers", "{m}.long()"),
-    ("1-drops", f"(~{{m}}).to({LIKE}.dtype)"),
-    ("1-drops, integers", "(~{m}).long()"),
-    ("additive", f"additive({{m}}, None, {LIKE})"),
-)
-_FORMS = {
-    f"{shape} {kind}": LayerMask(pattern.format(m=text), f"{shape} {kind}", "self", keys)
-    for shape, text, keys in SHAPES
-    if not shape.startswith("lengths")
-    for kind, pattern in KINDS
-}
-_LENGTHS = next(LayerMask(text, shape, "self", keys) for shape, text, keys in SHAPES if shape.startswith("lengths"))
-FILLED: Mapping[str, LayerMask] = {**_FORMS, "lengths (B,)": _LENGTHS}
 
 
 @dataclass
@@ -156,7 +137,7 @@ def _brings_causality(text: LayerText) -> bool:
 
 def _candidates(names: Sequence[str], which: str, causal: bool) -> Iterator[LayerMask]:
     hint = any(re.search(r"pad|valid|len", name.lower()) for name in names)
-    forms = [*_FORMS.values(), _LENGTHS]
+    forms = list(FILLED.values())
     if hint:
         forms = sorted(forms, key=lambda f: not f.keys_only)
     if which in ("memory", "source"):

@@ -1,9 +1,7 @@
 """A layer or model of a user's that is called, to learn how it is called, what it is made of and what it computes."""
 
-import inspect
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,94 +11,13 @@ from torch.utils._pytree import tree_leaves
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.transformer.stimuli import ids_of, vocabulary
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slot, parameters
+from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.layer_forms import about_memory
 from attnconf.conformance.inference.layer_trace import Trace, traced
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.trial import drawn
-from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
-from attnconf.conformance.inference.vocabulary import meanings, snake
 
 MISSING = object()
-_MEMORY = (
-    r"(.*_)?(mem(ory)?|src|source|enc(oder)?(_?(out(put)?s?|states?|hidden_?states?))?|context|cond|encoded)(_.*)?"
-)
-_TARGET = r"(.*_)?(tgt|trg|target|dec(oder)?(_?in(put)?s?)?|answer|y)(_.*)?"
-_SOURCE = r"(.*_)?(src|source|enc(oder)?(_?in(put)?s?)?|question|x)(_.*)?"
-
-
-def layer_forms(component: str, thing: Any) -> Iterator[Form]:
-    """Yield the forms in which a layer or a model may be called, the likeliest first."""
-    named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    starred = any(p.kind == p.VAR_POSITIONAL for p in parameters(thing))
-    wanted = COMPONENTS[component].inputs
-    if not named:
-        plain = tuple(Slot(role, role, positional=True) for role in wanted)
-        yield from (Form(plain), Form((*plain, MASK))) if starred else (Form(plain),)
-        return
-    ranked = sorted(named, key=lambda p: (_is_option(p), p.default is not p.empty))[: len(wanted)]
-    inputs = [p for p in named if p in ranked]
-    if len(inputs) < len(wanted):
-        return
-    together = _together(named) if len(wanted) == 1 else []
-    if together:
-        inputs, orders = together, [wanted * len(together)]
-    else:
-        orders = [wanted] if len(wanted) == 1 else _ordered([p.name for p in inputs], wanted)
-    for roles in orders:
-        slots = []
-        for p in named:
-            role = dict(zip((i.name for i in inputs), roles, strict=True)).get(p.name) or _option(p)
-            if role:
-                slots.append(Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty))
-        if starred and all(slot.role in wanted for slot in slots):  # behind them there may be a mask
-            yield Form((*(replace(slot, positional=True) for slot in slots), MASK))
-        yield Form(tuple(slots))
-
-
-def _together(named: list[inspect.Parameter]) -> list[inspect.Parameter]:
-    """Return the inputs of a layer that takes queries, keys and values apart, which are all the same in it."""
-    found = [p for p in named if set(THREE) & set(meanings(p.name, NAMES)) and "x" not in meanings(p.name, NAMES)]
-    told = [role for p in found for role in THREE if role in meanings(p.name, NAMES)]
-    return found if sorted(told) == sorted(THREE) else []
-
-
-def _is_option(p: inspect.Parameter) -> bool:
-    found = meanings(p.name, NAMES)
-    return bool({"mask", "lengths", "want_weights", "causal", "average"} & set(found)) and "x" not in found
-
-
-def _option(p: inspect.Parameter) -> str | None:
-    """Return what a parameter that is no input is: a mask, unless its name or its default says otherwise."""
-    found = meanings(p.name, NAMES)
-    for role in ("lengths", "want_weights", "average"):
-        if role in found:
-            return role
-    if "causal" in found and (isinstance(p.default, bool) or (p.default is None and _is_flag(p))):
-        return "causal"
-    if isinstance(p.default, bool | int | float | str):
-        return None
-    if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_")):
-        return None
-    return "mask"
-
-
-def _is_flag(p: inspect.Parameter) -> bool:
-    """Return whether an argument that may be None says that it is true or false; else it may be a mask."""
-    return "bool" in str(p.annotation).lower() or re.match(r"(is|use)_", snake(p.name)) is not None
-
-
-def _ordered(names: list[str], wanted: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return which of two inputs is which: as the names say where they do, else in both orders."""
-    first, second = (snake(n) for n in names)
-    if wanted == ("source", "target"):
-        if re.fullmatch(_TARGET, first) and re.fullmatch(_SOURCE, second):
-            return [("target", "source")]
-        return [wanted] if re.fullmatch(_TARGET, second) else [wanted, wanted[::-1]]
-    if re.fullmatch(_MEMORY, second) and not re.fullmatch(_MEMORY, first):
-        return [wanted]
-    if re.fullmatch(_MEMORY, first) and not re.fullmatch(_MEMORY, second):
-        return [wanted[::-1]]
-    return [wanted, wanted[::-1]]
 
 
 @dataclass
@@ -298,8 +215,3 @@ class Probe:
         total = torch.stack([x.sum() for x in outputs]).sum()
         slopes = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
         return {name for name, slope in zip(leaves, slopes, strict=True) if slope is None}
-
-
-def about_memory(name: str) -> bool:
-    """Return whether the name of an argument says that it is about what is attended to, not about what attends."""
-    return re.fullmatch(_MEMORY, snake(name)) is not None

@@ -13,20 +13,19 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.attention_finish import remarks
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal, refused
 from attnconf.conformance.inference.building import run, space_for
-from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Slot, either, parameters, says_nothing
-from attnconf.conformance.inference.flags import defaults_of
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_eps import LEAST, NONE, eps_of, other_eps, said
+from attnconf.conformance.inference.layer_forms import layer_forms
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
-from attnconf.conformance.inference.layer_probe import Called, layer_forms
+from attnconf.conformance.inference.layer_probe import Called
 from attnconf.conformance.inference.layer_requests import FIRST, plain_requests, request
 from attnconf.conformance.inference.layer_state import State, uncovered
-from attnconf.conformance.inference.layer_text import SWITCHES, LayerText
+from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.layer_told import switches, told, unturned
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import documented, with_broken
@@ -36,7 +35,6 @@ from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.unchosen_dropping import with_dropping
 from attnconf.conformance.inference.vector_input import idle_tables
-from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
 MISTAKES = 3  # known ones that are alike where there is one target, of which each is tried with masks
 SHOWN = 3  # parameters that are named
@@ -232,7 +230,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     unpadded = (
         ["no id is padding: what it does with one that is, is not judged"] if "unpadded(" in text.made.text else []
     )
-    text = text.but(left_alone=(*text.left_alone, *_unturned(place, text), *other.told, *unpadded))
+    text = text.but(left_alone=(*text.left_alone, *unturned(place, text), *other.told, *unpadded))
     asked = one.certificate.requests[0]
     if text.known.reads_ids:
         text = beside_padding(place, text, declares, asked)
@@ -241,7 +239,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares),
               *other.broken)  # fmt: skip
-    open_ends = (*unapplied(place, one), *_switches(text), *(words for words in kept if UNTRIED in words))
+    open_ends = (*unapplied(place, one), *switches(text), *(words for words in kept if UNTRIED in words))
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
     return with_broken(found, asked)
 
@@ -266,46 +264,3 @@ def unapplied(place: Place, one: Tried) -> tuple[str, ...]:
         return ()
     return (f"the parameter{'s' if len(idle) > 1 else ''} {', '.join(idle[:SHOWN])} "
             f"{'are' if len(idle) > 1 else 'is'} never applied",)  # fmt: skip
-
-
-def _switches(text: LayerText) -> Iterator[str]:
-    """Yield a word on each argument for masks of which nothing but its presence counts."""
-    for slot in text.form.slots:
-        if slot.role in SWITCHES:
-            yield f"whatever mask is given to `{slot.name}`, it is causal; no other mask can be asked for"
-
-
-def _unturned(place: Place, text: LayerText) -> Iterator[str]:
-    """Yield a word on each flag that is left as it is and may be for causality, or for whatever else."""
-    left = [slot.name for slot in text.form.of("causal") if not (text.flag or slot.required)]
-    for p in parameters(place.thing):
-        if p.name in left or (isinstance(p.default, bool) and says_nothing(p.name)):
-            yield f"{p.name}={p.default}: what it does otherwise is not judged"
-    for name, default in defaults_of(place.thing).items():
-        about = ABOUT_CAUSALITY & set(meanings(name, SIZES)) or either(name)
-        if about and isinstance(default, bool) and f"{name}=" not in text.made.text:
-            yield f"{name}={default}: what it does otherwise is not judged"
-
-
-def _given(text: LayerText, slot: Slot) -> str | None:
-    """Return what an argument gets, for people; None where it is left at its default."""
-    idle = slot.name not in text.masks if slot.role == "mask" else slot.role == "causal" and not text.flag
-    return None if idle and not slot.required else slot.role
-
-
-def told(text: LayerText) -> tuple[str, ...]:
-    """Return the binding in three lines, for people."""
-    shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
-    masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
-    entries = [*text.entries, *(e for stack in text.stacks for e in stack.entries)]
-    weights = "; ".join(entries[:3]) + ("; …" if len(entries) > 3 else "")
-    passed = "; what it embeds is not judged" if "handed(" in text.made.text else ""
-    before = re.sub(r"\btheirs\.|\bconfig\.", "", "; ".join(text.made.before))
-    return (
-        f"constructor  {shown}" + (f", after {before}" if before else ""),
-        f"forward      ({text.form.text(partial(_given, text))}) -> {text.out}"
-        + (", sequence first" if text.sequence_first else "")
-        + passed,
-        f"weights      {weights or 'none: it has no parameters of its own'}; {masks}",
-        *remarks(text),
-    )

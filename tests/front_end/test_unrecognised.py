@@ -5,7 +5,7 @@ from test_report import record, result
 from attnconf.reports.unrecognised import blocks
 
 
-def block(name):
+def block(name, made="Head(d)"):
     """Return the one block, as one line, on an implementation of this name, of which two laws were judged."""
     results = [
         result(name, "ATT-KEYS-1"),
@@ -14,7 +14,7 @@ def block(name):
         result(name, "ATT-B-1", "not-applicable"),
     ]
     content = record(name, results, verdict="unrecognised")
-    content["implementations"][0]["bound"] = ["constructor  Head(d)", "weights      q = q"]
+    content["implementations"][0]["bound"] = [f"constructor  {made}", "weights      q = q"]
     (lines,) = blocks(content)
     return " ".join(" ".join(lines).split())
 
@@ -30,3 +30,8 @@ def test_what_was_said_already_is_not_advised():
     said = block("it.py:Head@attention")
     assert "attnconf run" not in said
     assert "say how it is read: attnconf bind it.py:Head@attention > adapter.py" in said
+
+
+def test_what_makes_a_class_ready_is_not_its_name():
+    text = block("it.py", 'dropping(in_single(Head(d), "norm"), dropout)')
+    assert "attnconf run --impl=it.py:Head@attention" in text

@@ -45,6 +45,12 @@ PACKED = {
 }
 
 
+# What an argument gets without which dropout may not drop.
+BESIDE_DROPOUT = {
+    "training": "config.training", "deterministic": "not config.training", "generator": "torch.default_generator",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class FunctionText(AttentionText):
     """A function of query, key and value."""
@@ -110,8 +116,8 @@ class FunctionText(AttentionText):
             return self.dropout or ("0.0" if slot.required else None)
         if slot.role == "scale":
             return self.scale or None
-        if slot.role == "training":
-            return "config.training"
+        if slot.role in BESIDE_DROPOUT:
+            return BESIDE_DROPOUT[slot.role]
         if slot.role == "size":
             return "query.shape[-1]"
         return super()._argument(slot)
@@ -266,15 +272,19 @@ def _with_dropout(place: Place, text: FunctionText) -> FunctionText:
         "nn.Dropout(config.dropout).train(config.training)",
     )
     one = request(text, SIZES[0], 0, 0, 0, {})
+    form = _including(text.form, slot, "dropout")
+    for p in parameters(place.thing):
+        for role in set(BESIDE_DROPOUT) & set(meanings(p.name, INPUTS)) if p.default is not p.empty else ():
+            form = _including(form, p, role)
     for words in (probability, "config.dropout", module):
-        candidate = text.but(dropout=words, form=_including(text.form, slot, "dropout"))
+        candidate = text.but(dropout=words, form=form)
         draft = Draft(COMPONENT, candidate.body(), declared(candidate)).implementation(place.module)
         asked = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0, training=True), seed=0)])
         kept = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0))])
         given, whole = asked.replies(draft), kept.replies(draft)
         if (
             isinstance(given[0], Reply)
-            and not bool(given[0].out.any())
+            and not bool(given[0].out.nan_to_num().any())  # 0/0 where it divides by 1 - p = 0
             and kept.distance(whole, declared(text)) <= ROUNDING
         ):
             return candidate  # type: ignore[return-value]

@@ -160,9 +160,15 @@ def scale(tried: Tried) -> str:
 
 
 def dropout(tried: Tried) -> str:
-    """Return what is wrong with the dropout of a function, in training where it can be told so."""
-    told = [p for p in parameters_of(tried.bound.place.thing) if "training" in meanings(p.name, INPUTS)]
-    given, _ = tried.given(0.5, None, **dict.fromkeys((p.name for p in told), True))
+    """Return what is wrong with the dropout of a function, in training where it can be told so.
+
+    It may ask for more: not to be deterministic, or a generator of random numbers.
+    """
+    beside = {"training": True, "deterministic": False, "generator": torch.default_generator}
+    known = {p.name: (meanings(p.name, INPUTS), p) for p in parameters_of(tried.bound.place.thing)}
+    told = {name: value for name, (found, p) in known.items() for role, value in beside.items()
+            if role in found and p.default is not p.empty}  # fmt: skip
+    given, _ = tried.given(0.5, None, **told)
     if isinstance(given, Failure):
         return _raises(given) if given.reason == "raised" and not given.meant else ""
     return IDLE if tried.same(given) else ""

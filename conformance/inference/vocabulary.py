@@ -108,6 +108,8 @@ INPUTS: Mapping[str, str] = {
     "dropout": r".*drop.*",
     "scale": r"scale|scaling|factor|temperature|scaled",
     "training": r"training|train|is_?training",
+    "deterministic": r"(is_?)?deterministic|(is_?)?eval(uation)?",
+    "generator": r"(dropout_?)?(rng|generator|prng)(_?key)?",
 }
 
 

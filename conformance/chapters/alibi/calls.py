@@ -17,6 +17,11 @@ def bias(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(bias_call(subject, case, case.S, case.S))
 
 
+def bias_read(subject: Subject, case: Case) -> Iterator[Trial]:
+    """Yield a call whose bias is read against each query's own key: where keys are hidden, it has no meaning."""
+    yield Trial(replace(bias_call(subject, case, case.S, case.S), read=lambda out: against_own_key(out.double(), True)))
+
+
 def attention(subject: Subject, case: Case) -> Iterator[Trial]:
     yield Trial(attending(subject, *tokens(case, case.S, case.B)))
 
@@ -26,11 +31,11 @@ def of_one(subject: Subject, case: Case) -> Iterator[Trial]:
 
 
 def bias_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
-    """Yield a call after shorter and longer ones; where keys are hidden, the bias has no meaning."""
-    call = replace(bias_call(subject, case, case.S, case.S), read=lambda out: against_own_key(out.double(), True))
-    for before in befores(case):
-        lengths = [{"query_length": n, "key_length": n} for n in before]
-        yield Trial(call).after(*lengths, what=f"after calls with {before}")
+    """Yield a call after shorter and longer ones."""
+    for trial in bias_read(subject, case):
+        for before in befores(case):
+            lengths = [{"query_length": n, "key_length": n} for n in before]
+            yield trial.after(*lengths, what=f"after calls with {before}")
 
 
 def attention_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
@@ -55,7 +60,7 @@ def befores(case: Case) -> tuple[tuple[int, ...], ...]:
 CALLS = {
     "alibi": {
         "CALL-SHAPE-1": Trials(bias, (stimuli.USUAL, stimuli.EDGES)),
-        "CALL-MODE-1": Trials(in_modes(bias), (stimuli.USUAL[:1],)),
+        "CALL-MODE-1": Trials(in_modes(bias_read), (stimuli.USUAL[:1],)),
         "CALL-REPEAT-1": Trials(bias_after_others, (stimuli.USUAL,)),
     },
     "alibi_attention": {

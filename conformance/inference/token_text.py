@@ -11,6 +11,8 @@ LIST = "list(config.vocabulary)"
 NUMBERS = "{token: i for i, token in enumerate(config.vocabulary)}"
 TOKENS = "dict(enumerate(config.vocabulary))"
 UNKNOWN_ID = "None if config.unknown is None else config.vocabulary.index(config.unknown)"
+NO_ID = "-1"  # what an object takes for its padding has no id in another vocabulary
+NUMBERED = r"(pad(ding)?|bos|eos|sos|cls|sep|mask|start|end)(_?(id|idx|index|token(_?id)?))?"
 # What parameters of constructors and functions are called.
 ROLES: Mapping[str, str] = {
     "numbers": r"(stoi|str_?to_?int|(token|word|char(acter)?|tok|item)s?_?(to|2)_?(id|idx|ix|index|int|i)s?|encoder|"

@@ -18,6 +18,8 @@ from attnconf.conformance.inference.token_text import (
     DECODE,
     ENCODE,
     LIST,
+    NO_ID,
+    NUMBERED,
     NUMBERS,
     REFUSALS,
     ROLES,
@@ -29,6 +31,7 @@ from attnconf.conformance.inference.token_text import (
     TokenText,
 )
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, why
+from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
 
 
@@ -223,13 +226,18 @@ def _attributes(place: Place, arguments: str, learnt: str) -> list[str]:
             attempt(lambda: eval(f"made.{learnt}", {"made": made, "FILLING": FILLING}))
     except Failed:
         return []
-    return [entry for name, x in attributes_of(made) if (entry := held(name, x))]
+    found = [entry for name, x in attributes_of(made) if (entry := held(name, x))]
+    return found if any(words in entry for entry in found for words in (LIST, NUMBERS, TOKENS)) else []
 
 
 def held(name: str, x: Any) -> str:
     """Return the entry for something that holds a vocabulary, or its special tokens; nothing for anything else."""
     if isinstance(x, dict | list | tuple) and matches(name.rpartition(".")[2], ROLES) == ["specials"]:
         return f'"{name}": {type(x).__name__}()'
+    if type(x) is int:
+        plain = snake(name.rpartition(".")[2]).strip("_")
+        unknown = re.fullmatch(r"unk(nown)?(_?(id|idx|index|token(_?id)?))?", plain)
+        return f'"{name}": {UNKNOWN_ID}' if unknown else f'"{name}": {NO_ID}' if re.fullmatch(NUMBERED, plain) else ""
     if isinstance(x, dict) and x and all(isinstance(k, str) and isinstance(v, int) for k, v in x.items()):
         return f'"{name}": {NUMBERS}'
     if isinstance(x, dict) and x and all(isinstance(k, int) and isinstance(v, str) for k, v in x.items()):

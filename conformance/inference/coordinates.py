@@ -107,6 +107,9 @@ def random_requests(fixed: Choice, way: str) -> list[Request]:
     return found
 
 
+FOLDED = (2.5, 16.0)  # the spread of a projection of spread 1 that is kept times 2π, as its few numbers show it
+
+
 def projection_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     """Return where the projection stands: in a parameter, a buffer or another tensor; nowhere, if it is not kept."""
     M, d = request.weights["projection"].shape
@@ -123,7 +126,8 @@ def projection_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     for name, x in named:
         if tuple(x.shape) in turned:
             text = f'weights["projection"]{turned[tuple(x.shape)]}'
-            found.append((f"call = written(module, {name!r}, {text})",))
+            folded = [f"2 * math.pi * {text}"] if FOLDED[0] < float(x.double().std()) < FOLDED[1] else []
+            found += [(f"call = written(module, {name!r}, {words})",) for words in (text, *folded)]
     return found or [()]
 
 

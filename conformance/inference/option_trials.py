@@ -166,7 +166,7 @@ def dropout(tried: Tried) -> str:
     """
     beside = {"training": True, "deterministic": False, "generator": torch.default_generator}
     known = {p.name: (meanings(p.name, INPUTS), p) for p in parameters_of(tried.bound.place.thing)}
-    told = {name: value for name, (found, p) in known.items() for role, value in beside.items()
+    told: dict[str, Any] = {name: value for name, (found, p) in known.items() for role, value in beside.items()
             if role in found and p.default is not p.empty}  # fmt: skip
     given, _ = tried.given(0.5, None, **told)
     if isinstance(given, Failure):

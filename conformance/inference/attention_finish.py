@@ -15,7 +15,7 @@ from attnconf.conformance.inference.attention_requests import COMPONENT, config_
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
-from attnconf.conformance.inference.flag_and_mask import BIAS
+from attnconf.conformance.inference.flag_and_mask import BIAS, refuses
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
@@ -36,6 +36,7 @@ TRIANGLE = r"\b(tril|triu)(_indices)?_?\(|arange\([^\n]*[<>]=? *[^\n]*arange\("
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
     text = with_flags(place, text, sizes, request, declared, certified)
+    text = _with_memory_apart(place, text, sizes)
     text = _with_dropped(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
     text = with_masks(place, with_one_length(place, text, sizes), sizes, request, declared, certified)
@@ -45,10 +46,31 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
     draft = Draft(COMPONENT, text.body(), declares)
-    broken = not_joined(place, text, sizes) if certified == "reference" else ()
+    broken = (*not_joined(place, text, sizes), *_not_causal(place, text, sizes)) if certified == "reference" else ()
     aside = _set_aside(place, text, sizes)
     found = Bound(place, draft, profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)
     return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))
+
+
+def _with_memory_apart(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
+    """Return the text that hands a memory on where attention is not causal, if the file refuses both together."""
+    if not text.flagged or not any(slot.role == "memory" and not slot.required for slot in text.form.slots):
+        return text
+    made = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
+    if not refuses(reply(made, request(text, sizes[0], 2, 6, 6, {}, causal=True))):
+        return text
+    return text.but(memory_apart=True, left_alone=(*text.left_alone, "causal attention to a memory: it is refused"))
+
+
+def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
+    """Return a word on what is not causal attention where there is no memory: no check asks for it there."""
+    if not text.memory_apart:
+        return ()
+    one = request(text, sizes[0], 2, 6, 6, {}, causal=True)
+    asked = Certificate(COMPONENT, [replace(one, inputs={"query": one.inputs["query"]})])
+    given = asked.replies(Draft(COMPONENT, text.body(), declared(text)).implementation(place.module))
+    right = asked.distance(given, declared(text)) <= ROUNDING
+    return () if right else ("what is causal without a memory is not causal attention of the tokens to themselves",)
 
 
 def _set_aside(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:

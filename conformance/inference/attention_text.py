@@ -55,6 +55,7 @@ class AttentionText:
     weights: str | None = None  # an expression of ``result``
     averaged: bool = False  # over the heads
     lazy: bool = False  # its parameters are made by the first call
+    memory_apart: bool = False  # a memory is refused where attention is causal
     exclusive: tuple[str, ...] = ()  # what is refused beside the flag for causality: key_mask, attn_mask, attn_bias
     masks: dict[str, MaskForm] = field(default_factory=dict)  # by the argument's name
     opposed: dict[str, str] = field(default_factory=dict)  # what arguments want, where something else is prescribed
@@ -167,6 +168,8 @@ class AttentionText:
             lines += refuse("not query is key is value", "attention to another sequence")
         elif "value" not in self.form.roles:
             lines += refuse("key is not value", "values that are not the keys")
+        if self.memory_apart:
+            lines += refuse("config.causal and key is not query", "causal attention to a memory")
         if self.one_length and not self.self_only and (self.square or self.flagged):
             unequal = "query.shape[1] != key.shape[1]"
             lines += refuse(unequal if self.square else f"config.causal and {unequal}", "as many queries as keys only")
@@ -228,7 +231,8 @@ class AttentionText:
         tensors = {"query": "query", "x": "query", "key": "key", "memory": "key", "value": "value"}
         if slot.role in tensors:
             turned = ".transpose(0, 1)" if self.sequence_first else "[0]" if self.single else ""
-            return tensors[slot.role] + turned
+            none = "None if key is query else " if slot.role == "memory" and self.memory_apart else ""
+            return none + tensors[slot.role] + turned
         if slot.name in self.masks:
             return _local(slot.name)
         others = {

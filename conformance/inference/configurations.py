@@ -101,9 +101,19 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
     for kind in there:
         entries = _entries_of(kind, module)
         given = entry_texts(list(entries), table)
-        if any(given.values()):
-            found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, entries)]
-    return [*found, "<namespace>"]
+        for each in (given, otherwise(given, table)) if any(given.values()) else ():
+            found += [f"theirs.{kind.__name__}({words})" for words in _entries(each, table, entries)]
+    return [*dict.fromkeys(found), "<namespace>"]
+
+
+def otherwise(given: Mapping[str, str | None], table: Meanings) -> dict[str, str | None]:
+    """Return the entries with the other meaning of what may be the width of a head: ``key_dim`` may be the keys'."""
+    found = dict(given)
+    for name, text in given.items():
+        known = [m for m in meanings(name) if m in table and m != "head_dim" and table[m]]
+        if known and text in table.get("head_dim", ()):
+            found[name] = table[known[0]][0]
+    return found
 
 
 def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import traceback
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
 from typing import Any, TypeVar
 
 import torch
@@ -179,6 +180,10 @@ def found_output(result: Any, shape: tuple[int, ...]) -> str | None:
         for key, item in result.items():
             if isinstance(item, Tensor) and tuple(item.shape) == shape:
                 return f"result[{key!r}]"
+    if is_dataclass(result):
+        for name, item in vars(result).items():
+            if isinstance(item, Tensor) and tuple(item.shape) == shape:
+                return f"result.{name}"
     return None
 
 

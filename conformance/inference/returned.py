@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from attnconf.conformance.engine.evidence import Failure
@@ -32,6 +32,7 @@ def with_weights(
     wanting = Certificate(text.component, [_asking(one, rows)])
     out = text.out if text.out != "result" else "result[0] if need_weights else result"
     others = [f"result[{i}]" for i in range(3) if f"result[{i}]" != text.out] if "result['" not in text.out else []
+    others = _beside(place, text.out.removeprefix("result.")) if text.out.startswith("result.") else others
     others = [f"{place_of}[None]" for place_of in others] if text.single else others
     for place_of in others:
         for pattern in WEIGHTS:
@@ -41,6 +42,13 @@ def with_weights(
             if wanting.distance(given, draft.declares, mistake) <= ROUNDING:
                 return candidate
     return _averaged(place, text, out, others, one, rows, declared)
+
+
+def _beside(place: Place, name: str) -> list[str]:
+    """Return the other entries of what is returned, which is an object of a dataclass of the file with this entry."""
+    kinds = [kind for kind in vars(place.module).values() if isinstance(kind, type) and is_dataclass(kind)]
+    entries = [[f.name for f in fields(kind)] for kind in kinds]
+    return [f"result.{other}" for each in entries if name in each for other in each if other != name]
 
 
 def _asking(one: Any, rows: tuple[int, ...]) -> Any:

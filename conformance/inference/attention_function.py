@@ -1,6 +1,5 @@
 """Bind a function, or a class without parameters, as scaled dot-product attention."""
 
-import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.flags import with_flags
+from attnconf.conformance.inference.function_options import BESIDE_DROPOUT, with_dropout, with_scale
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.masking import mask_forms, with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -45,12 +45,6 @@ PACKED = {
 }
 
 
-# What an argument gets without which dropout may not drop.
-BESIDE_DROPOUT = {
-    "training": "config.training", "deterministic": "not config.training", "generator": "torch.default_generator",
-}  # fmt: skip
-
-
 @dataclass(frozen=True)
 class FunctionText(AttentionText):
     """A function of query, key and value."""
@@ -61,6 +55,7 @@ class FunctionText(AttentionText):
     dropout: str = ""  # what an argument for dropout gets
     scale: str = ""  # what an argument for the scale gets
     value_width: bool = True
+    in_float32: bool = False  # it turns its inputs to float32, and makes the rest in the default dtype
 
     @property
     def self_only(self) -> bool:
@@ -80,7 +75,8 @@ class FunctionText(AttentionText):
             "",
             "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",
         ]
-        lines += ['        exact({"query": query})']
+        if not self.in_float32:
+            lines += ['        exact({"query": query})']
         if not self.value_width:
             lines += [
                 f"        {line}" for line in refuse("value.shape[-1] != key.shape[-1]", "values of another width")
@@ -131,9 +127,8 @@ def bind(place: Place) -> Bound | Refusal:
         if not text.value_width and ran and ran[-1][0] == text.but(value_width=True):
             continue  # it takes values of another width, and does something else with them
         certificate = plain_certificate(text)
-        draft = Draft(COMPONENT, text.body(), declared(text))
-        given = certificate.replies(draft.implementation(place.module))
-        distance = certificate.distance(given, draft.declares)
+        text, given = _replied(place, text, certificate)
+        distance = certificate.distance(given, declared(text))
         if distance <= ROUNDING:
             return finish(place, text, "reference")
         if distance < FAILED:
@@ -146,6 +141,15 @@ def bind(place: Place) -> Bound | Refusal:
     if not ran:
         return refused(said, "it cannot be called as attention")
     return finish(place, ran[0][0], None)
+
+
+def _replied(place: Place, text: FunctionText, certificate: Certificate) -> tuple[FunctionText, list[Reply | Failure]]:
+    """Return the replies of a text; where its code complains that it gets both dtypes, such that it may use float32."""
+    given = certificate.replies(Draft(COMPONENT, text.body(), declared(text)).implementation(place.module))
+    words = given[-1].message if given and isinstance(given[-1], Failure) else ""
+    if text.in_float32 or not ("Double" in words and "Float" in words):
+        return text, given
+    return _replied(place, text.but(in_float32=True), certificate)  # type: ignore[arg-type]  # of the same class
 
 
 def texts(place: Place) -> Iterator[FunctionText]:
@@ -235,63 +239,16 @@ def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
     """Return the binding with masks, returned weights, scale and dropout, which are looked for one by one."""
     text = cast(FunctionText, with_flags(place, text, SIZES, request, declared, certified))
     text = cast(FunctionText, with_masks(place, text, SIZES, request, declared, certified))
-    text = _with_scale(place, text)
-    text = _with_dropout(place, text)
+    text = with_dropout(place, with_scale(place, text, request(text, SIZES[0], 0, 0, 0, {}), declared),
+                        request(text, SIZES[0], 0, 0, 0, {}), declared)  # fmt: skip
     shown = re.sub(r"\btheirs\.", "", text.made.text)
     told = (
         f"constructor  {shown}" if isinstance(place.thing, type) else f"function     {shown}",
         f"forward      ({text.form.text(text._argument)}) -> {text.out}, inputs {text.layout}",
         f"masks        {masks_told(text) or 'none'}",
+        *(["precision    it computes in float32"] if text.in_float32 else []),
         *remarks(text),
     )
     draft = Draft(COMPONENT, text.body(), declared(text))
     found = Bound(place, draft, None, certified, told, text.kinds, text.doubt)
     return with_broken(found, request(text, SIZES[0], 4, 8, 8, {}))
-
-
-def _with_scale(place: Place, text: FunctionText) -> FunctionText:
-    """Return the text with an argument for the scale, where one does what it should."""
-    slot = next((p for p in parameters(place.thing) if "scale" in meanings(p.name, INPUTS)), None)
-    if slot is None or isinstance(slot.default, bool):
-        return text
-    candidate = text.but(scale="config.scale", form=_including(text.form, slot, "scale"))
-    one = request(text, SIZES[0], 0, 0, 0, {})
-    certificate = Certificate(COMPONENT, [replace(one, config=AttentionConfig(scale=0.3))])
-    draft = Draft(COMPONENT, candidate.body(), declared(candidate))
-    works = certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
-    return candidate if works else text  # type: ignore[return-value]
-
-
-def _with_dropout(place: Place, text: FunctionText) -> FunctionText:
-    """Return the text with an argument for dropout: one that drops everything where its probability is 1."""
-    slot = next((p for p in parameters(place.thing) if "dropout" in meanings(p.name, INPUTS)), None)
-    if slot is None:
-        return text
-    probability, module = (
-        "config.dropout if config.training else 0.0",
-        "nn.Dropout(config.dropout).train(config.training)",
-    )
-    one = request(text, SIZES[0], 0, 0, 0, {})
-    form = _including(text.form, slot, "dropout")
-    for p in parameters(place.thing):
-        for role in set(BESIDE_DROPOUT) & set(meanings(p.name, INPUTS)) if p.default is not p.empty else ():
-            form = _including(form, p, role)
-    for words in (probability, "config.dropout", module):
-        candidate = text.but(dropout=words, form=form)
-        draft = Draft(COMPONENT, candidate.body(), declared(candidate)).implementation(place.module)
-        asked = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0, training=True), seed=0)])
-        kept = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0))])
-        given, whole = asked.replies(draft), kept.replies(draft)
-        if (
-            isinstance(given[0], Reply)
-            and not bool(given[0].out.nan_to_num().any())  # 0/0 where it divides by 1 - p = 0
-            and kept.distance(whole, declared(text)) <= ROUNDING
-        ):
-            return candidate  # type: ignore[return-value]
-    return text
-
-
-def _including(form: Form, p: inspect.Parameter, role: str) -> Form:
-    if p.name in {slot.name for slot in form.slots}:
-        return form.giving(p.name, role)
-    return Form((*form.slots, Slot(p.name, role, False, p.default is p.empty)))

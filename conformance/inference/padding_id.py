@@ -1,7 +1,8 @@
 """Files in which id 0 is padding, and that say so: the ids that are asked about are those after it.
 
-Which id is padding is the file's affair where it says it: in words, or by what it calls `<pad>`. Where nothing says so,
-id 0 is an id like the others, and a row that never learns is a mistake.
+Which id is padding is the file's affair where it says it: in words, by what it calls `<pad>`, or by the name of a
+function that compares ids with 0. Where nothing says so, id 0 is an id like the others, and a row that never learns is
+a mistake. That the file does as it says is seen by what it does.
 """
 
 import re
@@ -22,12 +23,15 @@ from attnconf.conformance.source import source_text
 
 Text = TypeVar("Text", LayerText, PlainText)
 NAMED = r"""['"][<\[{(]*pad(ding)?[>\]})]*['"]"""  # "<pad>"
+FILLER = r"(pad|relleno|füll|fuell|remplissage|bourrage|riempimento|preenchimento|填充)"  # in other languages, too
 SAYS = (
     rf"{NAMED}\s*(:|\]\s*=)\s*0\b",  # {"<pad>": 0}
     rf"[\[(]\s*{NAMED}\s*,",  # ["<pad>", …: the first of a list
     r"\b(?!padding_idx\s*=)\w*pad\w*(\s*:\s*\w+)?\s*=\s*0\b",  # PAD = 0; not what a table is told alone
     r"\b(id|index|token|number)s?\s+0\b[^\n.;]{0,24}\bpad",  # id 0 is padding
     r"(?<![=!]= )(?<![=!]=)\b0\s*(is|means|=|:|marks|stands for|for|->|→)\s*(the\s+|a\s+)?['\"<\[]*pad",
+    rf"\b0\s*(es|ist|est|é|è|是|表示|代表|为)\s*(el\s+|la\s+|le\s+|das\s+|der\s+|die\s+|o\s+|il\s+)?{FILLER}",
+    rf"def \w*{FILLER}\w*\([^()]*\)[^\n]*:\n(?:(?!\s*def ).*\n){{0,6}}?.*([!=]= *0\b|\b(eq|ne)\(0\))",  # by its name
     r"\bpad(ding)?(ded|s)?\b[^\n.;=!]{0,24}\b(with|by|is|id|token|index)\s+(id\s+|a\s+)?0(?![.\w])",  # padded with 0
 )
 

@@ -22,6 +22,10 @@ from attnconf.conformance.inference.trial import ROUNDING, Draft, gap, reply, te
 from attnconf.conformance.source import source_text
 
 Text = TypeVar("Text", LayerText, PlainText)
+PADS = 2  # ids of padding behind a source
+COUNTS = (
+    "id 0 is padding by what the file says, and a source that is padded gives other scores than without its padding"
+)
 NAMED = r"""['"][<\[{(]*pad(ding)?[>\]})]*['"]"""  # "<pad>"
 FILLER = r"(pad|relleno|füll|fuell|remplissage|bourrage|riempimento|preenchimento|填充)"  # in other languages, too
 SAYS = (
@@ -54,6 +58,26 @@ def beside_padding(place: Place, text: Text, declares: Mapping[str, str], asked:
     alike = [_alike(Draft(place.component, t.body(), declares).implementation(place.module), declares, one)
              for t in (text, moved)]  # fmt: skip
     return moved if alike == [False, True] else text
+
+
+def half_hidden(place: Place, text: LayerText, declares: Mapping[str, str], asked: Request) -> tuple[str, ...]:
+    """Return a word on padding in a source that counts, in a file that treats its id apart: some part sees it still.
+
+    A source without its padding is the same source.
+    """
+    if not text.padded or "source" not in asked.inputs:
+        return ()
+    apart = text.but(padded=False)
+    made = Draft(place.component, apart.body(), declares).implementation(place.module)
+    whole = asked.inputs["source"].clamp(min=1)
+    padded = torch.cat([whole, torch.zeros_like(whole[:, :PADS])], dim=1)
+    calls = [replace(asked, inputs={**asked.inputs, "source": x, "target": asked.inputs["target"].clamp(min=1)})
+             for x in (whole, padded)]  # fmt: skip
+    cut, given = (reply(made, call) for call in calls)
+    plain = reply(in_conventions(textbook(), dict(declares)), calls[1])
+    if any(isinstance(one, Failure) for one in (cut, given, plain)):
+        return ()
+    return () if gap(given, cut) <= ROUNDING or gap(given, plain) <= ROUNDING else (COUNTS,)
 
 
 def takes_padding(text: LayerText | PlainText) -> bool:

@@ -12,11 +12,17 @@ from attnconf.conformance.source.syntax import tree_of
 _SCORES = r"\w*(scores?|logits?|energy|energies)"
 _BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
 _SURELY_BATCH = r"b|bs|bsz|batch\w*"
+_SURELY_BATCH_WORD = rf"(?:{_SURELY_BATCH})"
 _SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
 _SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
 _BATCH_FIRST = re.compile(_SHAPE.format(first=_BATCH, second=r"\w+"), re.IGNORECASE)
 _BATCH_IN_WORDS = re.compile(_SHAPE.format(first=r"(?:b|bs|bsz|batch\w*)", second=r"\w+"), re.IGNORECASE)
 _SEQUENCE_FIRST = re.compile(_SHAPE.format(first=_SEQUENCE, second=_BATCH), re.IGNORECASE)
+_TIMES = r"\b{first}\s*[x×*]\s*{second}\s*[x×*]\s*\w+"
+_SURELY_SEQUENCE = re.compile(_SHAPE.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
+_BY_TIMES_SEQUENCE = re.compile(_TIMES.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
+_BY_TIMES_BATCH = re.compile(_TIMES.format(first=_SURELY_BATCH_WORD, second=r"\w+"), re.IGNORECASE)
+_TOLD = re.compile(r"\b(sequence|time|tokens?|positions?)[- ](axis |dimension )?(first|major)\b", re.IGNORECASE)
 
 
 def claims_batch_first(thing: Any) -> bool:
@@ -41,6 +47,22 @@ def claims_batch_first(thing: Any) -> bool:
                 is_batch = re.fullmatch(_BATCH, first, re.IGNORECASE) is not None
                 return is_batch and not re.fullmatch(_SURELY_BATCH, second, re.IGNORECASE)
     return any(_BATCH_FIRST.search(line) for line in _words(source)) and not _SEQUENCE_FIRST.search(source)
+
+
+def claims_sequence_first(thing: Any) -> bool:
+    """Return whether a class says in words that its input is (tokens, batch, …), and says nothing else of an order.
+
+    It does so by a shape, ``(seq_len, batch, dim)`` or ``T x B x C``, or by the words "sequence first".
+    """
+    try:
+        source = textwrap.dedent(inspect.getsource(thing))
+        if "batch_first" in source:
+            return False
+    except (OSError, TypeError):
+        return False
+    told = "\n".join(_words(source))
+    other = _BATCH_FIRST.search(told) or _BY_TIMES_BATCH.search(told) or re.search(r"(?i)batch[- ]first", told)
+    return other is None and any(p.search(told) is not None for p in (_SURELY_SEQUENCE, _BY_TIMES_SEQUENCE, _TOLD))
 
 
 def claims_batch(thing: Any) -> bool:
@@ -68,5 +90,5 @@ def returns_scores(thing: Any, place: int) -> bool:
 def _words(source: str) -> list[str]:
     """Return the lines of docstrings and comments, where a shape is no call."""
     comments = [line.partition("#")[2] for line in source.splitlines() if "#" in line]
-    quoted = re.findall(r'"""(.*?)"""', source, re.DOTALL)
-    return [*comments, *(line for text in quoted for line in text.splitlines())]
+    quoted = re.findall(r"""(\"{3}|'{3})(.*?)\1""", source, re.DOTALL)
+    return [*comments, *(line for _, text in quoted for line in text.splitlines())]

@@ -30,7 +30,7 @@ from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import documented, with_broken
 from attnconf.conformance.inference.norm_orders import OtherOrder, other_order
-from attnconf.conformance.inference.padding_id import beside_padding
+from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
 from attnconf.conformance.inference.unchosen_dropping import with_dropping
@@ -238,7 +238,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     draft = Draft(place.component, text.body(), declares)
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares),
-              *other.broken)  # fmt: skip
+              *other.broken, *half_hidden(place, text, declares, asked))  # fmt: skip
     open_ends = (*unapplied(place, one), *switches(text), *(words for words in kept if UNTRIED in words))
     found = Bound(place, draft, None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
     return with_broken(found, asked)

@@ -8,17 +8,19 @@ is a line of the header, and the verdict is incomplete.
 import inspect
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
+from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
@@ -26,6 +28,7 @@ from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source import source_text
+from attnconf.conformance.source.source_text import code_reached
 
 # What an argument is for, by its name; what is not here is told by the names of inputs.
 NAMES = {
@@ -33,6 +36,7 @@ NAMES = {
     r"past_?(key_values_)?len(gth)?",
     "positions": r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?",
     "cache": CACHE,
+    "tiles": r"((q|query|k|key|kv|row)_?)?(chunk|tile|block)(_?(size|len|length|rows?|q|k|kv))?",
 }
 ANOTHER = "attention to another sequence"
 # Of which words a binding says that it is not supported, where an argument is not handed over.
@@ -67,7 +71,7 @@ class Finding:
     def broken(self) -> bool:
         """Whether it does not do what its name promises, and no requirement would notice."""
         idle = self.what == IDLE or (self.role == "cache" and self.what.startswith("does not"))
-        return self.role in PROMISES and idle and not self.refused
+        return self.role == "tiles" or (self.role in PROMISES and idle and not self.refused)
 
     @property
     def words(self) -> str:
@@ -136,7 +140,7 @@ def _of_call(
         refused = _refused(bound, p.name, role)
         if p.name in dead and role != "dropout":
             yield from [] if documented(bound.place, p.name) else [Finding(p.name, IDLE, refused, role=role)]
-        elif role in TRIALS and (refused or role in ("cache", "dropout")):
+        elif role in TRIALS and (refused or role in ("cache", "dropout", "tiles")):
             what = TRIALS[role](Tried(bound, asked, base, p))
             if what:
                 yield Finding(p.name, what, refused if what.startswith(DOES) else (), role=role)
@@ -155,7 +159,7 @@ def _not_handed(bound: Bound, left: Sequence[inspect.Parameter], dead: Collectio
         for p in left
         if p.name not in dead
         and f"{p.name}=" not in bound.draft.body
-        and not (role_of(p) in TRIALS or documented(bound.place, p.name))
+        and not (role_of(p) in TRIALS.keys() - {"tiles"} or documented(bound.place, p.name))
     ]
 
 
@@ -174,6 +178,8 @@ def role_of(p: inspect.Parameter) -> str:
     found = meanings(p.name, INPUTS)
     if isinstance(p.default, bool):
         return "want_weights" if "want_weights" in found else ""
+    if re.fullmatch(NAMES["tiles"], plain):
+        return "tiles" if type(p.default) is int else ""
     if type(p.default) is int and re.fullmatch(CACHE, plain):  # a number of tokens
         return "offset"
     for role, names in NAMES.items():
@@ -219,14 +225,36 @@ def _of_constructor(bound: Bound) -> Iterator[Finding]:
 def _not_tried(bound: Bound) -> Sequence[str]:
     """Return the options of a constructor that change what is computed, perhaps, and stay at their defaults."""
     thing = bound.place.thing
-    offered = inspect.signature(thing).parameters.values() if isinstance(thing, type) else ()
+    offered = [*inspect.signature(thing).parameters.values()] if isinstance(thing, type) else []
     unread_ones = unread(thing.__init__)
     left = [p.name for p in offered if p.default is not p.empty and f"{p.name}=" not in bound.draft.body]
+    left += [name for p in offered for name in _entries_left(bound, p)]
     return [
         name
         for name in left
-        if re.fullmatch(FEWER, snake(name)) or not (meanings(name) or name in unread_ones or re.fullmatch(HINT, name))
+        if re.fullmatch(FEWER, snake(name))
+        or not (_known(bound, name) or name in unread_ones or re.fullmatch(HINT, name))
     ]
+
+
+def _known(bound: Bound, name: str) -> bool:
+    """Return whether a name means something, other than to other components alone: ``partial`` is one of rotary."""
+    words = {component: known.words for component, known in appearances().items()}
+    elsewhere = {meaning for known in words.values() for meaning in known} - set(words.get(bound.draft.component, ()))
+    return bool(set(meanings(name)) - elsewhere)
+
+
+def _entries_left(bound: Bound, p: inspect.Parameter) -> Sequence[str]:
+    """Return the entries of a dataclass of the file, handed to a constructor, that it leaves at their defaults."""
+    kind = own_dataclass(p.annotation, bound.place.module)
+    if kind is None or f"{kind.__name__}(" not in bound.draft.body:
+        return []
+    there = [f for f in fields(kind) if f.init and not (f.default is MISSING and f.default_factory is MISSING)]
+    return [f.name for f in there if f"{f.name}=" not in bound.draft.body and _reads(bound.place, f.name)]
+
+
+def _reads(place: Place, name: str) -> bool:
+    return re.search(rf"\.{re.escape(name)}\b", code_reached(place.thing)) is not None
 
 
 def documented(place: Place, name: str) -> bool:

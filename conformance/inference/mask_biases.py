@@ -1,15 +1,22 @@
 """Biases on the scores through an argument for masks: whether it takes them, and what it does with them."""
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
+from attnconf.conformance.inference.flag_and_mask import refuses
+from attnconf.conformance.inference.mask_claims import beside
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.source.source_text import code_reached
 
 if TYPE_CHECKING:
     from attnconf.conformance.inference.masking import Search
 
+BIAS_NAMED = r"bias|logits|scores|additive"
+ADDS = r"(?i)\badd(ed|itive|s)?\b|\bfloat|\bbias|\blogits?\b|-\s*inf"
 ADDED = "additive(seen, attn_bias, query)"
 SUBTRACTED = "MASK-bias-subtracted"
 
@@ -22,6 +29,9 @@ def biased(search: "Search", text: AttentionText, name: str, form: MaskForm) -> 
     both = f"{form.text} if attn_bias is None else {plain.replace('seen', ADDED)}"
     wide = MaskForm(both, f"{form.told}, or additive", False, True)
     trial = search.tried(text, name, wide, [_asked(search, text)])
+    if trial.distance <= ROUNDING and text.flagged and not promised(search.place.thing, name):
+        beside = search.tried(text, name, wide, [_asked(search, text, causal=True)])
+        return wide if beside.distance <= ROUNDING or refuses(beside.given[-1]) else form
     mistaken = trial.distance > ROUNDING and trial.certificate.mistake(trial.given, trial.declares)
     return wide if trial.distance <= ROUNDING or (mistaken and _by_numbers(mistaken)) else form
 
@@ -41,9 +51,22 @@ def wrongly_added(search: "Search", text: AttentionText, name: str, forms: Itera
     return None
 
 
-def _asked(search: "Search", text: AttentionText) -> Any:
+def promised(thing: Any, name: str) -> bool:
+    """Return whether a file has numbers that are added in mind: by a name, in words, or as code asks for the dtype.
+
+    Else they may be taken by chance, by what the mask is handed on to.
+    """
+    if re.search(BIAS_NAMED, snake(name)) or any(re.search(ADDS, words) for words in beside(thing, name)):
+        return True
+    code = code_reached(thing)
+    asks = rf"\b{re.escape(name)}\.(dtype|is_floating_point)|is_floating_point\({re.escape(name)}\b"
+    return re.search(asks, code) is not None
+
+
+def _asked(search: "Search", text: AttentionText, causal: bool = False) -> Any:
     B, L, S = 2, 6, 6
-    return search.request(text, search.sizes[0], B, L, S, {"attn_bias": drawn("bias", 1, 1, L, S)})
+    flag = {"causal": True} if causal else {}
+    return search.request(text, search.sizes[0], B, L, S, {"attn_bias": drawn("bias", 1, 1, L, S)}, **flag)
 
 
 def _by_numbers(mistake: Mutant) -> bool:

@@ -3,24 +3,17 @@
 import inspect
 import re
 import textwrap
+from itertools import pairwise
+from types import FunctionType
 from typing import Any
 
+from attnconf.conformance.inference.mask_words import DROPS, KEEPS, votes
 from attnconf.conformance.inference.vocabulary import snake
 
-KEEPS, DROPS = "keeps", "drops"
 _NAMES = {
     KEEPS: r"(is_)?(keep|valid|visible|allowed)(_mask)?",
     DROPS: r"(is_)?(block|blocked|hide|hidden|ignored?)(_mask)?",
 }
-_ONE, _ZERO = r"\b(1s?|ones?|True)\b", r"\b(0s?|zeros?|False)\b"
-_NOT_HIDDEN = r"\b(not?|never|non|un)[ -]?(be |are |is )?(mask|pad|hid|ignor|block|drop)"
-_HIDDEN = (
-    r"pad|fill(ed|er|ing)|blank|dumm|"
-    r"mask(s|ed|ing)\b|mask (it )?out|hid(e|es|den)\b|ignor|block|forbid|exclud|drop|remove|disallow|left out|"
-    r"(no|not|nobody|never|cannot|can't|mustn't|don't)\b.*\b(attend|look|see|seen|use|take|count|allow|visible|valid)"
-)
-_SEEN = r"token|real|keep|kept|attend|valid|visible|allow|look|see|seen|used|take|takes|part|word|true length"
-
 _PAD = r"(0|[\w.]*pad\w*)\b"
 _OF_IDS = {
     KEEPS: rf"^\(?[\w.]+ *!= *{_PAD}|\bne\([^()]*\b{_PAD}\)",
@@ -44,16 +37,30 @@ def _by_name(name: str) -> set[str]:
 
 
 def _said(thing: Any, name: str) -> set[str]:
-    return {vote for words in _beside(thing, name) for vote in _votes(words)} or set(_made_of_ids(thing, name))
+    own = {vote for words in beside(thing, name) for vote in votes(words)} or set(_made_of_ids(thing, name))
+    return own or {vote for f in _handed_to(thing, name) for words in beside(f, name) for vote in votes(words)}
 
 
-def _beside(thing: Any, name: str) -> list[str]:
-    """Return the lines of docstrings and comments that begin with an argument's name, each with what it goes on in."""
+def _handed_to(thing: Any, name: str) -> list[FunctionType]:
+    """Return the functions of the file that are handed an argument as it came, and call it the same."""
+    code, beside = "\n".join(_lines(thing)), vars(inspect.getmodule(thing) or object).items()
+    if re.search(rf"^\s*{re.escape(name)}\s*=(?!=)(?!.*,\s*$)", code, re.MULTILINE):
+        return []  # what is handed on is made anew
+    called = set(re.findall(rf"\b(\w+)\((?:[^()]*,)?\s*{re.escape(name)}\s*[,)=]", code))
+    functions = [f for n, f in beside if n in called and isinstance(f, FunctionType) and f is not thing]
+    return [f for f in functions if name in inspect.signature(f).parameters]
+
+
+def _lines(thing: Any) -> list[str]:
     try:
-        lines = textwrap.dedent(inspect.getsource(thing)).splitlines()
+        return textwrap.dedent(inspect.getsource(thing)).splitlines()
     except (OSError, TypeError):
         return []
-    found = []
+
+
+def beside(thing: Any, name: str) -> list[str]:
+    """Return the lines of docstrings and comments that begin with an argument's name, each with what it goes on in."""
+    lines, found = _lines(thing), []
     for i, line in enumerate(lines):
         told = re.match(rf'\s*(#|"""|[*-])?\s*`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?[:=-]\s*(?P<words>.*)', line)
         code = re.match(rf"\s*{re.escape(name)}\s*(:[^#]*)?=?[^#]*#\s*(?P<words>.*)", line)
@@ -77,10 +84,11 @@ def _is_code(line: str) -> bool:
 
 
 def _going_on(lines: list[str]) -> list[str]:
-    """Return the lines that are deeper than the first of them, up to one that is not."""
+    """Return the lines that are deeper than the first of them, or go on after its comma, up to one that is not."""
     depth, found = _depth(lines[0]), []
-    for line in lines[1:4]:
-        if not line.strip() or _depth(line) <= depth:
+    for before, line in pairwise(lines[:4]):
+        goes_on = _depth(line) > depth or (before.rstrip().endswith(",") and not re.match(r"\s*\w+\s*[:=] *\D", line))
+        if not line.strip() or not goes_on:
             break
         found.append(line.strip())
     return found
@@ -88,20 +96,3 @@ def _going_on(lines: list[str]) -> list[str]:
 
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _votes(words: str) -> list[str]:
-    """Return what each clause says that 1 does; what it says of 0 is the opposite."""
-    found: list[str] = []
-    if re.search(r"\badd(ed|itive)?\b|\blogits?\b|-inf", words):
-        return found  # its numbers are no truth values
-    for clause in re.split(r"[,;.(]|\band\b|\bbut\b|\bor\b|(?=\b(?:0|False|zeros?)\b)", words):
-        one, zero = (re.search(p, clause) is not None for p in (_ONE, _ZERO))
-        if one == zero:
-            continue
-        said = clause.lower()
-        if re.search(_NOT_HIDDEN, said) or (not re.search(_HIDDEN, said) and re.search(_SEEN, said)):
-            found.append(KEEPS if one else DROPS)
-        elif re.search(_HIDDEN, said):
-            found.append(DROPS if one else KEEPS)
-    return found

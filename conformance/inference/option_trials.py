@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ STALE = "has no effect after a call without it: what that call made is kept"
 DOES = ("raises", "has no effect", "exchanges", "does not")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
 IDLE = "has no effect"
+TILE = 3  # rows at once
 AHEAD = 3  # tokens before the first
 
 
@@ -199,7 +200,29 @@ def _last(tried: Tried, x: Tensor, kept: Any, more: Mapping[str, Any]) -> Last |
     return out[:, -1:].detach(), seen.returned
 
 
+def tiles(tried: Tried) -> str:
+    """Return what is wrong with how many rows are computed at once: a way to compute, which is seen without causality.
+
+    Where other numbers come back without causality too, it may be how far one looks.
+    """
+    config = tried.asked.config
+    if type(tried.argument.default) is not int or not hasattr(config, "causal"):
+        return ""
+    made = tried.bound.draft.implementation(tried.bound.place.module)
+    alike = {}
+    for causal in (False, True):
+        asked = replace(tried.asked, config=replace(config, causal=causal))
+        whole, (parts, _) = reply(made, asked), tried.given(TILE, asked)
+        if isinstance(whole, Failure):
+            return ""
+        alike[causal] = not isinstance(parts, Failure) and gap(parts, whole) <= ROUNDING
+    return (
+        f"does not leave causal attention as it is, where it is {TILE}" if alike == {False: True, True: False} else ""
+    )
+
+
 TRIALS: Mapping[str, Callable[[Tried], str]] = {
     "mask": mask, "lengths": mask, "want_weights": want_weights, "memory": memory, "offset": offset,
     "positions": positions, "scale": scale, "cache": cache, "dropout": dropout,
+    "tiles": tiles,
 }  # fmt: skip

@@ -1,7 +1,8 @@
 """Files in which id 0 is padding, and that say so: the ids that are asked about are those after it.
 
-Which id is padding is the file's affair where it says it: in words, or by what it calls `<pad>`. Where nothing says so,
-id 0 is an id like the others, and a row that never learns is a mistake.
+Which id is padding is the file's affair where it says it: in words, by what it calls `<pad>`, or by the name of a
+function that compares ids with 0. Where nothing says so, id 0 is an id like the others, and a row that never learns is
+a mistake. That the file does as it says is seen by what it does.
 """
 
 import re
@@ -21,13 +22,20 @@ from attnconf.conformance.inference.trial import ROUNDING, Draft, gap, reply, te
 from attnconf.conformance.source import source_text
 
 Text = TypeVar("Text", LayerText, PlainText)
+PADS = 2  # ids of padding behind a source
+COUNTS = (
+    "id 0 is padding by what the file says, and a source that is padded gives other scores than without its padding"
+)
 NAMED = r"""['"][<\[{(]*pad(ding)?[>\]})]*['"]"""  # "<pad>"
+FILLER = r"(pad|relleno|füll|fuell|remplissage|bourrage|riempimento|preenchimento|填充)"  # in other languages, too
 SAYS = (
     rf"{NAMED}\s*(:|\]\s*=)\s*0\b",  # {"<pad>": 0}
     rf"[\[(]\s*{NAMED}\s*,",  # ["<pad>", …: the first of a list
     r"\b(?!padding_idx\s*=)\w*pad\w*(\s*:\s*\w+)?\s*=\s*0\b",  # PAD = 0; not what a table is told alone
     r"\b(id|index|token|number)s?\s+0\b[^\n.;]{0,24}\bpad",  # id 0 is padding
     r"(?<![=!]= )(?<![=!]=)\b0\s*(is|means|=|:|marks|stands for|for|->|→)\s*(the\s+|a\s+)?['\"<\[]*pad",
+    rf"\b0\s*(es|ist|est|é|è|是|表示|代表|为)\s*(el\s+|la\s+|le\s+|das\s+|der\s+|die\s+|o\s+|il\s+)?{FILLER}",
+    rf"def \w*{FILLER}\w*\([^()]*\)[^\n]*:\n(?:(?!\s*def ).*\n){{0,6}}?.*([!=]= *0\b|\b(eq|ne)\(0\))",  # by its name
     r"\bpad(ding)?(ded|s)?\b[^\n.;=!]{0,24}\b(with|by|is|id|token|index)\s+(id\s+|a\s+)?0(?![.\w])",  # padded with 0
 )
 
@@ -50,6 +58,26 @@ def beside_padding(place: Place, text: Text, declares: Mapping[str, str], asked:
     alike = [_alike(Draft(place.component, t.body(), declares).implementation(place.module), declares, one)
              for t in (text, moved)]  # fmt: skip
     return moved if alike == [False, True] else text
+
+
+def half_hidden(place: Place, text: LayerText, declares: Mapping[str, str], asked: Request) -> tuple[str, ...]:
+    """Return a word on padding in a source that counts, in a file that treats its id apart: some part sees it still.
+
+    A source without its padding is the same source.
+    """
+    if not text.padded or "source" not in asked.inputs:
+        return ()
+    apart = text.but(padded=False)
+    made = Draft(place.component, apart.body(), declares).implementation(place.module)
+    whole = asked.inputs["source"].clamp(min=1)
+    padded = torch.cat([whole, torch.zeros_like(whole[:, :PADS])], dim=1)
+    calls = [replace(asked, inputs={**asked.inputs, "source": x, "target": asked.inputs["target"].clamp(min=1)})
+             for x in (whole, padded)]  # fmt: skip
+    cut, given = (reply(made, call) for call in calls)
+    plain = reply(in_conventions(textbook(), dict(declares)), calls[1])
+    if any(isinstance(one, Failure) for one in (cut, given, plain)):
+        return ()
+    return () if gap(given, cut) <= ROUNDING or gap(given, plain) <= ROUNDING else (COUNTS,)
 
 
 def takes_padding(text: LayerText | PlainText) -> bool:

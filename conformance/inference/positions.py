@@ -13,7 +13,7 @@ from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.claims import claims_batch_first
+from attnconf.conformance.inference.claims import claims_batch_first, claims_sequence_first
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import GIVEN, with_options
@@ -210,9 +210,13 @@ def bind(place: Place) -> Bound | Refusal:
     if place.component == "sinusoidal_2d":
         return seek(place, GRID)
     chapters = [SINUSOIDAL] if place.component == "sinusoidal" else list(learned_chapters())
-    return seek(place, *(map(batch_first, chapters) if claims_batch_first(place.thing) else chapters))
+    if claims_batch_first(place.thing):
+        chapters = [told_order(chapter, "x") for chapter in chapters]
+    elif claims_sequence_first(place.thing):
+        chapters = [told_order(chapter, "x.transpose(0, 1)") for chapter in chapters]
+    return seek(place, *chapters)
 
 
-def batch_first(chapter: Chapter) -> Chapter:
-    """Return the chapter for what says that its input is (batch, …): no other order is tried."""
-    return replace(chapter, inputs={**chapter.inputs, "x": replace(chapter.inputs["x"], texts=("x",))})
+def told_order(chapter: Chapter, x: str) -> Chapter:
+    """Return the chapter for what says which axis of its input comes first: no other order is tried."""
+    return replace(chapter, inputs={**chapter.inputs, "x": replace(chapter.inputs["x"], texts=(x,))})

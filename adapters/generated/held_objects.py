@@ -57,9 +57,7 @@ def leaves(thing: Any, wanted: Callable[[Any], bool]) -> Iterator[tuple[str, Pla
     yield from _leaves(thing, wanted, "", {id(thing)})
 
 
-def _leaves(
-    thing: Any, wanted: Callable[[Any], bool], path: str, seen: set[int]
-) -> Iterator[tuple[str, Place, Any]]:
+def _leaves(thing: Any, wanted: Callable[[Any], bool], path: str, seen: set[int]) -> Iterator[tuple[str, Place, Any]]:
     for key, x in list(_entries(thing)):
         name = f"{path}.{key}".lstrip(".")
         if wanted(x) and not isinstance(thing, tuple):

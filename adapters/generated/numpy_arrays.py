@@ -92,7 +92,8 @@ def _of_derivatives(thing: Any, name: str) -> bool:
     if not isinstance(held, dict) or any(np.any(x) for _, _, x in leaves(held, _of_floats)):
         return False
     others = [value for other, value in vars(thing).items() if other != name and isinstance(value, dict)]
-    return any(_shapes(held) == _shapes(other) and any(np.any(x) for _, _, x in leaves(other, _of_floats)) for other in others)
+    alike = [other for other in others if _shapes(held) == _shapes(other)]
+    return any(np.any(x) for other in alike for _, _, x in leaves(other, _of_floats))
 
 
 def _shapes(held: Any) -> dict[str, tuple[int, ...]]:

@@ -103,7 +103,16 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
         given = entry_texts(list(entries), table)
         if any(given.values()):
             found += [f"theirs.{kind.__name__}({words})" for words in _entries(given, table, entries)]
-    return [*found, "<namespace>"]
+    return [*found, "<namespace>", *_with_defaults(table, module)]
+
+
+def _with_defaults(table: Meanings, module: ModuleType) -> Iterator[str]:
+    """Yield dicts of the file that name sizes, with what is asked for in place of theirs."""
+    for name, there in vars(module).items():
+        known = entry_texts([n for n in there if isinstance(n, str)], table) if isinstance(there, Mapping) else {}
+        if any(text and set(SIZES) & set(meanings(entry)) for entry, text in known.items()):
+            words = ", ".join(f'"{entry}": {text}' for entry, text in known.items() if text)
+            yield f"{{**theirs.{name}, {words}}}"
 
 
 def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
@@ -133,7 +142,7 @@ def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[st
 
 def said_by(text: str, table: Meanings) -> set[str]:
     """Return what an expression for a configuration object says, by what is in it."""
-    return {meaning for meaning, texts in table.items() if any(f"={t}" in text for t in texts)}
+    return {meaning for meaning, texts in table.items() if any(f"={t}" in text or f'": {t}' in text for t in texts)}
 
 
 def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:

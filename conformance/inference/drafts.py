@@ -191,8 +191,11 @@ Making = tuple[Construction, Any, frozenset[str], str, list[tuple[str, ...]]]
 
 
 def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -> Iterator[Making]:
-    """Yield how a class, or a function of weights, is built, what is called, what the constructor was given, and what its parameters may be."""
-    of_weights = takes_together(place.thing)
+    """Yield how a class, or a function of weights, is built, what is called and was given, and what its parameters are.
+
+    The last are not known: what they may be.
+    """
+    of_weights = chapter.states is not None and takes_together(place.thing)
     if not isinstance(place.thing, type) and not of_weights:
         if isinstance(place.thing, nn.Module):
             return

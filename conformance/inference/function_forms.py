@@ -18,7 +18,8 @@ from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 TOGETHER = r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|theta|variables|model|mha|layer|net"
 MAKES = r"init|make|create|new|param|weight|build"
-RANDOM = {r"gen|generator|rng|g": ("torch.Generator()",), r"seed|key|random_?state": ("0",)}
+GENERATOR = ("torch.Generator()",)
+RANDOM = {r"gen|generator|rng|g": GENERATOR, r"seed|key|random_?state": ("0",)}
 ALWAYS = {"query", "key", "value", "x", "memory", "mask"}
 # Shapes of a projection's weight, and of the output's.
 SHAPES: Sequence[tuple[str, str]] = (
@@ -44,8 +45,11 @@ def takes_together(thing: Any) -> bool:
 
 
 def taken(thing: Any) -> set[str]:
-    """Return the parameters of a function that are weights or sizes, and no inputs."""
-    return {*_together(thing)[:1], *_fixed(thing, {m: (m,) for m in SIZES})} if takes_together(thing) else set()
+    """Return the parameters of a function that are weights, sizes or configurations, and no inputs."""
+    if not takes_together(thing):
+        return set()
+    configured = {p.name for p in parameters(thing) if "config" in meanings(p.name, SIZES)}
+    return {*_together(thing)[:1], *_fixed(thing, {m: (m,) for m in SIZES}), *configured}
 
 
 def functional(place: Place, table: Meanings) -> Iterator[Construction]:
@@ -109,7 +113,7 @@ def _configured(place: Place, table: Meanings) -> Iterator[tuple[str, str]]:
         named = "config" in meanings(p.name, SIZES)
         wanted = p.default is p.empty and p.name not in _together(place.thing)
         if wanted and (named or own_dataclass(p.annotation, place.module)):
-            made = (text for text in configuration(p, table, place.module) if text.startswith("theirs."))
+            made = (text for text in configuration(p, table, place.module) if "theirs." in text)
             yield from ((p.name, text) for text in islice(made, 1))
 
 
@@ -132,7 +136,8 @@ def _made(place: Place, table: Meanings) -> Iterator[Construction]:
     """Yield calls of the file's other functions that may make the weights, those first that call the others."""
 
     def random(name: str, parameter: inspect.Parameter) -> Sequence[str]:
-        return next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
+        texts = next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
+        return GENERATOR if texts and "Generator" in str(parameter.annotation) else texts
 
     own = {
         name: thing

@@ -1,6 +1,7 @@
 """What an argument does that a binding leaves out: handed what its name promises to take, and compared."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ STALE = "has no effect after a call without it: what that call made is kept"
 DOES = ("raises", "has no effect", "exchanges", "does not")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
 IDLE = "has no effect"
+CHANCE = r"(.*_)?(rng|prng(_?key)?|gen|generator)|(.*_)?drop(out)?_?(key|rng|gen|generator)|key"
 AHEAD = 3  # tokens before the first
 
 
@@ -160,9 +162,12 @@ def scale(tried: Tried) -> str:
 
 
 def dropout(tried: Tried) -> str:
-    """Return what is wrong with the dropout of a function, in training where it can be told so."""
-    told = [p for p in parameters_of(tried.bound.place.thing) if "training" in meanings(p.name, INPUTS)]
-    given, _ = tried.given(0.5, None, **dict.fromkeys((p.name for p in told), True))
+    """Return what is wrong with the dropout of a function: in training, with a source of chance, where it takes one."""
+    offered = parameters_of(tried.bound.place.thing)
+    told: dict[str, Any] = {p.name: True for p in offered if "training" in meanings(p.name, INPUTS)}
+    chance = [p.name for p in offered if p.default is None and re.fullmatch(CHANCE, p.name.lower())]
+    told |= {name: torch.Generator().manual_seed(0) for name in chance}
+    given, _ = tried.given(0.5, None, **told)
     if isinstance(given, Failure):
         return _raises(given) if given.reason == "raised" and not given.meant else ""
     return IDLE if tried.same(given) else ""

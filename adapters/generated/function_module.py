@@ -30,8 +30,10 @@ def functional(function: Callable[..., Any], held: Any, takes: str = "", **fixed
     """Return a module that holds the weights ``held`` as parameters, and calls ``function`` with them.
 
     The weights are passed as the argument ``takes``, or each as an argument of its own; ``fixed``: further arguments,
-    such as sizes.
+    such as sizes. Raises TypeError where there are no weights in ``held``.
     """
+    if isinstance(held, Tensor) or not all(x.is_floating_point() for _, x in _leaves(held)):
+        raise TypeError(f"no weights: a {type(held).__name__} came back")
     known = {takes, *fixed, *([] if takes else held)}
     inputs = [p for p in inspect.signature(function).parameters.values() if p.name not in known]
 

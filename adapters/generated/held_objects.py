@@ -1,7 +1,8 @@
 """``held(thing)``: an object whose class is no module, as a module whose parameters are the tensors that it holds."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 from torch import Tensor, nn
@@ -18,7 +19,7 @@ class Held(nn.Module):
     def __init__(self, thing: Any):
         super().__init__()
         self.__dict__.update(thing=thing, places={})  # no sub-modules, whatever they are
-        found = list(_tensors(thing, "", {id(thing)}))
+        found = list(leaves(thing, lambda x: isinstance(x, Tensor) and x.is_floating_point()))
         trained = any(x.requires_grad for _, _, x in found)
         names: dict[int, str] = {}
         for path, place, x in found:
@@ -31,7 +32,7 @@ class Held(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         for name, x in self.named_parameters():
             for place in self.places[name]:
-                _put(place, x)
+                put(place, x)
         call = self.thing.forward if hasattr(self.thing, "forward") else self.thing
         return call(*args, **kwargs)
 
@@ -51,15 +52,19 @@ def held(thing: Any) -> nn.Module:
     return Called(thing)
 
 
-def _tensors(thing: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Place, Tensor]]:
-    """Yield the tensors of floating point in an object, with their dotted paths and the places where they are held."""
+def leaves(thing: Any, wanted: Callable[[Any], bool]) -> Iterator[tuple[str, Place, Any]]:
+    """Yield what is wanted of all that an object holds, with its dotted path and the place where it is held."""
+    yield from _leaves(thing, wanted, "", {id(thing)})
+
+
+def _leaves(thing: Any, wanted: Callable[[Any], bool], path: str, seen: set[int]) -> Iterator[tuple[str, Place, Any]]:
     for key, x in list(_entries(thing)):
         name = f"{path}.{key}".lstrip(".")
-        if isinstance(x, Tensor) and x.is_floating_point() and not isinstance(thing, tuple):
+        if wanted(x) and not isinstance(thing, tuple):
             yield name, (thing, key), x
         elif id(x) not in seen and not isinstance(x, Tensor):
             seen.add(id(x))
-            yield from _tensors(x, name, seen)
+            yield from _leaves(x, wanted, name, seen)
 
 
 def _entries(thing: Any) -> Iterator[tuple[Any, Any]]:
@@ -67,11 +72,12 @@ def _entries(thing: Any) -> Iterator[tuple[Any, Any]]:
         yield from thing.items()
     elif isinstance(thing, list | tuple):
         yield from enumerate(thing)
-    elif hasattr(thing, "__dict__") and not isinstance(thing, type) and not inspect.isroutine(thing):
+    elif hasattr(thing, "__dict__") and not isinstance(thing, type | ModuleType) and not inspect.isroutine(thing):
         yield from vars(thing).items()
 
 
-def _put(place: Place, x: Tensor) -> None:
+def put(place: Place, x: Any) -> None:
+    """Put something into a place."""
     thing, key = place
     if isinstance(thing, dict | list):
         thing[key] = x

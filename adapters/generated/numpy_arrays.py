@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnconf.adapters.generated.held_objects import Place, leaves, put, register
+
 CALLS = ("forward", "__call__", "call")
 
 
@@ -58,20 +60,44 @@ def _called(kind: type) -> str:
 
 
 class Lent(nn.Module):
-    """An object that computes in NumPy, as a module whose parameters are the object's arrays of floats."""
+    """An object that computes in NumPy, as a module whose parameters are the object's arrays of floats.
+
+    The arrays may lie in the object's lists and dicts, and in objects that it holds.
+    """
 
     def __init__(self, thing: Any):
         super().__init__()
-        self.__dict__["thing"] = thing  # no sub-module, whatever it is
-        for name, value in vars(thing).items():
-            if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-                self.register_parameter(name, nn.Parameter(torch.from_numpy(value.astype(np.float64))))
+        self.__dict__.update(thing=thing, places={})  # no sub-module, whatever it is
+        for path, place, array in leaves(thing, _of_floats):
+            if not _of_derivatives(thing, path.partition(".")[0]):
+                self.places[path] = place
+                register(self, path.split("."), nn.Parameter(torch.from_numpy(array.astype(np.float64))))
+
+    places: dict[str, Place]
 
     def lend(self) -> Any:
         """Return the object with its arrays set to the current parameters."""
-        for name in self._parameters:
-            setattr(self.thing, name, arrays(getattr(self, name)))
+        for name, parameter in self.named_parameters():
+            put(self.places[name], arrays(parameter))
         return self.thing
+
+
+def _of_floats(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind == "f"
+
+
+def _of_derivatives(thing: Any, name: str) -> bool:
+    """Return whether an attribute is a dict of zeros beside another one with the same entries, which are not all 0."""
+    held = vars(thing)[name]
+    if not isinstance(held, dict) or any(np.any(x) for _, _, x in leaves(held, _of_floats)):
+        return False
+    others = [value for other, value in vars(thing).items() if other != name and isinstance(value, dict)]
+    alike = [other for other in others if _shapes(held) == _shapes(other)]
+    return any(np.any(x) for other in alike for _, _, x in leaves(other, _of_floats))
+
+
+def _shapes(held: Any) -> dict[str, tuple[int, ...]]:
+    return {path: x.shape for path, _, x in leaves(held, _of_floats)}
 
 
 def _class(kind: Any) -> type:
@@ -96,8 +122,8 @@ def arrays(x: Any) -> Any:
 
     Raises NotImplementedError for gradients, for other devices, and for floats that are not float64.
     """
-    if type(x) in (tuple, list):
-        return type(x)(arrays(item) for item in x)
+    if isinstance(x, tuple | list):
+        return _like(x, [arrays(item) for item in x])
     if isinstance(x, dict):
         return {key: arrays(item) for key, item in x.items()}
     if isinstance(x, torch.Generator):
@@ -117,6 +143,11 @@ def tensors(x: Any) -> Any:
     """Return arrays, alone or in a tuple, list or dict, as tensors."""
     if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
         return torch.from_numpy(x.copy())  # whose strides are none that torch does not have
-    if type(x) in (tuple, list):
-        return type(x)(tensors(item) for item in x)
+    if type(x) in (tuple, list) or hasattr(x, "_fields"):
+        return _like(x, [tensors(item) for item in x])
     return {key: tensors(item) for key, item in x.items()} if type(x) is dict else x
+
+
+def _like(x: Any, items: list[Any]) -> Any:
+    """Return items as a list, tuple or named tuple is one."""
+    return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)

@@ -126,7 +126,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     else:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if appearances()[c].function)
-        yield from (c for c in blocks(thing) if c.endswith("_layer"))
+        yield from sorted(blocks(thing), key=lambda c: c not in by_name)
         if takes_weights(thing) and "multi_head_attention" in by_name:
             yield "multi_head_attention"
     yield from encodings

@@ -76,15 +76,25 @@ def claims_batch(thing: Any) -> bool:
 
 def returns_scores(thing: Any, place: int) -> bool:
     """Return whether each tuple that a call returns has, at a place, what is called scores: it claims no weights."""
+    tuples = [value.elts for value in _returned(thing) if isinstance(value, ast.Tuple) and len(value.elts) > place]
+    return bool(tuples) and all(re.fullmatch(_SCORES, ast.unparse(elts[place])) for elts in tuples)
+
+
+def returns_several(thing: Any) -> bool:
+    """Return whether all that a call returns is a tuple, in so many words."""
+    returned = _returned(thing)
+    return bool(returned) and all(isinstance(value, ast.Tuple) for value in returned)
+
+
+def _returned(thing: Any) -> list[ast.expr | None]:
+    """Return the expressions that a call's own code returns; none where it is not to be read."""
     try:
         tree = tree_of(textwrap.dedent(inspect.getsource(call_of(thing))))
     except (OSError, TypeError, ValueError, SyntaxError):
-        return False
+        return []
     inner = [node for f in ast.walk(tree.body[0]) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)]
     nested = {id(n) for f in inner if isinstance(f, ast.FunctionDef) and f is not tree.body[0] for n in ast.walk(f)}
-    returned = [n.value for n in inner if isinstance(n, ast.Return) and id(n) not in nested]
-    tuples = [value.elts for value in returned if isinstance(value, ast.Tuple) and len(value.elts) > place]
-    return bool(tuples) and all(re.fullmatch(_SCORES, ast.unparse(elts[place])) for elts in tuples)
+    return [n.value for n in inner if isinstance(n, ast.Return) and id(n) not in nested]
 
 
 def _words(source: str) -> list[str]:

@@ -103,7 +103,7 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
         given = entry_texts(list(entries), table)
         for each in (given, otherwise(given, table)) if any(given.values()) else ():
             found += [f"theirs.{kind.__name__}({words})" for words in _entries(each, table, entries)]
-    return [*dict.fromkeys(found), "<namespace>"]
+    return [*dict.fromkeys(found), "<namespace>", *_with_defaults(table, module)]
 
 
 def otherwise(given: Mapping[str, str | None], table: Meanings) -> dict[str, str | None]:
@@ -114,6 +114,15 @@ def otherwise(given: Mapping[str, str | None], table: Meanings) -> dict[str, str
         if known and text in table.get("head_dim", ()):
             found[name] = table[known[0]][0]
     return found
+
+
+def _with_defaults(table: Meanings, module: ModuleType) -> Iterator[str]:
+    """Yield dicts of the file that name sizes, with what is asked for in place of theirs."""
+    for name, there in vars(module).items():
+        known = entry_texts([n for n in there if isinstance(n, str)], table) if isinstance(there, Mapping) else {}
+        if any(text and set(SIZES) & set(meanings(entry)) for entry, text in known.items()):
+            words = ", ".join(f'"{entry}": {text}' for entry, text in known.items() if text)
+            yield f"{{**theirs.{name}, {words}}}"
 
 
 def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
@@ -143,7 +152,7 @@ def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[st
 
 def said_by(text: str, table: Meanings) -> set[str]:
     """Return what an expression for a configuration object says, by what is in it."""
-    return {meaning for meaning, texts in table.items() if any(f"={t}" in text for t in texts)}
+    return {meaning for meaning, texts in table.items() if any(f"={t}" in text or f'": {t}' in text for t in texts)}
 
 
 def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:

@@ -22,6 +22,7 @@ from attnconf.conformance.inference.calling import own_method
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
+from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.module_sizes import FLAGS, names_read
 from attnconf.conformance.inference.one_length import and_for_each_length, without_lengths
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -190,8 +191,12 @@ Making = tuple[Construction, Any, frozenset[str], str, list[tuple[str, ...]]]
 
 
 def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -> Iterator[Making]:
-    """Yield how a class is built, what is called, what the constructor was given, and what its parameters may be."""
-    if not isinstance(place.thing, type):
+    """Yield how a class, or a function of weights, is built, what is called and was given, and what its parameters are.
+
+    The last are not known: what they may be.
+    """
+    of_weights = chapter.states is not None and takes_together(place.thing)
+    if not isinstance(place.thing, type) and not of_weights:
         if isinstance(place.thing, nn.Module):
             return
         before = _sizes_in_globals(place, chapter)
@@ -200,7 +205,8 @@ def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -
         yield made, place.thing, given, place.name_in_text, [()]
         return
     space = {**names(place.module), **space_for(request.config, place.module, weights=request.weights)}
-    every = constructions(place.name_in_text, place.thing, chapter.sizes, place.module, place.part)
+    by_class = partial(constructions, place.name_in_text, place.thing, chapter.sizes, place.module, place.part)
+    every = functional(place, chapter.sizes) if of_weights else by_class()
     for made in and_for_each_length(every) if chapter.component in ONE_LENGTH else every:
         try:
             whole = attempt(partial(filled, made, chapter.sizes, place.module, space))

@@ -1,7 +1,6 @@
 """What the arguments of a call get: by their names where these are unambiguous, else by trial, the likeliest first."""
 
 import inspect
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -9,7 +8,7 @@ from typing import Any
 
 from torch import nn
 
-from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.inference.vocabulary import fitting, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 
 AT_MOST = 40  # ways to call one thing
@@ -60,7 +59,7 @@ def fillings(parameters: Sequence[inspect.Parameter], inputs: Mapping[str, Input
 def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[str, str]]:
     """Return (expression, input) for a parameter; ("", "") leaves it at its default, or out."""
     plain = snake(p.name).strip("_")
-    said = [name for name, i in inputs.items() if i.names and re.fullmatch(i.names, plain)]
+    said = fitting(p.name, {name: i.names for name, i in inputs.items() if i.names})
     if "positions" in said:
         said = [name for name in said if name != "length"]
     if p.kind is p.VAR_POSITIONAL:

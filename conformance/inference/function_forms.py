@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from types import FunctionType
-from typing import Any
+from typing import Any, get_origin
 
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, Meanings
@@ -18,7 +18,8 @@ from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 TOGETHER = r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|theta|variables|model|mha|layer|net"
 MAKES = r"init|make|create|new|param|weight|build"
-RANDOM = {r"gen|generator|rng|g": ("torch.Generator()",), r"seed|key|random_?state": ("0",)}
+GENERATOR = ("torch.Generator()",)
+RANDOM = {r"gen|generator|rng|g": GENERATOR, r"seed|key|random_?state": ("0",)}
 ALWAYS = {"query", "key", "value", "x", "memory", "mask"}
 # Shapes of a projection's weight, and of the output's.
 SHAPES: Sequence[tuple[str, str]] = (
@@ -27,6 +28,7 @@ SHAPES: Sequence[tuple[str, str]] = (
     ("config.embed_dim, config.num_heads, config.head_dim", "config.num_heads, config.head_dim, config.embed_dim"),
 )
 PARTS = {"qkv": 3, "kv": 2}
+SMALL = 0.01  # a default below is an ε, whatever it is called
 AT_MOST = 6  # ways to call one function that may make the weights
 
 
@@ -43,8 +45,11 @@ def takes_together(thing: Any) -> bool:
 
 
 def taken(thing: Any) -> set[str]:
-    """Return the parameters of a function that are weights or sizes, and no inputs."""
-    return {*_together(thing)[:1], *_fixed(thing, {m: (m,) for m in SIZES})} if takes_together(thing) else set()
+    """Return the parameters of a function that are weights, sizes or configurations, and no inputs."""
+    if not takes_together(thing):
+        return set()
+    configured = {p.name for p in parameters(thing) if "config" in meanings(p.name, SIZES)}
+    return {*_together(thing)[:1], *_fixed(thing, {m: (m,) for m in SIZES}), *configured}
 
 
 def functional(place: Place, table: Meanings) -> Iterator[Construction]:
@@ -72,9 +77,19 @@ def _tensors(thing: FunctionType) -> list[str]:
 
 
 def _together(thing: FunctionType) -> list[str]:
-    """Return the parameters that may be all weights together."""
-    required = [p.name for p in parameters(thing) if p.default is p.empty]
-    return [n for n in required if re.fullmatch(TOGETHER, n.lower().strip("_"))] if len(required) > 1 else []
+    """Return the parameters that may be all weights together: by their names, else by what they are said to be."""
+    required = [p for p in parameters(thing) if p.default is p.empty]
+    if len(required) < 2:
+        return []
+    named = [p.name for p in required if re.fullmatch(TOGETHER, p.name.lower().strip("_"))]
+    return named or [p.name for p in required if _is_said(p, thing) and "config" not in meanings(p.name, SIZES)]
+
+
+def _is_said(p: inspect.Parameter, thing: FunctionType) -> bool:
+    """Return whether an annotation says that a parameter is a dict, or a named tuple of the file."""
+    said = thing.__globals__.get(p.annotation, p.annotation) if isinstance(p.annotation, str) else p.annotation
+    named = hasattr(said, "_fields") and getattr(said, "__module__", "") == thing.__module__
+    return named or said is dict or get_origin(said) is dict
 
 
 def _fixed(thing: FunctionType, table: Meanings) -> dict[str, tuple[str, str]]:
@@ -85,6 +100,8 @@ def _fixed(thing: FunctionType, table: Meanings) -> dict[str, tuple[str, str]]:
         taken = ALWAYS & set(meanings(p.name, INPUTS)) or p.name in _together(thing)
         if p.default is p.empty and known and not taken:
             found[p.name] = (table[known[0]][0], known[0])
+        elif "eps" in table and isinstance(p.default, float) and 0 < p.default < SMALL:
+            found[p.name] = (table["eps"][0], "eps")
     if "heads" in table and "heads" not in {m for _, m in found.values()}:
         found |= {name: (table["heads"][0], "heads") for name in _silent(thing)[:1] if name not in found}
     return found
@@ -96,7 +113,7 @@ def _configured(place: Place, table: Meanings) -> Iterator[tuple[str, str]]:
         named = "config" in meanings(p.name, SIZES)
         wanted = p.default is p.empty and p.name not in _together(place.thing)
         if wanted and (named or own_dataclass(p.annotation, place.module)):
-            made = (text for text in configuration(p, table, place.module) if text.startswith("theirs."))
+            made = (text for text in configuration(p, table, place.module) if "theirs." in text)
             yield from ((p.name, text) for text in islice(made, 1))
 
 
@@ -119,13 +136,24 @@ def _made(place: Place, table: Meanings) -> Iterator[Construction]:
     """Yield calls of the file's other functions that may make the weights, those first that call the others."""
 
     def random(name: str, parameter: inspect.Parameter) -> Sequence[str]:
-        return next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
+        texts = next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
+        return GENERATOR if texts and "Generator" in str(parameter.annotation) else texts
 
-    makers = {
+    own = {
         name: thing
         for name, thing in vars(place.module).items()
-        if isinstance(thing, FunctionType) and thing.__module__ == place.module.__name__
-        and thing is not place.thing and re.search(MAKES, name.lower())
-    }  # fmt: skip
-    for name in sorted(makers, key=lambda name: sum(name in names_read(o) for o in makers.values())):
-        yield from islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), AT_MOST)
+        if isinstance(thing, FunctionType) and thing.__module__ == place.module.__name__ and thing is not place.thing
+    }
+    named = {name: thing for name, thing in own.items() if re.search(MAKES, name.lower())}
+    silent = {name: thing for name, thing in own.items() if name not in named and not _takes_inputs(thing)}
+    for makers in (named, silent):
+        for name in sorted(makers, key=lambda name: sum(name in names_read(o) for o in makers.values())):
+            yield from islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), AT_MOST)
+
+
+def _takes_inputs(thing: FunctionType) -> bool:
+    """Return whether a function is handed weights or inputs: it makes no weights."""
+    wanted = [p.name for p in parameters(thing) if p.default is p.empty]
+    return bool(_together(thing)) or any(
+        {"x", "memory"} & set(meanings(n, INPUTS)) and not meanings(n, SIZES) for n in wanted
+    )

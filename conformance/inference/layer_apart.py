@@ -36,8 +36,9 @@ class _Watch(TorchFunctionMode):
 
 def layered(made: Construction, module: nn.Module, form: Form, layers: int) -> tuple[Construction, nn.Module]:
     """Return a construction and what it builds such that each layer has its own parameters; the same where it has."""
-    every = dict(module.named_parameters())
-    parameters = {name: p for name, p in every.items() if "." not in name and p.ndim > 1 and len(p) == layers}
+    every = {name: p for name, p in module.named_parameters() if p.ndim > 1 and len(p) == layers}
+    own = {name: p for name, p in every.items() if "." not in name}
+    parameters = own or every  # those of a dict of weights have dotted names
     if layers < 2 or len(parameters) < LEAST:
         return made, module
     watch = _Watch({id(p): name for name, p in parameters.items()})

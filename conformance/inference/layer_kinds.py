@@ -1,7 +1,10 @@
 """Which layer, stack or model a class may be: by what its code calls and how many inputs it takes."""
 
+import dis
+import inspect
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Set
 from typing import Any
 
 from attnconf.conformance.inference.calling import parameters
@@ -34,6 +37,7 @@ def blocks(thing: Any) -> Iterator[str]:
         return
     above = thing.__mro__[1:] if isinstance(thing, type) else ()
     code = names_read(thing) | {kind.__name__ for kind in above if kind.__module__.startswith("torch.nn")}
+    code |= _in_tables(code, thing)
     inputs = inputs_of(thing)
     layered = bool(code & WHOLE) or bool(code & ATTENDS and code & NORMS and code & ACTIVATES)
     if not layered:
@@ -41,7 +45,7 @@ def blocks(thing: Any) -> Iterator[str]:
             yield "token_attention"
         return
     sizes = sizes_of(thing)
-    stacked, maybe = bool({"layers", "decoder_layers"} & sizes), bool(code & STACKS)
+    stacked, maybe = bool({"layers", "decoder_layers"} & sizes), bool(code & STACKS) or _walks(thing)
     if inputs == 1:
         yield from ("encoder_layer",) * (not stacked) + ("encoder",) * (stacked or maybe)
     elif inputs == 2 and code & TABLES:
@@ -49,6 +53,19 @@ def blocks(thing: Any) -> Iterator[str]:
     elif inputs == 2:
         stacks = ("encoder_decoder", "decoder") if _translates(thing) else ("decoder", "encoder_decoder")
         yield from ("decoder_layer",) * (not stacked) + stacks * (stacked or maybe)
+
+
+def _in_tables(code: Set[str], thing: Any) -> set[str]:
+    """Return the names of the functions that stand in dicts of the file that code reads, by the names of options."""
+    module = vars(sys.modules.get(thing.__module__, object))
+    tables = [module[name] for name in code if isinstance(module.get(name), dict)]
+    return {getattr(value, "__name__", "") for table in tables for value in table.values() if callable(value)}
+
+
+def _walks(thing: Any) -> bool:
+    """Return whether a function goes through something in a loop of its own, as through the weights of its layers."""
+    code = inspect.unwrap(thing).__code__ if inspect.isfunction(thing) else None
+    return code is not None and any(step.opname == "FOR_ITER" for step in dis.get_instructions(code))
 
 
 def _translates(thing: Any) -> bool:

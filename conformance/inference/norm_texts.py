@@ -14,8 +14,10 @@ from attnconf.adapters.contract import LayerNormConfig, RmsNormConfig
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, space_for
+from attnconf.conformance.inference.claims import returns_several
 from attnconf.conformance.inference.configurations import Recorder
 from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.plain import PlainText, arguments_of, built, matches, tensors_of
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import drawn
@@ -80,15 +82,19 @@ def texts(place: Place, kind: Kind, said: list[str]) -> Iterator[PlainText]:
     """Yield what a class or function may be, the likeliest first."""
     if not isinstance(place.thing, type) and not isinstance(place.thing, nn.Module):
         yield from functions(place, kind)
-        return
+        if not takes_together(place.thing):
+            return
+    every = constructions(place.name_in_text, place.thing, kind.table, place.module, place.part)
+    first = returns_several(place.thing)
     seen = set()
-    for made in constructions(place.name_in_text, place.thing, kind.table, place.module, place.part):
+    for made in functional(place, kind.table) if takes_together(place.thing) else every:
         try:
             whole, thing = built(place, made, kind.table, kind.config((WIDTHS[0],)), kind.weights((WIDTHS[0],)))
         except Failed as error:
             said.append(f"{made.text}: {error}")
             continue
         for text in modules(whole, thing, kind):
+            text = text.but(out="result[0]") if first else text
             if text.body() not in seen:
                 seen.add(text.body())
                 yield text
@@ -157,10 +163,10 @@ def refusals(made: Construction, kind: Kind, bias: bool = True) -> Iterator[str]
 
 
 def outside(kind: Kind, bias: bool) -> Iterator[str]:
-    """Yield the gain and the shift of what only normalizes."""
-    yield f"out = (out * {GAIN}).to(out.dtype)"
+    """Yield the gain and the shift of what only normalizes, where there are some."""
+    yield f'if "weight" in weights: out = (out * {GAIN}).to(out.dtype)'
     if kind.layer and bias:
-        yield f"out = (out + {SHIFT}).to(out.dtype)"
+        yield f'if "bias" in weights: out = (out + {SHIFT}).to(out.dtype)'
 
 
 # -- functions
@@ -179,6 +185,7 @@ def functions(place: Place, kind: Kind) -> Iterator[PlainText]:
             text = without_bias(text)
         elif GAIN not in arguments:
             text = text.but(after=tuple(outside(kind, True)))
+        text = text.but(out="result[0]") if returns_several(place.thing) else text
         if len([a for a in arguments.split(", ") if a == "x" or a.endswith("=x")]) == 1:
             yield text
 

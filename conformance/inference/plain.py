@@ -22,7 +22,7 @@ from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
-from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.inference.vocabulary import fitting
 
 AT_MOST = 160  # ways to call one function
 MISTAKEN = 8  # drafts that are compared with all known mistakes
@@ -227,8 +227,7 @@ def arguments_of(thing: Any, choices: Callable[[inspect.Parameter, int], Sequenc
 
 def matches(name: str, patterns: Mapping[str, str]) -> list[str]:
     """Return the roles whose pattern a name fits."""
-    plain = snake(name).strip("_")
-    return [role for role, pattern in patterns.items() if re.fullmatch(pattern, plain)]
+    return fitting(name, patterns)
 
 
 # -- what a module or an object consists of

@@ -139,7 +139,7 @@ def call_module(
             args.append(value)
         else:
             kwargs[slot.name] = value
-    search.spend(A_PART * sum(1 for _ in module.modules()))
+    search.spend(A_PART * sum(type(part) is not nn.Module for part in module.modules()))  # those only hold parameters
     if parameters is None:
         return attempt(lambda: module(*args, **kwargs))
     return attempt(lambda: functional_call(module, dict(parameters), tuple(args), kwargs))

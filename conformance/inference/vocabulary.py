@@ -120,5 +120,12 @@ def snake(name: str) -> str:
 
 def meanings(name: str, table: Mapping[str, str] = SIZES) -> list[str]:
     """Return what a name may mean, in the table's order."""
+    return fitting(name, table)
+
+
+def fitting(name: str, patterns: Mapping[str, str]) -> list[str]:
+    """Return the keys of the patterns that a name fits; one that fits none may have its shape behind it: x_BTD."""
     plain = snake(name).strip("_")
-    return [meaning for meaning, pattern in table.items() if re.fullmatch(pattern, plain)]
+    found = [key for key, pattern in patterns.items() if re.fullmatch(pattern, plain)]
+    bare = re.sub(r"(?<=[a-z])_[A-Z]{2,5}$", "", name)
+    return found if found or bare == name else fitting(bare, patterns)

@@ -12,7 +12,11 @@ APPEARANCES = {
             "embed": ("config.embed_dim",),
             "out": ("config.embed_dim",),
             "hidden": ("config.hidden_dim", "(3 * config.hidden_dim + 1) // 2"),  # two thirds of it, with a gate
-            "ratio": ("config.hidden_dim / config.embed_dim + 1e-9", "config.hidden_dim // config.embed_dim"),
+            "ratio": (
+                "config.hidden_dim / config.embed_dim + 1e-9",
+                "config.hidden_dim // config.embed_dim",
+                "1.5 * config.hidden_dim / config.embed_dim + 1e-9",  # of which two thirds are used, with a gate
+            ),
             "multiple": ("1",),
             "dropout": ("config.dropout",),
             "bias": ("config.bias",),

@@ -40,6 +40,7 @@ class Candidate:
     components: tuple[str, ...]
     uses: frozenset[str]  # the names of the file that its code reads
     weak: bool = False  # neither its name nor its inputs say what it is
+    guessed: bool = False  # nothing says what it is: it may be anything
 
 
 def candidates(module: ModuleType, chosen: str | None, component: str | None) -> list[Candidate]:
@@ -73,6 +74,14 @@ _RANKS = {component: known.unnamed for component, known in appearances().items()
 UNNAMED = tuple(sorted(_RANKS, key=_RANKS.__getitem__))
 
 
+def may_be(thing: Any) -> tuple[str, ...]:
+    """Return what a class or function may be whose name says nothing: those first that its inputs allow."""
+    if not isinstance(thing, FunctionType):
+        return UNNAMED
+    required = [p for p in parameters(thing) if p.default is p.empty]
+    return ("attention", *UNNAMED) if len(required) in (3, 4) else UNNAMED
+
+
 def says_nothing(name: str) -> bool:
     """Return whether the name of a class or function is none of a component."""
     plain = snake(name)
@@ -87,7 +96,7 @@ def unnamed(module: ModuleType, chosen: str | None, tried: Collection[str]) -> l
         if not own or name in tried or not isinstance(thing, type | FunctionType):
             continue
         if _does_something(thing) or _works_on_texts(thing):
-            found.append(Candidate(name, thing, UNNAMED, frozenset(names_read(thing))))
+            found.append(Candidate(name, thing, may_be(thing), frozenset(names_read(thing)), guessed=True))
     return sorted(found, key=lambda c: _line(c.thing))
 
 

@@ -37,7 +37,10 @@ def settle(module: Any, config: Any, weights: Any = None) -> Any:
     like = next(iter((weights or {}).values()), None)
     device = config.device if like is None and hasattr(config, "device") else getattr(like, "device", None)
     dtype = config.dtype if like is None and hasattr(config, "dtype") else getattr(like, "dtype", None)
-    return module.train(getattr(config, "training", False)).to(device, dtype)
+    module = module.train(getattr(config, "training", False))
+    if dtype is None or not any(b.is_complex() for b in module.buffers()):  # of those .to keeps the real part alone
+        return module.to(device, dtype)
+    return module.to(device)._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
 
 def awake(module: nn.Module, *args: Any, **kwargs: Any) -> nn.Module:

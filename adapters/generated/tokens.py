@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 END = "</w>"
@@ -25,12 +26,19 @@ def spelt(word: str, attached: bool) -> list[str]:
     return [*word[:-1], word[-1] + END] if attached else [*word, END]
 
 
-def pairs(merges: Any) -> list[tuple[str, str]]:
-    """Return merges as pairs of strings, from a list or dict of pairs or of strings "a b"."""
+def pairs(merges: Any, mark: str = END) -> list[tuple[str, str]]:
+    """Return merges as pairs of strings, from a list or dict of pairs or strings "a b"; ``mark``: of a word's end."""
     found = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in merges]
     if all(len(pair) == 2 and isinstance(pair[0], tuple | list) for pair in found):  # each with its count or rank
         found = [tuple(pair[0]) for pair in found]
-    return [(str(first), str(second)) for first, second in found]
+    return [(str(first).replace(mark, END), str(second).replace(mark, END)) for first, second in found]
+
+
+def marked_by(mark: str, config: Any) -> Any:
+    """Return a configuration in whose vocabulary and merges another mark is at the end of words than ours."""
+    vocabulary = tuple(token.replace(END, mark) for token in config.vocabulary)
+    merges = tuple((one.replace(END, mark), other.replace(END, mark)) for one, other in config.merges)
+    return replace(config, vocabulary=vocabulary, merges=merges)
 
 
 def numbered(pieces: Any, config: Any) -> list[int]:

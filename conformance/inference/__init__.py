@@ -14,7 +14,7 @@ from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.candidates import UNNAMED, Candidate, candidates, says_nothing, unnamed
+from attnconf.conformance.inference.candidates import Candidate, candidates, may_be, says_nothing, unnamed
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import Failed, search
@@ -100,7 +100,8 @@ def bindings(
             continue
         outcome = bind(candidate, source, prescribed or {})
         if component is None and says_nothing(candidate.name) and not _is_certain(outcome) and not _is_layer(outcome):
-            other = bind(replace(candidate, components=UNNAMED), source, prescribed or {})
+            anything = replace(candidate, components=may_be(candidate.thing), guessed=True)
+            other = bind(anything, source, prescribed or {})
             outcome = other if _certified(other) else outcome
         if isinstance(outcome, Bound):
             bound.append(outcome)
@@ -130,7 +131,7 @@ def bindings(
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
-    most = (FEW, SHORT) if candidate.components == UNNAMED else (AT_MOST, SECONDS)
+    most = (FEW, SHORT) if candidate.guessed else (AT_MOST, SECONDS)
     modules = [source.module]
     if computes_in_arrays(candidate.thing, source.module):
         found: Any = import_module("attnconf.adapters.generated.numpy_arrays").in_arrays(source.module)

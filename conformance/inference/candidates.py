@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
+from torch import nn
+
 from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.inference.by_doing import given, own_methods
 from attnconf.conformance.inference.calling import own_method, parameters
 from attnconf.conformance.inference.function_forms import takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
@@ -37,6 +40,7 @@ class Candidate:
     components: tuple[str, ...]
     uses: frozenset[str]  # the names of the file that its code reads
     weak: bool = False  # neither its name nor its inputs say what it is
+    guessed: bool = False  # nothing says what it is: it may be anything
 
 
 def candidates(module: ModuleType, chosen: str | None, component: str | None) -> list[Candidate]:
@@ -70,6 +74,14 @@ _RANKS = {component: known.unnamed for component, known in appearances().items()
 UNNAMED = tuple(sorted(_RANKS, key=_RANKS.__getitem__))
 
 
+def may_be(thing: Any) -> tuple[str, ...]:
+    """Return what a class or function may be whose name says nothing: those first that its inputs allow."""
+    if not isinstance(thing, FunctionType):
+        return UNNAMED
+    required = [p for p in parameters(thing) if p.default is p.empty]
+    return ("attention", *UNNAMED) if len(required) in (3, 4) else UNNAMED
+
+
 def says_nothing(name: str) -> bool:
     """Return whether the name of a class or function is none of a component."""
     plain = snake(name)
@@ -81,9 +93,17 @@ def unnamed(module: ModuleType, chosen: str | None, tried: Collection[str]) -> l
     found = []
     for name, thing in vars(module).items():
         own = getattr(thing, "__module__", None) == module.__name__ if chosen is None else name == chosen
-        if own and name not in tried and isinstance(thing, type | FunctionType) and _does_something(thing):
-            found.append(Candidate(name, thing, UNNAMED, frozenset(names_read(thing))))
+        if not own or name in tried or not isinstance(thing, type | FunctionType):
+            continue
+        if _does_something(thing) or _works_on_texts(thing):
+            found.append(Candidate(name, thing, may_be(thing), frozenset(names_read(thing)), guessed=True))
     return sorted(found, key=lambda c: _line(c.thing))
+
+
+def _works_on_texts(thing: Any) -> bool:
+    """Return whether a class has a method that is given one thing, or two, and is no module: it may be a tokenizer."""
+    methods = own_methods(thing).values() if isinstance(thing, type) and not issubclass(thing, nn.Module) else ()
+    return any(given(function) in (1, 2) for function in methods)
 
 
 def _does_something(thing: Any) -> bool:

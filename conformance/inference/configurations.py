@@ -4,12 +4,16 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import islice, permutations
 from types import ModuleType, SimpleNamespace, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from attnconf.conformance.inference.asked import asked_of
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
 from attnconf.conformance.inference.vocabulary import meanings
+
+UNSAID = ("embed", "heads")  # what entries whose names say nothing may be
+SEVERAL = 6  # ways to tell these apart
 
 
 def is_configuration(p: inspect.Parameter, module: ModuleType, thing: Any) -> bool:
@@ -101,7 +105,8 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
     for kind in there:
         entries = _entries_of(kind, module)
         given = entry_texts(list(entries), table)
-        for each in (given, otherwise(given, table)) if any(given.values()) else ():
+        known = any(given.values()) or (own is not None and is_dataclass(own))
+        for each in (given, otherwise(given, table)) if known else ():
             found += [f"theirs.{kind.__name__}({words})" for words in _entries(each, table, entries)]
     return [*dict.fromkeys(found), "<namespace>", *_with_defaults(table, module)]
 
@@ -141,13 +146,17 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
 
 
 def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the arguments for a configuration's class; one whose name says nothing may be the size of the model."""
-    words = ", ".join(f"{name}={text}" for name, text in given.items() if text)
-    if "embed" in table and table["embed"][0] not in given.values():
-        for name, kind in types.items():
-            if given[name] is None and kind in (int, "int"):
-                yield ", ".join(filter(None, [words, f"{name}={table['embed'][0]}"]))
-    yield words
+    """Yield the arguments for a configuration's class; those whose names say nothing may be the sizes that none says.
+
+    The size of the model comes before the number of heads, as a rule.
+    """
+    silent = [name for name, kind in types.items() if given[name] is None and kind in (int, "int")]
+    missing = [table[m][0] for m in UNSAID if table.get(m) and table[m][0] not in given.values()]
+    for n in range(min(len(silent), len(missing)), 0, -1):
+        for names in islice(permutations(silent, n), SEVERAL):
+            guessed = dict(zip(names, missing, strict=False))
+            yield ", ".join(f"{name}={text}" for name, text in {**given, **guessed}.items() if text)
+    yield ", ".join(f"{name}={text}" for name, text in given.items() if text)
 
 
 def said_by(text: str, table: Meanings) -> set[str]:

@@ -65,9 +65,10 @@ def _with_silent(
 
     Where the names are in another language their defaults tell them apart. None where nothing is to be guessed.
     """
-    open_ends = [len({m for _, m in c} & set(SIZES)) > 1 for c in choices]
+    open_ends = [len({m for _, m in c} & {*SIZES, "max_len"}) > 1 for c in choices]
     told = {m for c, silent in zip(choices, open_ends, strict=True) if not silent for _, m in c}
-    missing = [m for m in ("embed", "heads", "hidden") if table.get(m) and m not in told and "config" not in told]
+    sizes = ("embed", "heads", "hidden") if "heads" in table else ("embed", "max_len")  # of an encoding
+    missing = [m for m in sizes if table.get(m) and m not in told and "config" not in told]
     found, count = [], 0
     for p, before in zip(parameters, choices, strict=True):
         silent = before == [("", "")] and not set(meanings(p.name)) & set(table) and not telling(p.name)

@@ -66,7 +66,7 @@ def with_steps(text: TokenText, implementation: Callable[[TokenText], Any]) -> T
     """Return the text with those of its steps that it makes in encoding, too: the reading refuses what they change."""
     if not text.encode or text.kind != "word":
         return text.but(steps=())
-    config = TokenizerConfig("word", KNOWN)
+    config = TokenizerConfig("word", KNOWN, unknown="<unk>" if text.own_unknown else None)
     plain = implementation(text.but(steps=()))
     kept = []
     for step in text.steps:

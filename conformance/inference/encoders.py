@@ -17,6 +17,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound
+from attnconf.conformance.inference.by_doing import numbers_of, that_cut, that_join
 from attnconf.conformance.inference.learnt import learnt, of_merges, reading_of
 from attnconf.conformance.inference.plain import matches
 from attnconf.conformance.inference.probing import Failed
@@ -38,26 +39,30 @@ IN_BYTES = {
 IN_STRINGS = {("pair", "int"): RANKS, ("pair", "str"): JOINED, ("str", "int"): NUMBERS, ("int", "str"): TOKENS}
 
 
-def with_encoding(bound: Bound, before: Sequence[str], request: Request) -> Bound:
-    """Return the binding of a trainer with the tokenizer that it is, too; ``before``: how it is made and trained.
+def with_encoding(bound: Bound, before: Sequence[str], request: Request, mark: str = "") -> Bound:
+    """Return the binding of a trainer with the tokenizer that it is, too.
 
-    Where what encodes is not understood, this is said, and lowers the verdict; without words, what decodes, too.
+    ``before``: how it is made and trained; ``mark``: at the end of words, where it is not ours. Where what encodes is
+    not understood, this is said, and lowers the verdict; without words, what decodes, too.
     """
     if not bound.established:
         return bound
-    made = _holding(bound, before, request) if isinstance(bound.place.thing, type) else ""
-    there = _methods(bound.place.thing, METHODS) or ([] if made else _functions(bound))
+    taught = _taught(bound, before, request)
+    made = _holding(bound, taught, before, request, mark) if taught is not None else ""
+    text = request.inputs["words"][0]
+    there = _methods(bound.place.thing, METHODS) or ([] if made else _functions(bound)) or that_cut(taught, text)
     if not there:
         return bound
     small = _learns_small(bound, request)
     if small:
         bound = replace(bound, told=(*bound.told, "letters      made small in learning: no others are asked for"))
-    found = _with(bound, "tokenizer", "encodes", _encodings(bound, made, there, small))
+    found = _with(bound, "tokenizer", "encodes", _encodings(bound, made, there, small, mark))
     if found is None:
         words = f"what {_called(there[0])} does with the merges is not understood"
         tried = ", ".join(one.partition("(")[0] for one in there)
         return replace(bound, open_ends=(*bound.open_ends, words), told=(*bound.told, f"not tried    {tried}"))
-    decoding = _methods(bound.place.thing, DECODE)
+    ids = next((ids for name in there if taught is not None and (ids := numbers_of(taught, name, text))), [])
+    decoding = _methods(bound.place.thing, DECODE) or (that_join(taught, ids) if ids else [])
     if not decoding:
         return found
     whole = _with(found, "detokenizer", "decodes", _decodings(found, made, decoding))
@@ -65,6 +70,16 @@ def with_encoding(bound: Bound, before: Sequence[str], request: Request) -> Boun
         words = f"what its method {decoding[0]} makes of ids is not understood"
         return replace(found, open_ends=(*found.open_ends, words))
     return whole or found
+
+
+def _taught(bound: Bound, before: Sequence[str], request: Request) -> Any:
+    """Return the object that has learnt; None for a function."""
+    if not isinstance(bound.place.thing, type):
+        return None
+    try:
+        return learnt(bound.place.module, before, request).get("made")
+    except Failed:
+        return None
 
 
 def _with(bound: Bound, component: str, does: str, bodies: Iterator[tuple[str, str]]) -> Bound | None:
@@ -148,11 +163,11 @@ def _read_as(request: Request, reading: str) -> Request:
 # -- the text of what encodes and decodes
 
 
-def _encodings(bound: Bound, made: str, there: Sequence[str], small: bool) -> Iterator[tuple[str, str]]:
+def _encodings(bound: Bound, made: str, there: Sequence[str], small: bool, mark: str) -> Iterator[tuple[str, str]]:
     """Yield what may encode, with its text: methods of what holds the merges, or functions that are given them."""
     reading = reading_of(bound.draft.declares)
     in_bytes, in_words = reading == "bytes", reading in ("attached", "separate")
-    given = "of_bytes({}, config)" if in_bytes else "numbered({}, config)"
+    given = "of_bytes({}, config)" if in_bytes else _marked("numbered({}, config)", mark)
     strange = {"none": "strange_in(text, config)", "bytes": "strange_in(text, config, as_bytes=True)"}
     unknown = [f"if {strange.get(reading, 'unknown_in(text, config)')}:",
                '    raise NotImplementedError("an unknown token")']  # fmt: skip
@@ -202,23 +217,31 @@ def _component(name: str, given: str, made: str, first: Sequence[str], out: str)
 # -- what an object holds
 
 
-def _holding(bound: Bound, before: Sequence[str], request: Request) -> str:
+def _holding(bound: Bound, made: Any, before: Sequence[str], request: Request, mark: str) -> str:
     """Return an expression of an object with other merges than it has learnt; nothing where it keeps none."""
     reading = reading_of(bound.draft.declares)
-    try:
-        made = learnt(bound.place.module, before, request)["made"]
-    except (Failed, KeyError):
-        return ""
     kept = {name: entry for name, x in vars(made).items() if (entry := _entry(x, reading))}
     if not any("merges" in entry for entry in kept.values()):
         return ""
     for name, x in vars(made).items():
         if name not in kept and reading != "bytes" and _lists_pieces(x, made):
             kept[name] = LIST
+        elif kept.get(name) == NUMBERS and (own := _own_tokens(x, mark or END, "".join(request.inputs["words"]))):
+            kept[name] = f"{{**dict.fromkeys({own}, -1), **{NUMBERS}}}"  # no unknown token is asked for
     built = before[0].partition(" = ")[2].replace("config.num_merges", "len(config.merges)")
     built = re.sub(r"\bwords\b", "list(config.vocabulary)", built)
-    entries = [f'"{name}": {entry}' for name, entry in kept.items()]
+    entries = [f'"{name}": {_marked(entry, mark)}' for name, entry in kept.items()]
     return f"holding({built}, {{{', '.join(entries)}}})"
+
+
+def _marked(text: str, mark: str) -> str:
+    """Return an expression of a configuration with another mark in it than ours."""
+    return re.sub(r"\bconfig\b", f"marked_by({mark!r}, config)", text) if mark else text
+
+
+def _own_tokens(numbers: Mapping[str, int], mark: str, letters: str) -> list[str]:
+    """Return the tokens that are made of neither what was learnt from, nor the mark: of unknown words, and others."""
+    return [token for token in numbers if set(token.replace(mark, "")) - set(letters)]
 
 
 def _entry(x: Any, reading: str) -> str:

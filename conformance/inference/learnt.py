@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from attnconf.adapters.generated.tokens import pairs
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.trial import names
+from attnconf.reference.tokenizer import END
 
 # What symbols may be, and what an adapter declares of them.
 READINGS: Mapping[str, Mapping[str, str]] = {
@@ -29,10 +31,21 @@ def learnt(module: ModuleType, before: Sequence[str], request: Request) -> dict[
     return space
 
 
-def found_in(module: ModuleType, before: Sequence[str], request: Request) -> list[tuple[str, bool]]:
-    """Return the expressions that are merges after learning, and whether they are of numbers. Raises Failed."""
-    space = learnt(module, before, request)
-    return [(text, kind == "numbers") for text, x in _places(space) if (kind := of_merges(x))]
+def found_in(module: ModuleType, before: Sequence[str], request: Request) -> list[tuple[str, bool, str]]:
+    """Return the expressions that are merges after learning, whether they are of numbers, and their mark.
+
+    The mark is "" where it is ours, or where there is none. Raises Failed.
+    """
+    space, letters = learnt(module, before, request), "".join(request.inputs["words"])
+    there = [(text, x, kind) for text, x in _places(space) if (kind := of_merges(x))]
+    return [(text, kind == "numbers", mark_in(x, letters) if kind == "strings" else "") for text, x, kind in there]
+
+
+def mark_in(merges: Any, letters: str) -> str:
+    """Return what stands at the end of words in merges of strings, where it is another mark than ours."""
+    ends = {part.lstrip(letters) for pair in pairs(merges) for part in pair} - {""}
+    mark = ends.pop() if len(ends) == 1 else END
+    return "" if mark == END else mark
 
 
 def _places(space: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

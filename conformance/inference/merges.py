@@ -11,13 +11,14 @@ from attnconf.adapters.contract import BpeTrainerConfig
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
-from attnconf.conformance.inference.candidates import says_nothing
+from attnconf.conformance.inference.by_doing import given as how_many
+from attnconf.conformance.inference.by_doing import is_count, own_methods
+from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.encoders import with_encoding
 from attnconf.conformance.inference.learnt import READINGS, found_in
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, why
-from attnconf.conformance.source.signatures import parameters_of
 
 WORDS = {
     "list": "list(words)",
@@ -52,6 +53,7 @@ SYMBOLS = {
 }
 TEXTS = [*["qab", "rab"] * 3, "cdx", "cdy", "cdz", "cdu"]  # ab more often, cd in more different ones
 LEAST = "1"  # times that a pair must occur, where that is an option
+FEW = 3  # a number of which that is the default is one of times, not of merges
 LEARNT = (2, 1)  # so many merges are no matter of a tie
 
 
@@ -62,6 +64,7 @@ class TrainerText:
     given: str  # what the words are given as
     before: tuple[str, ...]
     merges: str = ""  # an expression
+    mark: str = ""  # of the end of a word, where it is another than ours
 
     def read(self, reading: str) -> "TrainerText":
         """Return the text as it is written for words, or for what there is instead of them."""
@@ -72,7 +75,8 @@ class TrainerText:
     def draft(self, reading: str) -> Draft:
         lines = ["def bpe_trainer(config, weights):", "    def forward(words):"]
         given = "byte_pairs" if reading == "bytes" else "pairs"
-        lines += [f"        {line}" for line in (*self.before, f"return {given}({self.merges})")]
+        mark = f", {self.mark!r}" if self.mark else ""
+        lines += [f"        {line}" for line in (*self.before, f"return {given}({self.merges}{mark})")]
         return Draft("bpe_trainer", "\n".join([*lines, "", "    return forward", ""]), READINGS[reading])
 
 
@@ -123,10 +127,10 @@ def _that_learn(place: Place, said: list[str]) -> Iterator[tuple[str, TrainerTex
             except Failed as failed:
                 said += [str(failed)] if str(failed) not in said else []
                 continue
-            for out, of_bytes in there:
+            for out, of_bytes, mark in there:
                 for other in _alike(reading):
                     if of_bytes == (other == "bytes") and text.read(other).before == one.before:
-                        yield other, replace(one, merges=out)
+                        yield other, replace(one, merges=out, mark=mark)
 
 
 def _alike(reading: str) -> tuple[str, ...]:
@@ -135,22 +139,12 @@ def _alike(reading: str) -> tuple[str, ...]:
 
 
 def texts(place: Place) -> Iterator[TrainerText]:
-    """Yield the ways to have merges learnt, the likeliest first.
-
-    A function whose name is none of learning merges says by its parameters that it does: words and a number.
-    """
-    if isinstance(place.thing, FunctionType) and says_nothing(place.name) and not _says_what_it_gets(place.thing):
-        return
+    """Yield the ways to have merges learnt, the likeliest first."""
     for given in WORDS:
         if isinstance(place.thing, FunctionType):
             yield from _functions(place, given)
         elif isinstance(place.thing, type):
             yield from _methods(place, given)
-
-
-def _says_what_it_gets(function: FunctionType) -> bool:
-    roles = {role for p in parameters_of(function) for role in matches(p.name, ROLES)}
-    return "words" in roles and bool({"number", "size"} & roles)
 
 
 def _functions(place: Place, given: str) -> Iterator[TrainerText]:
@@ -167,23 +161,37 @@ def _values(p: inspect.Parameter, given: str) -> list[str]:
     meant = {"number": "config.num_merges", "words": WORDS[given], "least": LEAST, "size": SIZE}
     found = [meant[role] for role in matches(p.name, ROLES)]
     if p.default is not p.empty:
-        return [*(t for t in found if t in ("config.num_merges", LEAST, SIZE)), ""]
-    return [*found, *(t for t in (WORDS[given], "config.num_merges") if t not in found)]
+        counts = [t for t in found if t in ("config.num_merges", LEAST, SIZE)]
+        return [*(counts or (_counted(p) if not found else [])), ""]
+    return [*found, *(t for t in (WORDS[given], "config.num_merges", SIZE) if t not in found)]
+
+
+def _counted(p: inspect.Parameter) -> list[str]:
+    """Return what a parameter may get whose name says nothing, by the number that is its default."""
+    if not is_count(p):
+        return []
+    return [LEAST, "config.num_merges"] if p.default <= FEW else ["config.num_merges", SIZE]
 
 
 def _methods(place: Place, given: str) -> Iterator[TrainerText]:
     """Yield objects that learn by a method, and give the merges or keep them."""
-    for method in [name for name in dir(place.thing) if re.fullmatch(TRAIN, name)]:
+    for method in _that_may_learn(place.thing):
         function = getattr(place.thing, method, None)
         if isinstance(function, MethodType):  # of the class, which makes the object
             yield from _made_by(place, function, given)
         if not isinstance(function, FunctionType) or function.__module__.partition(".")[0] == "torch":
             continue
-        for built in arguments_of(place.thing, lambda p, at: _built_with(p)):
+        for built in arguments_of(place.thing, lambda p, at: _built_with(p, place)):
             for arguments in _without_self(function, given):
                 if _asks_for_merges(f"{built}, {arguments}") and WORDS[given] in arguments:
                     before = (f"made = {place.name_in_text}({built})", f"result = made.{method}({arguments})")
                     yield TrainerText(given, before)
+
+
+def _that_may_learn(thing: type) -> list[str]:
+    """Return the methods of a class that are called so, else all that are given a text, or a text and a number."""
+    named = [name for name in dir(thing) if re.fullmatch(TRAIN, name)]
+    return named or [name for name, function in own_methods(thing).items() if how_many(function) in (1, 2)]
 
 
 def _made_by(place: Place, method: MethodType, given: str) -> Iterator[TrainerText]:
@@ -194,12 +202,30 @@ def _made_by(place: Place, method: MethodType, given: str) -> Iterator[TrainerTe
             yield TrainerText(given, (made, "result = made"))
 
 
-def _built_with(p: inspect.Parameter) -> list[str]:
+def _built_with(p: inspect.Parameter, place: Place) -> list[str]:
+    if own := own_dataclass(p.annotation, place.module):
+        return [f"theirs.{own.__name__}({words})" for words in _entries(own)]
     roles = matches(p.name, ROLES)
     if "least" in roles:
         return [LEAST]
     number = [*(["config.num_merges"] if "number" in roles else ()), *([SIZE] if "size" in roles else ())]
-    return [*number, ""] if p.default is not p.empty else [*number, *(t for t in ("config.num_merges",) if not number)]
+    if p.default is not p.empty:
+        return [*(number or (_counted(p) if not roles else [])), ""]
+    return [*number, *(t for t in ("config.num_merges",) if not number)]
+
+
+def _entries(kind: type) -> Iterator[str]:
+    """Yield the arguments for a class of configurations: one of its numbers is that of merges."""
+    for words in arguments_of(kind, lambda p, at: _built_entries(p)):
+        if _asks_for_merges(words):
+            yield words
+
+
+def _built_entries(p: inspect.Parameter) -> list[str]:
+    values = [] if p.default is p.empty else [""]
+    meant = {"number": "config.num_merges", "least": LEAST, "size": SIZE}
+    found = [meant[role] for role in matches(p.name, ROLES) if role in meant]
+    return [*(found or (["config.num_merges", SIZE] if p.default is p.empty else _counted(p))), *values]
 
 
 def _without_self(function: Any, given: str) -> Iterator[str]:
@@ -217,4 +243,4 @@ def _bound(place: Place, text: TrainerText, reading: str, certified: str | None)
         f"merges       {text.merges}; the words as {text.given}; {', '.join(map(' '.join, READINGS[reading].items()))}",
     )
     bound = Bound(place, text.draft(reading), None, certified, lines)
-    return with_encoding(bound, text.before, next(requests(reading)))
+    return with_encoding(bound, text.before, next(requests(reading)), text.mark)

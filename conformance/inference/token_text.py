@@ -77,6 +77,7 @@ class TokenText:
     decode: str = ""  # an expression of ``made`` and ``ids``
     decodes: tuple[str, ...] = ()  # what ``decode`` may be
     steps: tuple[str, ...] = ()  # what is done to a text before, and refused
+    own_unknown: str = ""  # what it has for an unknown token, which it cannot be told
     needs_unknown: bool = False  # there is no way to do without an unknown token
 
     def but(self, **changes: Any) -> "TokenText":
@@ -97,7 +98,8 @@ class TokenText:
         lines = [f"def {name}(config, weights):", *(f"    {line}" for line in [*self._refusals(), *self.before])]
         lines += [f"    made = {self.made}"] if self.made else []
         lines += ["", f"    def forward({given}):"]
-        if name == "tokenizer" and self.kind != "byte-pair" and "config.unknown" not in self.whole:
+        asked = "config.unknown" in self.whole or self.own_unknown
+        if name == "tokenizer" and self.kind != "byte-pair" and not asked:
             lines += ["        if config.unknown is not None and unknown_in(text, config):",
                       '            raise NotImplementedError("an unknown token")']  # fmt: skip
         for condition, what in [REFUSALS[step] for step in self.steps if name == "tokenizer"]:
@@ -110,5 +112,5 @@ class TokenText:
         yield from refuse(f'config.kind != "{self.kind}"', "tokens of another kind")
         if "config.specials" not in self.whole:
             yield from refuse("config.specials", "special tokens")
-        if self.needs_unknown and "config.unknown" in self.whole:
+        if self.own_unknown or (self.needs_unknown and "config.unknown" in self.whole):
             yield from refuse("config.unknown is None", "doing without an unknown token")

@@ -10,16 +10,16 @@ from attnconf.adapters.contract import TokenizerConfig
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.by_doing import of_one
+from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.earlier_steps import attributes_of, learnt_steps, with_steps
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.plain import arguments_of, matches
-from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.taught import FILLING, held, taught, that_may_learn, with_own_unknown
 from attnconf.conformance.inference.token_text import (
     DECODE,
     ENCODE,
     LIST,
-    NO_ID,
-    NUMBERED,
     NUMBERS,
     REFUSALS,
     ROLES,
@@ -31,7 +31,6 @@ from attnconf.conformance.inference.token_text import (
     TokenText,
 )
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, why
-from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
 
 
@@ -109,8 +108,10 @@ def texts(place: Place, said: list[str]) -> Iterator[TokenText]:
         return
     methods = {name: function for kind in reversed(place.thing.__mro__[:-1]) for name, function in vars(kind).items()
                if isinstance(function, FunctionType | staticmethod | classmethod)}  # fmt: skip
-    encodes = list(_encodings(methods))
-    decodes = [call for name in DECODE if name in methods for call in _plainly(name, "ids", methods[name])]
+    others = of_one(place.thing)
+    encodes = list(_encodings(methods)) or [call for n in others for call in _plainly(n, "text", methods[n])]
+    named = [name for name in DECODE if name in methods]
+    decodes = [call for name in named or others for call in _plainly(name, "ids", methods[name])]
     if not encodes and not decodes:
         said.append("it has no method that encodes or decodes")
         return
@@ -191,60 +192,28 @@ def _wants_corpus(thing: type) -> bool:
 
 def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> Iterator[TokenText]:
     """Yield objects that make their vocabulary of a text, or learn it by a method, with another one in its place."""
-    for arguments in arguments_of(place.thing, lambda p, at: _filling(p)):
-        methods = ("", *(name for name in LEARN if hasattr(place.thing, name)))
+    for arguments in arguments_of(place.thing, lambda p, at: _filling(p, place)):
+        built = f"{place.name_in_text}({arguments})"
+        methods = ("", *that_may_learn(place.thing))
         for learn in methods:
-            learnt = f"{learn}(FILLING)" if learn else ""
-            attributes = _attributes(place, arguments, learnt)
-            if not attributes:
+            made = taught(place, built, learn)
+            attributes = [entry for name, x in attributes_of(made) if (entry := held(name, x))]
+            if not any(words in entry for entry in attributes for words in (LIST, NUMBERS, TOKENS)):
                 continue
-            built = f"{place.name_in_text}({arguments})"
-            made = f"holding({built}, {{{', '.join(attributes)}}})"
             steps = learnt_steps(place, built, methods, FILLING)
-            for kind in ("character", "word"):
-                base = TokenText(kind, made=made, steps=steps)
-                yield from _called_so(base, encodes, decodes)
+            for encode in encodes or [""]:
+                one = TokenText("", made=f"holding({built}, {{{', '.join(attributes)}}})", steps=steps)
+                one = with_own_unknown(place, one, made, encode)
+                for kind in ("character", "word"):
+                    yield from _called_so(one.but(kind=kind), [encode] if encode else [], decodes)
 
 
-FILLING = "low er new"
-LEARN = ("fit", "train", "build_vocab", "build", "fit_on_texts")
-
-
-def _filling(p: inspect.Parameter) -> list[str]:
+def _filling(p: inspect.Parameter, place: Place) -> list[str]:
     roles = matches(p.name, ROLES)
     if p.default is not p.empty:
         return [*(VALUES["unknown"] if "unknown" in roles else ()), ""]
-    return [repr(FILLING), repr(FILLING.split()), LIST]
-
-
-def _attributes(place: Place, arguments: str, learnt: str) -> list[str]:
-    """Return entries for the attributes in which an object keeps its vocabulary, found by what is in them."""
-    config = next(requests("tokenizer", "word")).config
-    try:
-        made = attempt(lambda: eval(f"{place.name_in_text}({arguments})", {"theirs": place.module, "config": config}))
-        if learnt:
-            attempt(lambda: eval(f"made.{learnt}", {"made": made, "FILLING": FILLING}))
-    except Failed:
-        return []
-    found = [entry for name, x in attributes_of(made) if (entry := held(name, x))]
-    return found if any(words in entry for entry in found for words in (LIST, NUMBERS, TOKENS)) else []
-
-
-def held(name: str, x: Any) -> str:
-    """Return the entry for something that holds a vocabulary, or its special tokens; nothing for anything else."""
-    if isinstance(x, dict | list | tuple) and matches(name.rpartition(".")[2], ROLES) == ["specials"]:
-        return f'"{name}": {type(x).__name__}()'
-    if type(x) is int:
-        plain = snake(name.rpartition(".")[2]).strip("_")
-        unknown = re.fullmatch(r"unk(nown)?(_?(id|idx|index|token(_?id)?))?", plain)
-        return f'"{name}": {UNKNOWN_ID}' if unknown else f'"{name}": {NO_ID}' if re.fullmatch(NUMBERED, plain) else ""
-    if isinstance(x, dict) and x and all(isinstance(k, str) and isinstance(v, int) for k, v in x.items()):
-        return f'"{name}": {NUMBERS}'
-    if isinstance(x, dict) and x and all(isinstance(k, int) and isinstance(v, str) for k, v in x.items()):
-        return f'"{name}": {TOKENS}'
-    if isinstance(x, list | tuple) and x and all(isinstance(v, str) for v in x):
-        return f'"{name}": {LIST}'
-    return ""
+    own = own_dataclass(p.annotation, place.module)
+    return [f"theirs.{own.__name__}()"] if own else [repr(FILLING), repr(FILLING.split()), LIST]
 
 
 # -- functions

@@ -80,10 +80,10 @@ def is_small(default: Any) -> bool:
 
 def texts(place: Place, kind: Kind, said: list[str]) -> Iterator[PlainText]:
     """Yield what a class or function may be, the likeliest first."""
-    if not isinstance(place.thing, type) and not isinstance(place.thing, nn.Module):
+    is_function = not isinstance(place.thing, type | nn.Module)
+    if is_function and not takes_together(place.thing):
         yield from functions(place, kind)
-        if not takes_together(place.thing):
-            return
+        return
     every = constructions(place.name_in_text, place.thing, kind.table, place.module, place.part)
     first = returns_several(place.thing)
     seen = set()
@@ -93,11 +93,15 @@ def texts(place: Place, kind: Kind, said: list[str]) -> Iterator[PlainText]:
         except Failed as error:
             said.append(f"{made.text}: {error}")
             continue
+        if is_function and len(tensors_of(thing)) > 2:  # made for something that has more than gain and shift
+            continue
         for text in modules(whole, thing, kind):
             text = text.but(out="result[0]") if first else text
             if text.body() not in seen:
                 seen.add(text.body())
                 yield text
+    if is_function:  # what its dict holds is seen where it is asked
+        yield from functions(place, kind)
 
 
 def modules(made: Construction, thing: Any, kind: Kind) -> Iterator[PlainText]:

@@ -11,7 +11,7 @@ from torch import nn
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.inference.by_doing import given, own_methods
 from attnconf.conformance.inference.calling import own_method, parameters
-from attnconf.conformance.inference.function_forms import takes_weights
+from attnconf.conformance.inference.function_forms import takes_together, takes_weights
 from attnconf.conformance.inference.hints import LAYERS, SOFTMAX, TABLES, named, positional
 from attnconf.conformance.inference.layer_kinds import blocks, sizes_of
 from attnconf.conformance.inference.module_sizes import names_read
@@ -79,7 +79,8 @@ def may_be(thing: Any) -> tuple[str, ...]:
     if not isinstance(thing, FunctionType):
         return UNNAMED
     required = [p for p in parameters(thing) if p.default is p.empty]
-    return ("attention", *UNNAMED) if len(required) in (3, 4) else UNNAMED
+    alone = not (takes_weights(thing) or takes_together(thing))
+    return ("attention", *UNNAMED) if len(required) in (3, 4) and alone else UNNAMED
 
 
 def says_nothing(name: str) -> bool:

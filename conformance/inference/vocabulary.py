@@ -109,7 +109,7 @@ INPUTS: Mapping[str, str] = {
     "scale": r"scale|scaling|factor|temperature|scaled",
     "training": r"training|train|is_?training",
     "deterministic": r"(is_?)?deterministic|(is_?)?eval(uation)?",
-    "generator": r"(dropout_?)?(rng|generator|prng)(_?key)?",
+    "generator": r"(.*_)?(rng|generator|prng)(_?key)?|drop(out)?_?(key|rng|gen)",
 }
 
 

@@ -190,17 +190,15 @@ def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> I
     """Yield objects that make their vocabulary of a text, or learn it by a method, with another one in its place."""
     for arguments in arguments_of(place.thing, lambda p, at: _filling(p)):
         methods = ("", *(name for name in LEARN if hasattr(place.thing, name)))
-        for learn in methods:
-            learnt = f"{learn}(FILLING)" if learn else ""
-            attributes = _attributes(place, arguments, learnt)
-            if not attributes:
-                continue
-            built = f"{place.name_in_text}({arguments})"
+        learnt = (f"{learn}(FILLING)" if learn else "" for learn in methods)
+        found = dict.fromkeys(tuple(_attributes(place, arguments, one)) for one in learnt)
+        found.pop((), None)
+        built = f"{place.name_in_text}({arguments})"
+        steps = learnt_steps(place, built, methods, FILLING) if found else ()
+        for attributes in found:
             made = f"holding({built}, {{{', '.join(attributes)}}})"
-            steps = learnt_steps(place, built, methods, FILLING)
             for kind in ("character", "word"):
-                base = TokenText(kind, made=made, steps=steps)
-                yield from _called_so(base, encodes, decodes)
+                yield from _called_so(TokenText(kind, made=made, steps=steps), encodes, decodes)
 
 
 FILLING = "low er new"

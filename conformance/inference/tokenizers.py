@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from types import FunctionType
 from typing import Any
 
@@ -195,17 +196,17 @@ def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> I
     for arguments in arguments_of(place.thing, lambda p, at: _filling(p, place)):
         built = f"{place.name_in_text}({arguments})"
         methods = ("", *that_may_learn(place.thing))
-        for learn in methods:
-            made = taught(place, built, learn)
-            attributes = [entry for name, x in attributes_of(made) if (entry := held(name, x))]
-            if not any(words in entry for entry in attributes for words in (LIST, NUMBERS, TOKENS)):
-                continue
-            steps = learnt_steps(place, built, methods, FILLING)
-            for encode in encodes or [""]:
-                one = TokenText("", made=f"holding({built}, {{{', '.join(attributes)}}})", steps=steps)
-                one = with_own_unknown(place, one, made, encode)
-                for kind in ("character", "word"):
-                    yield from _called_so(one.but(kind=kind), [encode] if encode else [], decodes)
+        found = {}
+        for made in (taught(place, built, learn) for learn in methods):
+            entries = tuple(entry for name, x in attributes_of(made) if (entry := held(name, x)))
+            if any(words in entry for entry in entries for words in (LIST, NUMBERS, TOKENS)):
+                found.setdefault(entries, made)
+        steps = learnt_steps(place, built, methods, FILLING) if found else ()
+        for (entries, made), encode in product(found.items(), encodes or [""]):
+            one = TokenText("", made=f"holding({built}, {{{', '.join(entries)}}})", steps=steps)
+            one = with_own_unknown(place, one, made, encode)
+            for kind in ("character", "word"):
+                yield from _called_so(one.but(kind=kind), [encode] if encode else [], decodes)
 
 
 def _filling(p: inspect.Parameter, place: Place) -> list[str]:

@@ -30,9 +30,10 @@ def with_dropping(place: Place, text: LayerText, asked: Request) -> LayerText:
     still = [reply(implementation, asked.asked(seed=seed)) for seed in (0, 1)]
     if any(isinstance(r, Failure) for r in still) or gap(*still):
         return text
-    drawn = [reply(implementation, asked.asked(config=training, seed=seed)) for seed in range(DRAWS)]
-    ran = [r for r in drawn if not isinstance(r, Failure)]
-    if all(gap(r, ran[0]) <= ROUNDING for r in ran):
+    drawn = (reply(implementation, asked.asked(config=training, seed=seed)) for seed in range(DRAWS))
+    ran = (r for r in drawn if not isinstance(r, Failure))
+    first = next(ran, still[0])
+    if all(gap(r, first) <= ROUNDING for r in ran):
         return text  # what is always other in training drops nothing: it is wrong, in training
     return text.but(refusals=(*text.refusals, ("config.training", WORDS)))
 

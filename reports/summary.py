@@ -56,7 +56,7 @@ def _of_one(record: Record, shown_before: bool) -> list[str]:
 
 def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
     """Return MOST_ROOTS mistakes in plain words, each followed by its fix and its place."""
-    if words := _unrecognised(record):
+    if words := _unrecognised(record, established=False):
         return words
     broken = [f"wrong: {words}" for v in record["verdicts"] for words in v["broken"]]  # no check is about it
     if broken and not roots:
@@ -84,12 +84,14 @@ def _wrong(record: Record, roots: list[Result], judged: bool) -> list[str]:
         named += f"; {follow} failure{'s follow' if follow > 1 else ' follows'}" if follow and not n else ""
         lines += [f"{label + ':':<6} {text}{named if not at else ''}" for at, (label, text) in enumerate(rows)]
     more = len(mistakes) - MOST_ROOTS
-    return [*lines, *([f"wrong: {more} more: without -q each is shown"] if more > 0 else []), *broken]
+    lines += [f"wrong: {more} more: without -q each is shown"] if more > 0 else []
+    return [*lines, *broken, *_unrecognised(record, established=True)]
 
 
-def _unrecognised(record: Record) -> list[str]:
+def _unrecognised(record: Record, established: bool) -> list[str]:
     """Return the lines on what computes something else, and is no known mistake."""
-    found = [v for v in record["verdicts"] if v["verdict"] == "unrecognised"]
+    unrecognised_ones = [v for v in record["verdicts"] if v["verdict"] == "unrecognised"]
+    found = [v for v in unrecognised_ones if unrecognised.is_established(record, v) == established]
     return [line for v in found for line in (f"wrong: {v['reason']}", f"try:   say {unrecognised.naming(record, v)}")]
 
 

@@ -28,7 +28,7 @@ def _of_one(record: Record, verdict: Record, width: int, verbose: bool) -> list[
     more = [f"and {len(differing) - len(shown)} more: -v shows them"] if len(shown) < len(differing) else []
     rows = [
         ("because", [verdict["reason"]]),
-        ("looked at", _looked_at(record, verdict)),
+        ("looked at", _looked_at(record, verdict) if not is_established(record, verdict) else []),
         ("reading", [reading(record, verdict)] if differing else []),
         ("differs", [*shown, *more]),
         ("say", [naming(record, verdict)]),
@@ -46,6 +46,12 @@ def _looked_at(record: Record, verdict: Record) -> list[str]:
         f"{len(laws)} requirements that ask the same whichever parameter is which: {sum(laws)} hold",
         f"not judged: {len(judged) - len(laws)} others, which ask something else in each reading",
     ]
+
+
+def is_established(record: Record, verdict: Record) -> bool:
+    """Return whether it is known which parameter is which: then every requirement asks for numbers of its own."""
+    mine = [r for r in record["results"] if all(r[key] == verdict[key] for key in ("implementation", "component"))]
+    return all(r["settled"] for r in mine)
 
 
 def differences(record: Record, verdict: Record) -> list[Result]:

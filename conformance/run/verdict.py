@@ -11,6 +11,12 @@ from attnconf.spec import registry
 
 Result = dict[str, Any]
 
+PROOFS = (
+    "CALL-REPEAT-1",
+    "CALL-IMMUT-1",
+    "MASK-IMMUT-1",
+)  # whatever a file computes, it must not do otherwise the second time
+
 
 def verdicts(plan: Plan, results: Sequence[Result]) -> list[Result]:
     """Return the verdicts on all components of all implementations, as the results schema describes them."""
@@ -28,6 +34,9 @@ def _verdicts(plan: Plan, i: Implementation | Unjudgeable, results: Sequence[Res
             verdict, reason = judge_component(mine, len(planned), plan.selected)
             if verdict in ("conformant", "nonconformant") and i.binding and not i.binding.established:
                 verdict, reason = _not_established(i.binding, component, mine, (verdict, reason))
+            elif verdict == "nonconformant" and i.binding and not _understood(plan, i.binding, mine):
+                verdict = "unrecognised"
+                reason = f"is {component} but for {reason.removeprefix('violates ')}: not a mistake that is known"
             if verdict == "conformant" and i.binding and i.binding.open_ends:
                 verdict, reason = "incomplete", "; ".join(i.binding.open_ends)
             if verdict in ("conformant", "incomplete") and i.binding and i.binding.broken:
@@ -88,6 +97,18 @@ def judge_component(results: Sequence[Result], planned: int, selected: bool) -> 
 def _roots(failed: Sequence[Result]) -> str:
     """Return the requirements at the root of failures, or all of them if none is."""
     return ", ".join([r["requirement"] for r in failed if not r["follows_from"]] or [r["requirement"] for r in failed])
+
+
+def _understood(plan: Plan, binding: Binding, results: Sequence[Result]) -> bool:
+    """Return whether what a file does wrong is known to be a mistake, and no way to do it that nobody thought of.
+
+    So it is where a known mistake gives its numbers, where two equal calls differ, where an input is overwritten, where
+    the user said what it is or what it has to choose, and where a recommendation counts because the user asked for it.
+    """
+    failed = [r for r in results if r["outcome"] == "fail" and r["counts"] and not r["follows_from"]]
+    proven = [r for r in failed if r["requirement"] in PROOFS and r["reason"] != "raised"]
+    asked = binding.named or bool(plan.settings.prescribed)
+    return asked or bool(proven) or any(r["diagnosis"] or r["strength"] != "MUST" for r in failed)
 
 
 def _not_established(

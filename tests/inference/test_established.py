@@ -70,6 +70,28 @@ def test_a_mistake_is_named_whatever_the_parameters_are_called(tmp_path):
     assert "ATT-scaled-by-model-width" in named(record)
 
 
+def test_the_textbook_but_for_what_no_mistake_explains_is_not_recognised(tmp_path):
+    done, record = judged(tmp_path, letters(besides=ELSEWHERE))
+    assert "binding      equal to the textbook on fresh weights" in done.stdout
+    assert verdict_of(record) == (
+        "unrecognised", "is multi_head_attention but for ATT-KEYS-1: not a mistake that is known"
+    )  # fmt: skip
+    assert "looked at" not in done.stdout  # all of it: it is known which parameter is which
+    assert done.returncode == 1
+
+
+def test_it_is_wrong_where_the_user_said_what_it_is(tmp_path):
+    _, record = judged(tmp_path, letters(besides=ELSEWHERE), "@multi_head_attention")
+    assert verdict_of(record)[0] == "nonconformant"
+
+
+def test_two_equal_calls_that_differ_are_a_proof(tmp_path):
+    later = "self.calls = getattr(self, 'calls', 0) + 1; s = s + (self.calls > 1) * torch.arange(s.shape[-1]).to(s) / 7"
+    _, record = judged(tmp_path, letters(besides=later))
+    assert verdict_of(record) == ("nonconformant", "violates CALL-REPEAT-1")
+    assert named(record) == set()
+
+
 def test_what_the_certifying_mistake_does_not_explain_puts_the_binding_in_doubt(tmp_path):
     done, record = judged(tmp_path, letters(width=MODEL_WIDTH, besides=ELSEWHERE))
     assert verdict_of(record)[0] == "unrecognised"

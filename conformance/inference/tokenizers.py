@@ -196,7 +196,7 @@ def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> I
     for arguments in arguments_of(place.thing, lambda p, at: _filling(p, place)):
         built = f"{place.name_in_text}({arguments})"
         methods = ("", *that_may_learn(place.thing))
-        found = {}
+        found: dict[tuple[str, ...], Any] = {}
         for made in (taught(place, built, learn) for learn in methods):
             entries = tuple(entry for name, x in attributes_of(made) if (entry := held(name, x)))
             if any(words in entry for entry in entries for words in (LIST, NUMBERS, TOKENS)):

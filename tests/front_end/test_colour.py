@@ -76,7 +76,7 @@ def on_a_terminal(folder, **environment):
                 written += os.read(ours, 65536)
             except OSError:  # the other end was closed
                 break
-        process.wait(timeout=60)
+        process.wait(timeout=600)
     os.close(ours)
     return written.decode()
 

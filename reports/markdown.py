@@ -1,12 +1,13 @@
 """``attnconf report``: implementations side by side, as Markdown, made from any number of results records alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tabulate import tabulate
 
 from attnconf.reports import examples, failures, plots, tables, throughput
+from attnconf.reports.merging import merge
 
 Record = dict[str, Any]
 Result = dict[str, Any]
@@ -37,34 +38,6 @@ def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder:
         _section("Environment", _environment(records)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
-
-
-def merge(records: Sequence[tuple[str, Record]]) -> Record:
-    """Return one record of all implementations; equal names get their version or file as a suffix."""
-    merged: Record = {"implementations": [], "results": [], "verdicts": []}
-    for (file, record), labels in zip(records, _labels(records), strict=True):
-        for i in record["implementations"]:
-            merged["implementations"].append({**i, "name": labels[i["name"]], "file": file})
-        for key in ("results", "verdicts"):
-            merged[key] += [{**r, "implementation": labels.get(r["implementation"], "?")} for r in record[key]]
-    return merged
-
-
-def _labels(records: Sequence[tuple[str, Record]]) -> list[dict[str, str]]:
-    """Return, for each file, the labels of its implementations in the report."""
-    versions: dict[str, list[Any]] = {}
-    for _, record in records:
-        for i in record["implementations"]:
-            versions.setdefault(i["name"], []).append(i["version"])
-
-    def label(i: Mapping[str, Any], file: str) -> str:
-        known = versions[i["name"]]
-        if len(known) == 1:
-            return str(i["name"])
-        apart = len(set(known)) == len(known) and None not in known
-        return f"{i['name']} ({i['version'] if apart else file})"
-
-    return [{i["name"]: label(i, file) for i in record["implementations"]} for file, record in records]
 
 
 def _section(title: str, lines: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from attnconf.reports import failures, unrecognised
+from attnconf.reports import examples, failures, unrecognised
 from attnconf.reports.comparison.visible import visible
 from attnconf.reports.merging import Judged
 
@@ -79,8 +79,12 @@ def _shown(name: str, text: str) -> str | Markup:
     if name != "leaks":
         return text
     head, *lines = text.split("\n")
-    marked = [_FORBIDDEN.sub("<mark>X</mark>", str(escape(visible(line)))) for line in lines]
-    return Markup("\n").join([escape(visible(head)), *map(Markup, marked)])
+    cells = [line if line == examples.LEGEND else _FORBIDDEN.sub("<mark>X</mark>", line) for line in map(_safe, lines)]
+    return Markup("\n".join([_safe(head), *cells]))
+
+
+def _safe(text: str) -> str:
+    return str(escape(visible(text)))
 
 
 def linked(text: str) -> Markup:

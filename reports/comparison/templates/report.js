@@ -139,11 +139,13 @@ function show(id, n) {
   }
   const about = element("section", {}, element("h3", {}, "The specification"));
   about.insertAdjacentHTML("beforeend", passage);
+  about.querySelectorAll("pre").forEach((formula) => { formula.tabIndex = 0; });
   about.append(element("p", {}, spec[1] ? element("a", { href: spec[1] }, spec[0]) : element("code", {}, spec[0])));
   said.append(about);
   if (!dialog.open) dialog.showModal();
   said.scrollTop = 0;
-  history.replaceState(null, "", address(id, n));
+  dialog.address = address(id, n);
+  history.replaceState(null, "", dialog.address);
 }
 
 const address = (id, n) => `#${id}/${encodeURIComponent(data.columns[n])}`;
@@ -234,6 +236,6 @@ $("which").addEventListener("change", filterRequirements);
 $("order").addEventListener("change", sortColumns);
 $("close").addEventListener("click", () => sectionRows.forEach((row) => openSection(row, false)));
 $("dialog-close").addEventListener("click", () => dialog.close());
-dialog.addEventListener("close", () => history.replaceState(null, "", "#requirements"));
+dialog.addEventListener("close", () => { if (location.hash === dialog.address) history.replaceState(null, "", "#requirements"); });
 addEventListener("hashchange", followAddress);
 followAddress();

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | bind | mutate | doctor | report | show | demo``.
+"""The command line: ``attnconf run | list | explain | bind | mutate | doctor | report | diff | show | demo``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -36,6 +36,7 @@ every day:
   attnconf mutate mine.py                      which changes of the file the suite would reject
   attnconf run --impl mine.py --results mine.json     everything, as data
   attnconf report mine.json -o report.html     a comparison to look at, of any number of results; also .md
+  attnconf diff before.json after.json         what got worse, and what better
 
 in Python: report = attnconf.check("mine.py"), also of a class, a function or a module
 """
@@ -116,6 +117,9 @@ def parser() -> Parser:
     verb.set_defaults(act=_doctor)
     report_verb.add_options(
         verbs.add_parser("report", help="a comparison from results files, as HTML or Markdown", allow_abbrev=False)
+    )
+    report_verb.add_diff_options(
+        verbs.add_parser("diff", help="what changed between two results files", epilog=EXIT_CODES, allow_abbrev=False)
     )
     _add_show(verbs.add_parser("show", help="a picture of an encoding beside the reference's", allow_abbrev=False))
     _add_demo(verbs.add_parser("demo", help="a picture learned with an implementation", allow_abbrev=False))

@@ -1,13 +1,17 @@
-"""``attnconf report``: what people read, made from results files."""
+"""``attnconf report`` and ``attnconf diff``: what people read, made from results files."""
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from attnconf.exit_codes import OK, UsageError
+from attnconf.exit_codes import FAILED, OK, UsageError
 from attnconf.reports import merging
 from attnconf.spec import registry
+
+if TYPE_CHECKING:
+    from attnconf.reports.diff.changes import Difference
 
 FORMS = {".html": "one page for a browser, which opens from disk", ".md": "Markdown"}
 
@@ -23,54 +27,111 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(act=report)
 
 
+def add_diff_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of ``diff``."""
+    verb.description = (
+        "Say per requirement what got worse, is no longer judged, is new, or got better. Two files of one "
+        "implementation each are compared whatever their names. Exit code 1 if anything got worse, or is no longer "
+        "judged though profile and version are the same."
+    )
+    verb.add_argument("before", type=Path, help="a file written by `attnconf run --results`")
+    verb.add_argument("after", type=Path, help="another one")
+    verb.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write .html or .md there, and only the counts to the terminal",
+    )
+    verb.set_defaults(act=diff)
+
+
+def diff(arguments: argparse.Namespace) -> int:
+    """Print, or write, what changed from one file to another."""
+    output: Path | None = arguments.output
+    _refuse(output, [arguments.before, arguments.after])
+    records = _read([arguments.before, arguments.after])
+    from attnconf.reports.diff import changes, text
+    from attnconf.reports.terminal import width
+
+    found = changes.difference(records if len(records) == 2 else [*records, *records])
+    if output is None:
+        print("\n".join(text.lines(found, width())))
+    else:
+        _write(output, lambda: _diff_page(found) if output.suffix == ".html" else text.markdown(found))
+        print(text.counts(found))
+    return FAILED if found.regressions else OK
+
+
+def _diff_page(found: "Difference") -> str:
+    from attnconf.reports.diff.page import page
+
+    return page(found)
+
+
 def report(arguments: argparse.Namespace) -> int:
     """Write or print one report."""
     output: Path | None = arguments.output
-    if output is not None and output.suffix not in FORMS and not output.is_dir():
-        raise UsageError(f"-o {output}: its name must end in {' or '.join(FORMS)}")
-    if output and output.resolve() in {path.resolve() for path in arguments.results}:
-        raise UsageError(f"-o {output} is one of the results files that are read")
-    try:
-        records = read(arguments.results)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    _refuse(output, arguments.results)
+    records = _read(arguments.results)
     if output is None:
         from attnconf.reports import markdown
 
         print(markdown.page(records), end="")
         return OK
-    try:
-        (_write_html if output.suffix == ".html" else _write_markdown)(output, records)
-    except OSError as error:
-        raise UsageError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
+    if output.suffix == ".html":
+        _write(output, lambda: _html(output, records))
+    else:
+        _write_markdown(output, records)
     print(f"written: {output}")
     return OK
 
 
-def read(files: Sequence[Path]) -> merging.Named:
-    """Return the records in these files, under names that tell them apart. Raises ValueError, with the reason."""
+def _refuse(output: Path | None, results: Sequence[Path]) -> None:
+    """Raise UsageError for an output of an unknown form, or one that is read as well."""
+    if output is None:
+        return
+    if output.suffix not in FORMS and not output.is_dir():
+        raise UsageError(f"-o {output}: its name must end in {' or '.join(FORMS)}")
+    if output.resolve() in {path.resolve() for path in results}:
+        raise UsageError(f"-o {output} is one of the results files that are read")
+
+
+def _write(output: Path, content: Callable[[], str]) -> None:
+    from attnconf.reports import record
+
+    try:
+        record.write_text(output, content())
+    except OSError as error:
+        raise UsageError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
+
+
+def _read(files: Sequence[Path]) -> merging.Named:
+    """Return the records in these files, under names that tell them apart."""
     from attnconf.reports import record
 
     paths = list({path.resolve(): path for path in files}.values())  # the same file twice is one
     base = Counter(path.name for path in paths)
-    return [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
+    try:
+        return [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
-def _write_html(output: Path, records: merging.Named) -> None:
-    from attnconf.reports import record
+def _html(output: Path, records: merging.Named) -> str:
     from attnconf.reports.comparison.page import Pages, page
     from attnconf.spec import passages
 
     root = way_to_spec(output)
-    record.write_text(output, page(records, Pages(passages.passages(root), passages.choices(root), root)))
+    return page(records, Pages(passages.passages(root), passages.choices(root), root))
 
 
 def _write_markdown(output: Path, records: merging.Named) -> None:
     from attnconf.reports import markdown, record
 
-    pictures, folder = markdown.pictures(records), output.with_suffix(".pictures")
-    record.write_text(output, markdown.page(records, way_to_spec(output), folder.name))
-    for name, picture in pictures.items():
+    folder = output.with_suffix(".pictures")
+    _write(output, lambda: markdown.page(records, way_to_spec(output), folder.name))
+    for name, picture in markdown.pictures(records).items():
         folder.mkdir(exist_ok=True)
         record.write_text(folder / name, picture)
 

@@ -2,17 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-from markupsafe import Markup
 
 from attnconf.reports import merging, plots, throughput
 from attnconf.reports.comparison import accuracy, choices, evidence, matrix, overview, payload, runs
-from attnconf.reports.comparison.visible import visible
+from attnconf.reports.comparison.rendering import template
 
-TEMPLATES = Path(__file__).parent / "templates"
 PARTS = {
     "conform": "Who conforms", "requirements": "Requirements", "failures": "Failures", "choices": "Choices",
     "accuracy": "Accuracy", "times": "Times", "runs": "Runs",
@@ -60,7 +55,7 @@ def page(records: merging.Named, pages: Pages) -> str:
     parts = [(anchor, name) for anchor, name in PARTS.items() if anchor not in content or content[anchor]]
     if not content["by_dtype"]:
         parts = [part for part in parts if part[0] != "accuracy"]
-    return str(_template().render(content, parts=parts))
+    return str(template("report.html").render(content, parts=parts, said=_said))
 
 
 def _all(texts: Any) -> list[str]:
@@ -70,25 +65,6 @@ def _all(texts: Any) -> list[str]:
 def _themed(svg: str) -> str:
     """Return a picture that takes its ink from the page, so that it is seen on light and dark."""
     return svg[svg.index("<svg") :].replace("#000000", "currentColor").replace("#ffffff", "none")
-
-
-@cache
-def _template() -> Any:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, finalize=_shown,
-        trim_blocks=True,
-    )  # fmt: skip
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    environment.filters["linked"] = evidence.linked
-    environment.globals |= {name: Markup((TEMPLATES / f"report.{name}").read_text("utf-8")) for name in ("css", "js")}
-    environment.globals |= {"said": _said, "copied": evidence.COPIED}
-    return environment.get_template("report.html")
-
-
-def _shown(value: Any) -> Any:
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _said(verdict: Mapping[str, Any]) -> str:

@@ -222,3 +222,20 @@ def test_a_large_report_is_on_the_screen_at_once(opened, made):
     painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     assert painted < 3000  # milliseconds, beside other work; alone it is a fraction of a second
     assert page.locator("#overview tbody tr").count() == 30
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_of_a_difference(opened, tmp_path, width):
+    from axe_playwright_python.sync_playwright import Axe
+
+    better = json.loads(json.dumps(WRONG).replace('"wrong"', '"right"'))
+    for name, content in (("a", RIGHT), ("b", better)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("a.json", "b.json")]
+    assert cli.main(["diff", *files, "-o", str(tmp_path / "d.html")]) == 1
+    page = opened(tmp_path / "d.html", width)
+    page.click("#worse summary")
+    assert "the scores are not divided by √E" in page.locator("#worse article").inner_text()
+    found = Axe().run(page).response["violations"]
+    assert [(f["id"], f["nodes"][0]["html"]) for f in found if f["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -67,7 +67,7 @@ def blocks(record: Record, width: int = WIDTH, verbose: bool = False, optional: 
         if r["outcome"] == "error"
     ]
     shown = [same for same in causes(record) if same[0]["settled"] and same[0]["counts"] != optional]
-    return [*([] if optional else faults), *(_of_cause(record, same, width, verbose) for same in shown)]
+    return [*([] if optional else faults), *(block(record, same, width, verbose) for same in shown)]
 
 
 def explored(record: Record) -> list[str]:
@@ -80,7 +80,7 @@ def explored(record: Record) -> list[str]:
     ]
 
 
-def _of_cause(record: Record, same: list[Result], width: int, verbose: bool) -> list[str]:
+def block(record: Record, same: list[Result], width: int = WIDTH, verbose: bool = False) -> list[str]:
     """Return the block of several failures with one cause."""
     content = rows(record, same, width, verbose)
     return [head(same[0]), *(line for name, text in content for line in _laid_out(name, text, width))]

@@ -2,22 +2,24 @@
 
 import copy
 import json
+import re
 
 import pytest
-from made_records import RIGHT, WRONG, record, result
+from made_records import RIGHT, WRONG, many, record, result
 
 from attnconf import cli
 from attnconf.reports.markdown import page
 
 
-def section(text, title):
-    assert f"\n## {title}\n" in text, text
-    return text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+def part(text, title):
+    start = f"<details><summary>{title}</summary>\n\n"
+    assert start in text, text
+    return text.split(start)[1].split("\n\n</details>")[0]
 
 
 def cells(lines):
     return [
-        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines.splitlines() if line.startswith("|")
+        [cell.strip() for cell in line.strip("|").split(" |")] for line in lines.splitlines() if line.startswith("|")
     ]
 
 
@@ -26,77 +28,66 @@ def text():
     return page([("a.json", WRONG), ("b.json", RIGHT)])
 
 
-def test_implementations_stand_side_by_side(text):
-    rows = {row[0]: row[1:] for row in cells(section(text, "Requirements"))}
-    assert rows["requirement"] == ["strength", "wrong", "right"]
-    assert rows["ATT-SCALE-1"] == ["MUST", "FAIL", "pass"]
-    assert rows["ATT-ORACLE-1"] == ["MUST", "follows", ""]
-    assert rows["ATT-ROWS-1"] == ["MUST", "FAIL, known", ""]
-    assert rows["ATT-GRAD-1"] == ["MUST", "", "pass"]
-
-
-def test_verdicts_have_counts_by_outcome(text):
-    head, _, wrong, right = cells(section(text, "Verdicts"))
-    assert head == [
-        "implementation",
-        "component",
-        "profile",
-        "verdict",
-        "choices",
-        "pass",
-        "fail",
-        "follow",
-        "could be better",
-        "error",
-        "unsupported",
-        "reason",
+def test_several_implementations_are_one_table(text):
+    lines = text.splitlines()
+    assert lines[:3] == ["# 2 implementations", "", "1 conformant, 1 nonconformant."]
+    first = text.split("<details>")[0].split("\n\n")
+    assert cells(first[2]) == [
+        ["implementation", "version", "verdict", "conformant components", "broken"],
+        [":---|:---|:---|:---|:---"],
+        ["wrong", "", "nonconformant", "0 of 1", "1"],
+        ["right", "", "conformant", "1 of 1", "0"],
     ]
-    assert wrong[3:] == ["nonconformant", "", "0", "2", "1", "1", "1", "2", "r"]
-    assert right[3:] == ["conformant", "", "2", "0", "0", "0", "0", "0", "r"]
+    assert cells(first[3])[2:] == [
+        ["wrong", "attention", "ATT-SCALE-1", "the scores are not divided by √E", "homework.py:12"]
+    ]
 
 
-def test_a_failure_is_explained_once_at_its_root(text):
-    failures = section(text, "Failures")
-    assert failures.count("### ") == 1
-    for part in (
-        "### ATT-SCALE-1: wrong (attention)",
-        "> It MUST hold ATT-SCALE-1.",
-        "* Found: out[0]: got 1, want 2 (value; on 1 of 1",
-        "* Likely mistake: the scores are not divided by √E (ATT-unscaled)",
-        "* Hint: divide them",
-        "* Error: 0.5 > 1e-06 (semantic gap)",
-        "* Consequences: ATT-ORACLE-1",
-        "* Specification: `spec/attention.md#att-scale-1`",
+def test_one_implementation_is_told_by_component():
+    lines = page([("a.json", WRONG)]).splitlines()
+    assert lines[0] == "# wrong: nonconformant"
+    assert cells("\n".join(lines))[2] == ["attention", "nonconformant", "", "r"]
+
+
+def test_the_failure_in_full_is_folded(text):
+    block = part(text, "Failures in full")
+    assert block.count("violated by") == 1
+    for line in (
+        "ATT-SCALE-1 violated by wrong (attention)",
+        "  likely    the scores are not divided by √E  (reproduces your output on 1 of 1 cases)",
+        "  where     homework.py:12  scores = q @ k.mT",
+        "  rule      It MUST hold ATT-SCALE-1.",
+        "  breaks    ATT-ORACLE-1 (consequences)",
+        "  spec      spec/attention.md#att-scale-1",
     ):
-        assert part in failures
+        assert line in block.splitlines()
 
 
 def test_what_is_known_recommended_unsupported_or_our_fault_has_its_own_table(text):
-    known = section(text, "Known deviations")
-    assert "ATT-ROWS-1" in known
-    assert "as \\| published" in known
-    assert "https://example.org/why" in known
-    assert "It SHOULD be precise." in section(text, "Recommendations not followed")
-    assert "no dropout &lt;here>" in section(text, "Not supported")
-    assert "ATT-DROP-1, ATT-DROP-2" in section(text, "Not supported")
-    assert "fault of the suite: KeyError" in section(text, "Faults of the suite")
-
-
-def test_conventions_and_environments(text):
-    assert cells(section(text, "Conventions"))[2] == ["fully-masked-row", "nan", ""]
-    environment = {row[0]: row[1:] for row in cells(section(text, "Environment"))}
-    assert environment[""] == ["a.json", "b.json"]
-    assert environment["torch"] == ["2.13.0", "2.13.0"]
-    assert environment["outcomes"] == ["4 fail, 2 unsupported, 1 error", "2 pass"]
-
-
-def test_empty_sections_are_left_out():
-    text = page([("b.json", RIGHT)])
-    assert [line for line in text.splitlines() if line.startswith("## ")] == [
-        "## Verdicts",
-        "## Requirements",
-        "## Environment",
+    assert cells(part(text, "Known deviations"))[2:] == [
+        ["ATT-ROWS-1", "wrong", "as \\| published", "https://example.org/why"]
     ]
+    assert cells(part(text, "Recommendations not followed"))[2:] == [
+        ["ATT-PREC-2", "precise", "It SHOULD be precise.", "wrong"]
+    ]
+    assert cells(part(text, "Not supported"))[2:] == [["wrong", "no dropout &lt;here>", "ATT-DROP-1, ATT-DROP-2"]]
+    assert "fault of the suite: KeyError" in part(text, "Faults of the suite")
+
+
+def test_chapters_choices_and_environment(text):
+    assert cells(part(text, "Chapter by chapter"))[2:] == [["wrong", "✗ 2 of 4"], ["right", "2"]]
+    assert cells(part(text, "Choices"))[2:] == [["fully-masked-row", "nan", "wrong"]]
+    environment = cells(part(text, "Environment"))
+    assert ["In all of them", "torch", "2.13.0"] in environment
+    assert ["a.json", "repeat", "attnconf run --impl=wrong --profile=core-1 --results=a.json"] in environment
+
+
+def test_parts_with_nothing_in_them_are_left_out():
+    assert re.findall("<summary>(.*?)</summary>", page([("b.json", RIGHT)])) == ["Chapter by chapter", "Environment"]
+
+
+def test_a_large_report_can_be_shown_by_a_forge():
+    assert len(page([("many.json", many(60, 500))]).encode()) < 60_000
 
 
 @pytest.mark.parametrize(
@@ -106,8 +97,7 @@ def test_empty_sections_are_left_out():
 def test_implementations_of_one_name_are_told_apart(versions, names):
     one, other = (record("right", [result("right", "ATT-GRAD-1")], version) for version in versions)
     text = page([("a.json", one), ("b.json", other)])
-    assert cells(section(text, "Requirements"))[0] == ["requirement", "strength", *names]
-    assert [row[0] for row in cells(section(text, "Verdicts"))[2:]] == names
+    assert [row[0] for row in cells(text.split("<details>")[0])[2:]] == names
 
 
 def test_what_is_not_whole_is_said_first_and_loudly():
@@ -115,10 +105,22 @@ def test_what_is_not_whole_is_said_first_and_loudly():
     chosen = copy.deepcopy(RIGHT)
     chosen["suite"] |= {"selected": True, "seed": 5}
     text = page([("a.json", cut), ("b.json", chosen)])
-    before = text.split("## Verdicts")[0]
-    assert "> **INCOMPLETE: a.json is from a run that was cut short.** 2 of 9 planned checks" in before
+    before = text.split("\n| ")[0]
+    assert "> **INCOMPLETE: a.json is from a run that was cut short. 2 of 9 planned checks" in before
     assert "> **A selection: b.json holds a part of the checks only.**" in before
-    assert "> **The files differ in their seeds:** 0, 5." in before
+    assert "> **The files differ in their seeds: 0, 5.**" in before
+    assert "1 conformant, 1 incomplete." in before
+
+
+def test_what_a_file_says_cannot_leave_its_place():
+    hostile = "```\n<details>\x1b[31m| \u202e"
+    failing = record("mine", [result("mine", "ATT-A-1", "fail", message=hostile)])
+    failing["results"][0]["cases"][0]["message"] = hostile
+    text = page([("a.json", failing)])
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert text.count("```") == 2
+    assert all(line.count("|") - line.count("\\|") == 6 for line in text.splitlines() if "ATT-A-1 |" in line)
 
 
 @pytest.fixture
@@ -142,15 +144,15 @@ def files(tmp_path):
 def test_report_from_the_command_line(files, capsys):
     assert cli.main(["report", str(files / "wrong.json"), str(files / "right.json"), str(files / "right.json")]) == 0
     printed = capsys.readouterr().out
-    assert cells(section(printed, "Requirements"))[0] == ["requirement", "strength", "wrong", "right"]
+    assert [row[0] for row in cells(printed)[2:4]] == ["wrong", "right"]
     assert cli.main(["report", str(files / "wrong.json"), str(files / "right.json"), "-o", str(files / "t.md")]) == 0
     assert (files / "t.md").read_text(encoding="utf-8") == printed
 
 
 def test_a_report_inside_a_checkout_links_to_the_pages():
     text = page([("a.json", WRONG)], "../")
-    assert "[ATT-SCALE-1](../spec/attention.md#att-scale-1)" in section(text, "Requirements")
-    assert "[spec/attention.md#att-scale-1](../spec/attention.md#att-scale-1)" in section(text, "Failures")
+    assert "[ATT-SCALE-1](../spec/attention.md#att-scale-1)" in text.split("<details>")[0]
+    assert "[ATT-PREC-2](../spec/attention.md#att-prec-2)" in part(text, "Recommendations not followed")
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ def test_a_report_has_the_table_and_compares_ratios(whole):
                 entry |= {key: 2 * entry[key] for key in ("ratio", "lo", "hi")}
                 entry["median_s"] *= 100
     page = markdown.page([("a.json", record), ("b.json", slower)])
-    assert "## Throughput" in page
+    assert "<summary>Throughput</summary>" in page
     assert "### Run against run" in page
     (line,) = [line for line in page.splitlines() if line.startswith("| small-forward") and "b.json" not in line
                and "3.000 [" in line and "2.000 [" in line]  # fmt: skip

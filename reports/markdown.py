@@ -237,7 +237,7 @@ def _chapters(shown: list[Judged]) -> list[str]:
                 numbers[0] += matrix.letter_of(r) in "fo"
                 numbers[1] += 1
     rows = [(i.label, *(_failing(counted.get(i.label, {}).get(chapter)) for chapter in names)) for i in shown]
-    legend = "How many requirements were judged; behind ✗ how many of them fail, but for known deviations and recommendations."
+    legend = "How many requirements were judged; behind ✗ how many fail, but for known deviations and recommendations."
     return [*table(("implementation", *names), rows), "", legend] if names else []
 
 

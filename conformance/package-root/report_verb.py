@@ -13,7 +13,15 @@ from attnconf.spec import registry
 if TYPE_CHECKING:
     from attnconf.reports.diff.changes import Difference
 
-FORMS = {".html": "one page for a browser, which opens from disk", ".md": "Markdown"}
+FORMS = {
+    ".html": "one page for a browser, which opens from disk",
+    ".md": "Markdown",
+    ".csv": "a row for each result",
+    ".xml": "JUnit, for a CI",
+    ".svg": "a badge",
+    ".json": "a badge, for the endpoint of shields.io",
+}
+OF_DIFF = (".html", ".md")
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
@@ -49,7 +57,7 @@ def add_diff_options(verb: argparse.ArgumentParser) -> None:
 def diff(arguments: argparse.Namespace) -> int:
     """Print, or write, what changed from one file to another."""
     output: Path | None = arguments.output
-    _refuse(output, [arguments.before, arguments.after])
+    _refuse(output, [arguments.before, arguments.after], OF_DIFF)
     records = _read([arguments.before, arguments.after])
     from attnconf.reports.diff import changes, text
     from attnconf.reports.terminal import width
@@ -72,29 +80,41 @@ def _diff_page(found: "Difference") -> str:
 def report(arguments: argparse.Namespace) -> int:
     """Write or print one report."""
     output: Path | None = arguments.output
-    _refuse(output, arguments.results)
+    _refuse(output, arguments.results, tuple(FORMS))
     records = _read(arguments.results)
     if output is None:
         from attnconf.reports import markdown
 
         print(markdown.page(records), end="")
         return OK
-    if output.suffix == ".html":
-        _write(output, lambda: _html(output, records))
-    else:
+    if output.suffix == ".md":
         _write_markdown(output, records)
+    else:
+        _write(output, lambda: _content(output, records))
     print(f"written: {output}")
     return OK
 
 
-def _refuse(output: Path | None, results: Sequence[Path]) -> None:
+def _refuse(output: Path | None, results: Sequence[Path], forms: Sequence[str]) -> None:
     """Raise UsageError for an output of an unknown form, or one that is read as well."""
     if output is None:
         return
-    if output.suffix not in FORMS and not output.is_dir():
-        raise UsageError(f"-o {output}: its name must end in {' or '.join(FORMS)}")
+    if output.suffix not in forms and not output.is_dir():
+        raise UsageError(f"-o {output}: its name must end in {', '.join(forms[:-1])} or {forms[-1]}")
     if output.resolve() in {path.resolve() for path in results}:
         raise UsageError(f"-o {output} is one of the results files that are read")
+    if output.suffix == ".json" and _holds_results(output):
+        raise UsageError(f"-o {output} holds results, which a badge would overwrite")
+
+
+def _holds_results(path: Path) -> bool:
+    from attnconf.reports import record
+
+    try:
+        record.read(path)
+    except ValueError:
+        return False
+    return True
 
 
 def _write(output: Path, content: Callable[[], str]) -> None:
@@ -116,6 +136,13 @@ def _read(files: Sequence[Path]) -> merging.Named:
         return [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def _content(output: Path, records: merging.Named) -> str:
+    from attnconf.reports import badge, junit, spreadsheet
+
+    forms = {".csv": spreadsheet.sheet, ".xml": junit.suites, ".svg": badge.svg, ".json": badge.endpoint}
+    return forms[output.suffix](records) if output.suffix in forms else _html(output, records)
 
 
 def _html(output: Path, records: merging.Named) -> str:

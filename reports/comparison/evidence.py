@@ -53,7 +53,7 @@ def evidence(judged: Iterable[Judged]) -> list[Evidence]:
     """Return the evidence of all implementations in their order."""
     found, number = [], 0
     for i in judged:
-        blocks, anchors = [], {}
+        blocks, anchors = [], dict[tuple[str, str, str], str]()
         for same in failures.causes(i.record):
             number += 1
             blocks.append(_block(i, same, f"f{number}"))

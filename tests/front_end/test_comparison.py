@@ -125,4 +125,4 @@ def test_the_verb_writes_the_page_with_the_specification(tmp_path, capsys):
 def test_a_form_that_is_not_known_is_refused(tmp_path, capsys):
     (tmp_path / "a.json").write_text(json.dumps(RIGHT), encoding="utf-8")
     assert cli.main(["report", str(tmp_path / "a.json"), "-o", str(tmp_path / "r.pdf")]) == 2
-    assert "its name must end in .html or .md" in capsys.readouterr().err
+    assert "its name must end in .html, .md, .csv, .xml, .svg or .json" in capsys.readouterr().err

@@ -9,14 +9,14 @@ from attnconf.reports.comparison.visible import deeply
 from attnconf.reports.merging import Judged
 
 
-class _Texts:
-    """Texts by number."""
+class _Numbered:
+    """Things by number: each stands once, however often it is said."""
 
     def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
+        self.numbers: dict[Any, int] = {}
 
-    def number(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers))
+    def number(self, thing: Any) -> int:
+        return self.numbers.setdefault(thing, len(self.numbers))
 
 
 def payload(
@@ -25,24 +25,26 @@ def payload(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the data of a page with these columns, as plain lists.
 
-    ``results``: for each requirement, and each column with something to say, a list of results: numbers of the texts
-    of its component and lens and of what it says, its letter, and the anchor of its block, if it has one.
+    ``results``: for each requirement, and each column with something to say, a list of results: the number of what is
+    said, or that with the anchor of its block. ``said``: component and lens, the text's number, the letter.
     """
-    texts, anchors = _Texts(), {e.label: e.anchors for e in blocks}
-    results: dict[str, dict[int, list[list[Any]]]] = {}
+    texts, sayings, anchors = _Numbered(), _Numbered(), {e.label: e.anchors for e in blocks}
+    results: dict[str, dict[int, list[Any]]] = {}
     for column, i in enumerate(shown):
         for r in i.results:
-            where = f"{r['component']} ({r['lens']})"
-            anchor = anchors.get(i.label, {}).get(evidence.key(r), "")
-            said = [texts.number(where), texts.number(_said(r)), letter_of(r), *([anchor] if anchor else [])]
-            results.setdefault(r["requirement"], {}).setdefault(column, []).append(said)
+            where = texts.number(f"{r['component']} ({r['lens']})")
+            said = sayings.number((where, texts.number(_said(r)), letter_of(r)))
+            anchor = anchors.get(i.label, {}).get(evidence.key(r))
+            told = results.setdefault(r["requirement"], {}).setdefault(column, [])
+            told.append([said, anchor] if anchor else said)
     return {
         "columns": deeply([i.label for i in shown]),
         "kinds": {kind.letter: [kind.sign, kind.word] for kind in KINDS},
         "sections": [[_row(r, passages, root) for r in section.requirements] for section in sections],
         "texts": deeply(list(texts.numbers)),
+        "said": list(sayings.numbers),
         "results": results,
-    }  # fmt: skip
+    }
 
 
 def _row(r: Requirement, passages: Mapping[str, str], root: str | None) -> list[Any]:

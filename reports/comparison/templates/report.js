@@ -34,7 +34,7 @@ function sortOverview(head) {
   const down = head.getAttribute("aria-sort") === "ascending", at = head.cellIndex;
   for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
-  const value = (row) => row.cells[at].dataset.value;
+  const value = (row) => row.cells[at].dataset.value ?? row.dataset.label;
   const numbers = [...overview.tBodies[0].rows].every((row) => !isNaN(value(row)));
   const compare = (a, b) => (numbers ? value(a) - value(b) : value(a).localeCompare(value(b), undefined, { numeric: true }));
   overview.tBodies[0].append(...[...overview.tBodies[0].rows].sort((a, b) => (down ? compare(b, a) : compare(a, b))));
@@ -130,7 +130,8 @@ function show(id, n) {
   const said = $("said");
   $("dialog-title").textContent = `${id}: ${data.columns[n]}`;
   said.replaceChildren(element("p", {}, element("b", {}, `${strength}. `), sentence));
-  for (const [where, text, outcome, anchor] of (data.results[id] || {})[n] || []) {
+  for (const result of (data.results[id] || {})[n] || []) {
+    const [number, anchor] = [result].flat(), [where, text, outcome] = data.said[number];
     const kind = data.kinds[outcome], line = element("p", {}, element("span", { class: `verdict k-${outcome}` }, `${kind[0]} ${kind[1]}`), ` ${data.texts[where]}`);
     if (data.texts[text]) line.append(": ", element("span", {}, data.texts[text]));
     said.append(line);

@@ -102,8 +102,9 @@ def test_what_is_too_long_is_cut_and_says_so():
     assert visible("x" * (MOST + 7)) == "x" * MOST + " … (7 more characters in the results file)"
 
 
-def test_thirty_by_seven_hundred_is_small_and_soon_there():
-    records = [("m.json", many(30, 700))]
+@pytest.mark.parametrize(("implementations", "requirements"), [(30, 700), (200, 100)])
+def test_a_gallery_and_a_class_are_small_and_soon_there(implementations, requirements):
+    records = [("m.json", many(implementations, requirements))]
     page(records, Pages())
     start = time.process_time()
     text = page(records, Pages())

@@ -51,6 +51,8 @@ def _table(judged: Iterable[Judged], columns: int, column: Callable[[Result, Cas
 def _worst(results: Sequence[Result], columns: int, column: Callable[[Result, Case], int | None]) -> list[Share | None]:
     worst: list[Share | None] = [None] * columns
     for r in results:
+        if r["quality"] == "efficient":  # its bounds are of memory and operations
+            continue
         for case in r["cases"]:
             at = column(r, case)
             if case["error"] is None or not case["bound"] or at is None:

@@ -7,6 +7,7 @@ from typing import Any
 from attnconf.reports import merging, plots, throughput
 from attnconf.reports.comparison import accuracy, choices, evidence, matrix, overview, payload, runs
 from attnconf.reports.comparison.rendering import template
+from attnconf.reports.comparison.visible import named
 
 PARTS = {
     "conform": "Who conforms", "requirements": "Requirements", "failures": "Failures", "choices": "Choices",
@@ -64,7 +65,7 @@ def _all(texts: Any) -> list[str]:
 
 def _themed(svg: str) -> str:
     """Return a picture that takes its ink from the page, so that it is seen on light and dark."""
-    return svg[svg.index("<svg") :].replace("#000000", "currentColor").replace("#ffffff", "none")
+    return named(svg[svg.index("<svg") :]).replace("#000000", "currentColor").replace("#ffffff", "none")
 
 
 def _said(verdict: Mapping[str, Any]) -> str:

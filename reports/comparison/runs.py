@@ -56,5 +56,7 @@ def command(file: str, record: Record) -> str:
     options += ["--strict"] if suite["strict"] else []
     options += ["--thorough"] if suite.get("thorough") else []
     options += [f"--device={record['environment']['device']}"] if record["environment"]["device"] != "cpu" else []
+    options += [f"--throughput={record['throughput']['cases_of']}"] if record.get("throughput") else []
     options += [f"--results={file}"]
-    return " ".join(["attnconf run", *map(shlex.quote, options)])
+    part = "   # and -k, as only a part was judged" if suite["selected"] else ""
+    return " ".join(["attnconf run", *map(shlex.quote, options)]) + part

@@ -11,12 +11,17 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return a text with each control character, and each that turns the direction of others, named in brackets.
-
-    What is longer than MOST characters is cut, and says so. Tabs and ends of lines stay.
-    """
+    """Return a text with what is unseen named, and cut where it is longer than MOST characters, which it says."""
     if len(text) > MOST:
         text = f"{text[:MOST]} … ({len(text) - MOST} more characters in the results file)"
+    return named(text)
+
+
+def named(text: str) -> str:
+    """Return a text with each control character, and each that turns the direction of others, named in brackets.
+
+    Tabs and ends of lines stay.
+    """
     return _UNSEEN.sub(_named, text)
 
 

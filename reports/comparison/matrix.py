@@ -121,3 +121,9 @@ def by_chapter(shown: Iterable[Section]) -> dict[str, list[Section]]:
     for section in shown:
         chapters.setdefault(section.chapter, []).append(section)
     return chapters
+
+
+def kinds(shown: Iterable[Section]) -> list[Kind]:
+    """Return the kinds of cells that there are, for a legend."""
+    letters = {letter for section in shown for r in section.requirements for letter in r.letters}
+    return [kind for kind in KINDS if kind.letter in letters]

@@ -42,7 +42,7 @@ def page(records: merging.Named, pages: Pages) -> str:
         "order": overview.WORST_FIRST,
         "columns": columns,
         "chapters": matrix.by_chapter(shown),
-        "kinds": matrix.KINDS,
+        "kinds": matrix.kinds(shown),
         "evidence": blocks,
         "places": {entry.label: n for n, entry in enumerate(entries)},
         "choices": choices.choices(columns, pages.choices),

@@ -8,9 +8,9 @@ import pytest
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """Return the browser."""
+    """Return the browser. It keeps an event loop running, which tests of other modules must not find."""
     if CHROMIUM is None:
         pytest.skip("NO BROWSER: install Chromium (apt-get install chromium), or nothing here is tested")
     from playwright.sync_api import sync_playwright

@@ -11,15 +11,16 @@ COLOURS = {  # of shields, and the same in numbers: white on them can be read
     "conformant": ("green", "#1b7f3b"), "incomplete": ("orange", "#9a5b00"), "unrecognised": ("orange", "#9a5b00"),
     "nonconformant": ("red", "#b3261e"), "not-gradable": ("lightgrey", "#5f6368"),
 }  # fmt: skip
+LOUDEST_FIRST = ("nonconformant", "unrecognised", "incomplete", "not-gradable", "conformant")
 LETTER = 6.6  # pixels of a letter, about
 PADDING = 12
 
 
 def words(records: Named) -> tuple[str, str]:
-    """Return the words of the badge, and the verdict that gives it its colour: of several the worst."""
+    """Return the words of the badge, and the verdict that gives it its colour."""
     found = entries(judged(records))
     numbers = totals(found)
-    worst = list(numbers)[-1]
+    worst = next(verdict for verdict in LOUDEST_FIRST if verdict in numbers)
     if len(found) == 1:
         return worst, worst
     incomplete = ", incomplete" if any(entry.cut_short for entry in found) else ""

@@ -12,6 +12,7 @@ from attnconf import cli
 from attnconf.reports import badge, junit, spreadsheet
 
 BOTH = [("a.json", WRONG), ("b.json", RIGHT)]
+NONE = record("none", [], verdict="not-gradable")
 CUT = RIGHT | {"complete": False, "planned": 9}
 
 
@@ -76,6 +77,7 @@ def test_junit_is_xml_whatever_a_file_says():
         ([("a.json", WRONG)], "nonconformant", "red"),
         ([("a.json", CUT)], "incomplete", "orange"),
         (BOTH, "1 of 2 conformant", "red"),
+        ([*BOTH, ("c.json", NONE)], "1 of 3 conformant", "red"),
         ([("a.json", CUT), ("b.json", WRONG)], "0 of 2 conformant, incomplete", "red"),
     ],
 )

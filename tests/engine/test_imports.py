@@ -35,7 +35,7 @@ MAY = {
     "conformance/engine/catalogue": "spec reference adapters conformance",  # reads off the files what there is
     "conformance/engine/contract_texts": "spec adapters conformance",  # likewise
     "conformance/package-root": "spec reference adapters reports conformance api cli demo doctor exit_codes "
-    "explaining explaining_cases listing mutate_verb run_verb show",
+    "explaining explaining_cases listing mutate_verb report_verb run_verb show testing",
 }
 
 
@@ -62,6 +62,7 @@ WITHOUT_TORCH = [
     "attnconf.explaining",
     "attnconf.reports.terminal",
     "attnconf.reports.markdown",
+    "attnconf.reports.comparison.page",
     "attnconf.reports.notebook",
     "attnconf.reports.kill_matrix",
 ]

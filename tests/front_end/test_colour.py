@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from command_line import attnconf
-from test_report import WRONG
+from made_records import WRONG
 from test_terminal import both
 
 from attnconf.reports import colours

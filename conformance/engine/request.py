@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from torch import Tensor
 
 from attnconf.adapters.contract import Build
-from attnconf.conformance.engine.counter import Counts
+from attnconf.conformance.worker.counter import Counts
+from attnconf.conformance.worker.order import Made, Order
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
 GUESS = "a guess: nothing confirmed it"  # of an inferred binding that no textbook and no known mistake certifies
@@ -26,6 +27,15 @@ class Binding:
     open_ends: tuple[str, ...] = ()  # what of it is not judged, or has no effect: it cannot conform in full
     broken: tuple[str, ...] = ()  # arguments that do not do what their names promise, in words: it does not conform
     untried: tuple[str, ...] = ()  # options that were left at their defaults
+    text: str = ""  # the functions of an adapter, over the user's module ``theirs``
+    in_arrays: bool = False  # which is lent as one that takes and gives tensors
+
+
+class Apart(Protocol):
+    """An implementation in another process."""
+
+    def perform(self, order: Order) -> Made:
+        """Return what it makes of an order. Raises Refused."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,7 @@ class Implementation:
     version: str | None = None
     notes: tuple[str, ...] = ()  # lines of the header: how it was bound, what was declared and prescribed
     binding: Binding | None = None  # None: an adapter
+    apart: Apart | None = None  # None: it runs in this process
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""

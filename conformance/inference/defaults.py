@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import torch
 
+from attnconf.conformance.engine.boundary import blamed
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound

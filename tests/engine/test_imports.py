@@ -18,7 +18,10 @@ CHECKS = [name for name in MODULES if re.fullmatch(r"conformance/chapters/\w+/ch
 ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name not in OF_THE_REFERENCE]
 
 # The tower of conformance/: a floor imports from itself and from the floors that stand before it, and from no other.
-TOWER = ["source", "worker", "engine", "chapters", "loading", "diagnosis", "pictures", "timing", "inference", "run", "mutating"]
+TOWER = [
+    "source", "worker", "engine", "chapters", "loading", "diagnosis", "pictures", "timing", "inference", "run",
+    "mutating",
+]  # fmt: skip
 # What a folder, or a module, may import of ours. The longest entry that fits a module decides.
 MAY = {
     "spec": "spec",

@@ -47,10 +47,15 @@ def _load(typed: str, infer: Infer, prescribed: Mapping[str, str]) -> list[Imple
     points = entry_points(group="attnconf.adapters", name=name.target)
     if points and not in_working_folder(name.target):
         return _adapter(name, imported(next(iter(points)).value))
-    name, source = find(name)
+    return load_here(name, infer, prescribed)
+
+
+def load_here(name: Name, infer: Infer, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
+    """Return the implementations of a file, or of a module that is no adapter of ours. Raises LoadError."""
+    found, source = find(name)
     if isinstance(source, Unjudgeable):
-        return [replace(source, name=typed)]
-    return _of_source(name, source, infer, prescribed)
+        return [replace(source, name=name.typed)]
+    return _of_source(found, source, infer, prescribed)
 
 
 def _is_of_the_library(name: Name) -> bool:

@@ -39,7 +39,7 @@ def _watch(run: Run) -> None:
     if wanted and not coverage.available():
         run.remarks.append(coverage.MISSING)
     elif wanted:
-        run.recording = Recording([i.source for i in wanted])
+        run.recording = Recording([i.source for i in wanted if i.apart is None])
         unseen = [i.name for i in wanted if run.recording.coverage(i.source) is None and asked]
         run.remarks += [f"no blind spots of {name}: it is no .py file of your own" for name in unseen]
 

@@ -50,10 +50,14 @@ def perform(held: Held, order: Order) -> Made:
         with counting or contextlib.nullcontext():
             grads = _pull_back(out, order, {**weights, **inputs}) if order.cotangent is not None else {}
     counts = Counts(forward, counting.take() if grads else None) if counting and forward else None
-    # copies: an implementation may use its buffers again, and one reply must not become another
-    own = None if attention is None else attention.detach().clone()
+    own = None if attention is None else _copied(attention)
     trained = _trained(out) if order.mode == "plain" and order.cotangent is None else 0
-    return Made(out.detach().clone(), own, grads, touched, counts, trained)
+    return Made(_copied(out), own, {name: _copied(grad) for name, grad in grads.items()}, touched, counts, trained)
+
+
+def _copied(x: Tensor) -> Tensor:
+    """Return a copy: an implementation may use its buffers again. Contiguous, as one is that was sent."""
+    return x.detach().clone(memory_format=torch.contiguous_format)
 
 
 def _trained(out: Tensor) -> int:
@@ -156,7 +160,7 @@ def _pull_back(out: Tensor, order: Order, handed: dict[str, Tensor]) -> dict[str
     if not out.requires_grad:
         raise Refused("property", CUT)
     try:
-        return dict(zip(order.wrt, slopes([(out, order.cotangent.to(out.dtype))], wrt), strict=True))
+        return dict(zip(order.wrt, slopes([(out, order.cotangent.contiguous().to(out.dtype))], wrt), strict=True))
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -83,7 +83,7 @@ def _tensors(kinds: list[Any], body: bytearray) -> list[Tensor]:
         if begin + size > len(body):
             raise Malformed("fewer bytes than its tensors have")
         one = torch.frombuffer(body, dtype=dtype, count=count, offset=begin) if count else torch.empty(0, dtype=dtype)
-        found.append(one.reshape(shape))
+        found.append(one.reshape(shape).clone())  # in memory as any tensor's is: how it is aligned decides roundings
         begin += size + -size % APART
     if begin != len(body):
         raise Malformed("more bytes than its tensors have")

@@ -1,7 +1,7 @@
 """A process of its own for somebody's code: started, asked, and killed where it does not answer as it must.
 
-It is asked on a socket that is its alone; its standard streams lead nowhere. Exactly one reply comes to a request, within
-its time; the process is started anew for the next one after a crash, a time-out, or a reply that is none.
+It is asked on a socket that is its alone; its standard streams lead nowhere. Exactly one reply comes to a request,
+within its time; after a crash, a time-out, or a reply that is none, the process is started anew for the next one.
 """
 
 import contextlib

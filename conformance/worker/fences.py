@@ -1,4 +1,4 @@
-"""What a process sets up before it runs foreign code: nothing of the suite but what it needs, and no life of its own."""
+"""What a process sets up before it runs foreign code: it needs little of the suite, and ends with its parent."""
 
 import contextlib
 import ctypes

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
@@ -14,11 +15,14 @@ from attnconf.conformance.worker.order import Made, Order
 from attnconf.conformance.worker.refused import UNSUPPORTED, Refused
 from attnconf.conformance.worker.returned import DTYPES
 from attnconf.conformance.worker.survey import Offer, Survey, wrong_declaration
+from attnconf.conformance.worker.watching import STEPS, Recorded
 from attnconf.conformance.worker.wire import APART, Malformed
 from attnconf.conformance.worker.written import MOST
 
 REASONS = ("protocol", "dtype", "shape", "property", "raised", "exited", UNSUPPORTED)
 TEXT = 2**26  # bytes of ids, text or merges, at most
+SEEN = 2**26  # bytes of the steps of a call, at most
+FEWER = "another number of tensors than it says"
 Answer = Mapping[str, Any]
 
 
@@ -29,18 +33,21 @@ def size_of(order: Order) -> int:
     given = {**order.weights, **order.inputs}
     shapes = [order.out_shape, order.weights_shape or (), order.averaged_shape or ()]
     shapes += [tuple(given[name].shape) for name in order.wrt] if order.cotangent is not None else []
-    return sum(math.prod(shape) * torch.float64.itemsize + APART for shape in shapes)
+    return sum(math.prod(shape) * torch.float64.itemsize + APART for shape in shapes) + order.watched * SEEN
 
 
 def made_of(answer: Answer, tensors: Sequence[Tensor], order: Order) -> Made:
     """Return what came of an order. Raises Refused where the answer says so, and Malformed where it is none."""
     if "refused" in answer:
-        raise _refused(answer["refused"])
-    told = _entries(answer.get("made"), weights=bool, grads=list, changed=list, counts=dict | None, trained=int)
+        raise _refused(answer["refused"], tensors, order.watched)
+    kinds = {"weights": bool, "grads": list, "changed": list, "counts": dict | None, "trained": int, "seen": dict}
+    told = _entries(answer.get("made"), **kinds)
     grads = list(order.wrt) if order.cotangent is not None else []
     if told["grads"] != grads or told["weights"] != bool(order.weights_shape):
         _demand(False, "gradients or weights that were not asked for")
-    _demand(len(tensors) == 1 + told["weights"] + len(grads), "another number of tensors than it says")
+    own = 1 + told["weights"] + len(grads)
+    seen, tensors = _seen(told["seen"], tensors[own:], order.watched), tensors[:own]
+    _demand(len(tensors) == own, FEWER)
     given = {**order.weights, **order.inputs}
     device = next((x.device for x in (*order.inputs.values(), *order.weights.values()) if isinstance(x, Tensor)), None)
     device = device or torch.device(getattr(order.config, "device", "cpu"))
@@ -56,7 +63,16 @@ def made_of(answer: Answer, tensors: Sequence[Tensor], order: Order) -> Made:
     _demand((told["counts"] is None) or order.counted, "counts that were not asked for")
     counts = None if told["counts"] is None else _counts(told["counts"])
     _demand(not order.counted or counts is not None, "no counts")
-    return Made(out, weights, pulled, tuple(told["changed"]), counts, _number(told["trained"]))
+    return Made(out, weights, pulled, tuple(told["changed"]), counts, _number(told["trained"]), seen)
+
+
+def _seen(told: Any, tensors: Sequence[Tensor], watched: bool) -> Recorded:
+    """Return the tensors of a call's steps by name."""
+    _demand(isinstance(told, dict) and told.keys() <= (set(STEPS) if watched else set()), "steps not asked for")
+    _demand(sum(map(_number, told.values())) == len(tensors), FEWER)
+    _demand(all(x.is_floating_point() for x in tensors), "steps that are no floats")
+    left = iter(tensors)
+    return {name: list(islice(left, number)) for name, number in told.items()}
 
 
 def _demand(right: bool, what: str) -> None:
@@ -102,11 +118,12 @@ def _cost(told: Any) -> PassCost:
     return PassCost(_number(cost["peak_bytes"]), _number(cost["flops"]), operations)
 
 
-def _refused(told: Any) -> Refused:
-    said = _entries(told, reason=str, message=str, argument=str, at=str, meant=bool)
+def _refused(told: Any, tensors: Sequence[Tensor], watched: bool) -> Refused:
+    said = _entries(told, reason=str, message=str, argument=str, at=str, meant=bool, seen=dict)
     _demand(said["reason"] in REASONS, "a reason that is none")
     refused = Refused(said["reason"], words(said["message"]), words(said["argument"]))
     refused.at, refused.meant = words(said["at"]), said["meant"]
+    refused.seen = _seen(said["seen"], tensors, watched)
     return refused
 
 

@@ -29,7 +29,7 @@ def call(implementation: Implementation, request: Request) -> Reply:
         made = implementation.apart.perform(order) if implementation.apart else _here(implementation, order)
     except Refused as refused:
         raise _known(refused) from refused.__cause__
-    return Reply(made.out, made.weights, made.grads, made.changed, made.counts, made.trained)
+    return Reply(made.out, made.weights, made.grads, made.changed, made.counts, made.trained, made.seen)
 
 
 def _here(implementation: Implementation, order: Order) -> Made:
@@ -50,7 +50,7 @@ def blamed(refused: Refused) -> Failure:
     """Return the failure that checks know for a refusal."""
     details = {"argument": refused.argument} if refused.argument else {}
     failure = Failure(refused.reason, refused.message, **details)
-    failure.at, failure.meant = refused.at, refused.meant
+    failure.at, failure.meant, failure.seen = refused.at, refused.meant, refused.seen
     return failure
 
 

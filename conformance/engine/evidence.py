@@ -45,6 +45,7 @@ class Failure(Exception):
         self.reason = reason
         self.message = message
         self.at = ""  # the line of the implementation that raised: "homework.py:12", or ""
+        self.seen: dict[str, list[Tensor]] = {}  # the steps of a call that was watched
         self.meant = False  # the implementation's own code raised it, by ``raise`` or ``assert``
         self.details = details  # error, bound, source: floats and where the bound comes from
 

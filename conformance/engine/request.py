@@ -9,6 +9,7 @@ from torch import Tensor
 from attnconf.adapters.contract import Build
 from attnconf.conformance.worker.counter import Counts
 from attnconf.conformance.worker.order import Made, Order
+from attnconf.conformance.worker.watching import Recorded
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
 GUESS = "a guess: nothing confirmed it"  # of an inferred binding that no textbook and no known mistake certifies
@@ -140,6 +141,7 @@ class Request(Call):
     before: tuple[Mapping[str, Any], ...] = ()  # inputs of earlier calls of the same callable
     seed: int | None = None
     counted: bool = False  # count the call's cost; building and earlier calls do not count
+    watched: bool = False  # record the steps that can be seen from outside
 
 
 @dataclass(frozen=True)
@@ -152,3 +154,4 @@ class Reply:
     changed: tuple[str, ...]
     counts: Counts | None = None
     trained: int = 0  # elements of the largest trainable parameter that out comes from, where no gradient is asked for
+    seen: Recorded = field(default_factory=dict)  # by step, each tensor: of earlier calls, too

@@ -1,13 +1,14 @@
 """A call as it is ordered, and what came of it: plain data, so that both can be sent to another process."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
 
 from attnconf.adapters.contract import Build
 from attnconf.conformance.worker.counter import Counts
+from attnconf.conformance.worker.watching import Recorded
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Order:
     before: tuple[Mapping[str, Any], ...]
     seed: int | None
     counted: bool
+    watched: bool
 
     @property
     def same(self) -> bool:
@@ -54,3 +56,4 @@ class Made:
     changed: tuple[str, ...]
     counts: Counts | None
     trained: int
+    seen: Recorded = field(default_factory=dict)

@@ -3,6 +3,7 @@
 import contextlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from attnconf.conformance.worker.order import Held, Made, Order
 from attnconf.conformance.worker.refused import UNSUPPORTED, Refused, kind_of
 from attnconf.conformance.worker.returned import validated
 from attnconf.conformance.worker.slopes import slopes
+from attnconf.conformance.worker.watching import Watching
 
 CUT = "out carries no gradient: the graph to inputs and weights is cut"
 ONLY_COUNTED = "it raises an error only while its operations are counted, as compiled code may"
@@ -25,6 +27,17 @@ _GRAD_MODES = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}
 
 def perform(held: Held, order: Order) -> Made:
     """Return what an implementation makes of an order. Raises Refused."""
+    if not order.watched:
+        return _perform(held, order)
+    with Watching() as watching:
+        try:
+            return replace(_perform(held, order), seen=watching.recorded)
+        except Refused as refused:
+            refused.seen = watching.recorded
+            raise
+
+
+def _perform(held: Held, order: Order) -> Made:
     weights = {name: hand_over(w, order, name, "contiguous") for name, w in order.weights.items()}
     inputs = {name: hand_over(x, order, name, order.layout) for name, x in order.inputs.items()}
     before = [

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from attnconf.conformance.worker.watching import Recorded
+
 UNSUPPORTED = "unsupported"  # the reason of a refusal that is an adapter's NotImplementedError
 
 
@@ -14,6 +16,7 @@ class Refused(Exception):
         self.message = message
         self.argument = argument  # words on an argument that does not do what its name promises
         self.at = ""  # the line of the implementation that raised: "homework.py:12", or ""
+        self.seen: Recorded = {}  # the steps of a call that was watched
         self.meant = False  # the implementation's own code raised it, by ``raise`` or ``assert``
 
 

@@ -20,6 +20,7 @@ from attnconf.conformance.worker.order import Held, Made, Order
 from attnconf.conformance.worker.performing import perform
 from attnconf.conformance.worker.refused import Refused
 from attnconf.conformance.worker.survey import broken, survey
+from attnconf.conformance.worker.watching import Recorded
 
 LONGEST = 4000  # characters of words
 Answer = tuple[dict[str, Any], list[Tensor]]
@@ -62,7 +63,7 @@ class Worker:
         try:
             return getattr(self, f"do_{header['do']}")(header, tensors)
         except Refused as refused:
-            return _refusal(refused), []
+            return _refusal(refused), _steps(refused.seen)
         except BaseException as error:
             return _unmade(error), []
 
@@ -131,13 +132,22 @@ def _unmade(error: BaseException) -> dict[str, Any]:
 def _made(made: Made) -> Answer:
     counts = made.counts and dataclasses.asdict(made.counts)
     told = {"weights": made.weights is not None, "grads": list(made.grads), "changed": list(made.changed),
-            "counts": counts, "trained": made.trained}  # fmt: skip
-    return {"made": told}, [made.out, *([] if made.weights is None else [made.weights]), *made.grads.values()]
+            "counts": counts, "trained": made.trained, "seen": _counted(made.seen)}  # fmt: skip
+    own = [made.out, *([] if made.weights is None else [made.weights]), *made.grads.values()]
+    return {"made": told}, [*own, *_steps(made.seen)]
+
+
+def _counted(seen: Recorded) -> dict[str, int]:
+    return {name: len(found) for name, found in seen.items()}
+
+
+def _steps(seen: Recorded) -> list[Tensor]:
+    return [x for found in seen.values() for x in found]
 
 
 def _refusal(refused: Refused) -> dict[str, Any]:
     return {"refused": {"reason": refused.reason, "message": _cut(refused.message), "argument": _cut(refused.argument),
-                        "at": _cut(refused.at), "meant": refused.meant}}  # fmt: skip
+                        "at": _cut(refused.at), "meant": refused.meant, "seen": _counted(refused.seen)}}  # fmt: skip
 
 
 def _cut(words: str) -> str:

@@ -4,12 +4,14 @@ import contextlib
 import io
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import torch
 
 from attnconf.conformance import inference
 from attnconf.conformance.engine import child
 from attnconf.conformance.loading import isolated, resolve
+from attnconf.conformance.pictures import illustrate, smallest
 from attnconf.conformance.run.explain import explain_failures
 from attnconf.conformance.run.judging import judge_all
 from attnconf.conformance.run.plan import Settings, make_plan
@@ -25,7 +27,7 @@ def both(name: str, **settings: Any) -> Iterator[dict[str, Any]]:
             kept.append(inference.infer(*given))
         return kept[0]
 
-    with contextlib.redirect_stdout(io.StringIO()), _as_run():
+    with contextlib.redirect_stdout(io.StringIO()), _as_run(), _without_haste():
         try:
             for load in (resolve.load, isolated.load):
                 run = judge_all(make_plan(load(name, infer, settings.get("prescribed")), Settings(**settings)))
@@ -44,6 +46,16 @@ def _as_run() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def _without_haste() -> Iterator[None]:
+    """Let no picture depend on how long it takes to draw."""
+    with (
+        mock.patch.object(smallest.Deadline, "over", property(lambda deadline: False)),
+        mock.patch.object(illustrate, "process_time", lambda: 0.0),
+    ):
+        yield
 
 
 def differences(name: str, **settings: Any) -> list[str]:

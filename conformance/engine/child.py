@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 import torch
@@ -110,13 +111,13 @@ class Child:
     def _send(self, message: bytes, until: float) -> None:
         view = memoryview(message)
         while view:
-            view = view[self._patiently(until, lambda view=view: self._socket.send(view)) :]
+            view = view[self._patiently(until, partial(self._socket.send, view)) :]
 
     def _read(self, count: int, until: float) -> bytearray:
         got = bytearray(count)
         view = memoryview(got)
         while view:
-            size = self._patiently(until, lambda view=view: self._socket.recv_into(view))
+            size = self._patiently(until, partial(self._socket.recv_into, view))
             if not size:
                 raise ConnectionError
             view = view[size:]

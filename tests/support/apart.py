@@ -53,7 +53,7 @@ def _without_haste() -> Iterator[None]:
     """Let no picture depend on how long it takes to draw."""
     with (
         mock.patch.object(smallest.Deadline, "over", property(lambda deadline: False)),
-        mock.patch.object(illustrate, "process_time", lambda: 0.0),
+        mock.patch.object(illustrate, "process_time", return_value=0.0),
     ):
         yield
 

@@ -88,7 +88,7 @@ class Place:
 
     def _understood(self, answer: Mapping[str, Any], _: object) -> Known:
         if "failed" not in answer:
-            return answers.survey_of(answer)
+            return replace(answers.survey_of(answer), path=self._path)
         why, package = answers.words(answer["failed"]), answers.words(answer.get("lacks"))
         if answer.get("there") is not True:
             return LoadError(why)
@@ -96,6 +96,14 @@ class Place:
         if lacking and package != "attnconf":
             return replace(self._unjudgeable(needs(package)), lacking=True)
         return self._unjudgeable(why)
+
+    @property
+    def _path(self) -> str:
+        """The file, whatever its code says that it is: known deviations are looked for beside it."""
+        if isinstance(self.place, Path):
+            return str(self.place.absolute())
+        spec = find_spec(self.place)
+        return str(spec.origin) if spec is not None and spec.has_location else self.place
 
     def _unjudgeable(self, why: str) -> Unjudgeable:
         return Unjudgeable(str(self.place), str(self.place), why)

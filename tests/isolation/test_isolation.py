@@ -254,6 +254,11 @@ def test_the_adapter_of_the_reference_is_labelled():
     assert is_right(found)
 
 
+def test_it_cannot_pass_for_another_file(adapter):
+    one = adapter(at_import="import attnconf.adapters.torch_nn as other\n__file__ = other.__file__")
+    assert one.source.endswith("mine.py")
+
+
 def test_an_adapter_is_not_imported_in_the_process_that_judges(adapter):
     one = adapter(at_import="os.environ['SEEN_HERE'] = '1'")
     assert is_right(one)

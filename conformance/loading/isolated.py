@@ -52,13 +52,20 @@ def _load(
     if points and not in_working_folder(name.target):
         there = Place(name, next(iter(points)).value, Child(seconds))
         return there.adapter(there.survey())
+    return _elsewhere(name, infer, prescribed, seconds)
+
+
+def _elsewhere(
+    name: Name, infer: resolve.Infer, prescribed: Mapping[str, str], seconds: float
+) -> list[Implementation | Unjudgeable]:
+    """Return the implementations of a file, or of a module that is no adapter of ours. Raises LoadError."""
     found, place = located(name)
     if isinstance(place, Path):
         demand_file(place)
     there = Place(found, place, Child(seconds))
     known = there.survey()
     if isinstance(known, Unjudgeable):
-        return [replace(known, name=typed)]
+        return [replace(known, name=name.typed)]
     if isinstance(known, LoadError):
         raise known
     if found is not name and found.chosen not in known.callables:

@@ -117,6 +117,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     lingering.sessions.remove(config)
+    if config.getoption("--isolate"):
+        from attnconf.conformance.engine import child
+
+        child.end_all()
     if progress.terminal is not None:
         progress.terminal.close()
         progress.terminal = None

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import CONVENTIONS
-from attnconf.conformance.engine.boundary import call, slopes
+from attnconf.conformance.engine.boundary import call
 from attnconf.conformance.engine.evidence import Failure, GradientsNotAsked, Unsupported
 from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, offered
 from attnconf.conformance.engine.request import Call, Implementation, Reply, Request
+from attnconf.conformance.worker.slopes import slopes
 
 # What a subject lacks because of a declaration: need -> (convention, choices that exclude it).
 _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {

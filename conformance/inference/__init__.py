@@ -232,7 +232,8 @@ def _certified(outcome: Bound | Refusal) -> str | None:
 def _implementation(b: Bound, name: str, where: str, named: bool) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     mistake = b.certified if b.certified and b.certified != "reference" else ""
-    bound = Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named, b.open_ends, b.broken, b.untried)
+    bound = Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named, b.open_ends, b.broken, b.untried,
+                    b.draft.body, b.place.in_arrays)  # fmt: skip
     return Implementation(
         name,
         made.components,

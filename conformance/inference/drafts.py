@@ -26,8 +26,9 @@ from attnconf.conformance.inference.function_forms import functional, takes_toge
 from attnconf.conformance.inference.module_sizes import FLAGS, names_read
 from attnconf.conformance.inference.one_length import and_for_each_length, without_lengths
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import Draft, names
+from attnconf.conformance.inference.trial import Draft
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.worker.bodies import names
 
 Choice = Mapping[str, str]
 ONE_LENGTH = {"sinusoidal"}  # whose tables may be exactly as long as the inputs; other tables are weights

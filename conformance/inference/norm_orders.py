@@ -19,7 +19,8 @@ from attnconf.conformance.inference.layer_state import sides_of
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_units import Unit, norm_entries
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, names
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft
+from attnconf.conformance.worker.bodies import names
 
 COMPUTES = "where it is True, computes something else than layers whose norms come first and a norm behind them"
 

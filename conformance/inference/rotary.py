@@ -23,8 +23,9 @@ from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.seeking import seek
-from attnconf.conformance.inference.trial import drawn, names
+from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
+from attnconf.conformance.worker.bodies import names
 
 AT = "counted(x.shape[2], positions, x)"
 POSITIONS = (

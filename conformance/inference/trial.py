@@ -3,17 +3,12 @@
 What certifies it is equality, up to rounding, with the reference in some conventions, or with one known mistake.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from types import ModuleType
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from attnconf.adapters import generated
-from attnconf.adapters.kit.bind import bind
 from attnconf.conformance.chapters.contents import all_mutants, named, with_variants
 from attnconf.conformance.diagnosis.replay import alike
 from attnconf.conformance.engine.boundary import call
@@ -22,6 +17,7 @@ from attnconf.conformance.engine.mutant import Mutant, apply, reaches, size
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Reply, Request
 from attnconf.conformance.engine.translate import in_conventions, telling
 from attnconf.conformance.inference.probing import A_CALL, Failed, search
+from attnconf.conformance.worker.bodies import functions_of
 from attnconf.spec import registry
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
@@ -40,18 +36,9 @@ class Draft:
 
     def implementation(self, module: ModuleType, name: str = "draft") -> Implementation:
         """Return the implementation that the text defines, over the user's module."""
-        space = names(module)
-        exec(compile(self.body, INFERRED, "exec"), space)
-        components = {name: space[name] for name in (self.component, *self.also)}
+        components = functions_of(self.body, INFERRED, module, (self.component, *self.also))
         source = str(getattr(module, "__file__", None) or "")
         return Implementation(name, components, dict(self.declares), None, source, binding=Binding(INFERRED))
-
-
-def names(module: ModuleType) -> dict[str, Any]:
-    """Return what the text of an adapter may use, as the head of the written one imports it."""
-    helpers = {name: getattr(generated, name) for name in generated.__all__}
-    return {"theirs": module, "torch": torch, "nn": nn, "math": math, "bind": bind,
-            "SimpleNamespace": SimpleNamespace, **helpers}  # fmt: skip
 
 
 def reply(implementation: Implementation, request: Request) -> Reply | Failure:

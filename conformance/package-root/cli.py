@@ -159,13 +159,14 @@ def _bind(arguments: argparse.Namespace) -> int:
 
 def _is_an_adapter(what: str) -> str | None:
     """Return a message if there is nothing to bind, as the file is an adapter."""
-    from attnconf.conformance.loading import adapter, find, resolve
+    from attnconf.conformance.loading import find, resolve
+    from attnconf.conformance.worker import survey
 
     try:
         name, source = resolve.source_of(what)
     except find.LoadError:
         return None
-    is_adapter = name.chosen is None and adapter.is_adapter(source)
+    is_adapter = name.chosen is None and survey.is_adapter(source)
     return f"{what} is an adapter already: attnconf run --impl {what} judges it" if is_adapter else None
 
 

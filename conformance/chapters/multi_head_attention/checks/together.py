@@ -17,12 +17,12 @@ from attnconf.conformance.chapters.multi_head_attention.stimuli import (
     run,
     run_in_torch,
 )
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import multi_head_attention
 

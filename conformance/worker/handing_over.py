@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.engine import text_codec
-from attnconf.conformance.engine.evidence import same_values
-from attnconf.conformance.engine.request import Request
+from attnconf.conformance.worker.order import Order
+from attnconf.conformance.worker.written import same_items
 
 
 def tensors_of(*groups: Mapping[str, Any]) -> list[Tensor]:
@@ -16,7 +15,7 @@ def tensors_of(*groups: Mapping[str, Any]) -> list[Tensor]:
     return [x for group in groups for x in group.values() if isinstance(x, Tensor)]
 
 
-def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
+def hand_over(x: Any, order: Order, name: str, layout: str) -> Any:
     """Return a copy of ``x`` for the implementation to keep, in the memory layout named by ``layout``."""
     if not isinstance(x, Tensor):
         return list(x) if isinstance(x, list) else x
@@ -33,7 +32,7 @@ def hand_over(x: Any, request: Request, name: str, layout: str) -> Any:
         copy = one if torch.equal(one, x) else x.clone()
     else:
         raise ValueError(f"no layout {layout!r}")
-    wanted = name in request.wrt or request.mode == "tracked"
+    wanted = name in order.wrt or order.mode == "tracked"
     return copy.requires_grad_() if wanted and copy.is_floating_point() else copy
 
 
@@ -44,5 +43,14 @@ def changed(*groups: tuple[Mapping[str, Any], Mapping[str, Any]]) -> tuple[str, 
         for originals, copies in groups
         for name, x in originals.items()
         if (isinstance(x, Tensor) and not same_values(x, copies[name].detach()))
-        or (isinstance(x, list) and not text_codec.same_items(x, copies[name]))
+        or (isinstance(x, list) and not same_items(x, copies[name]))
     )
+
+
+def same_values(one: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and the same values, NaN where NaN is."""
+    if torch.equal(one, other):
+        return True
+    if one.shape != other.shape or not (one.is_floating_point() and other.is_floating_point()):
+        return False
+    return bool(((one == other) | (one.isnan() & other.isnan())).all())

@@ -1,4 +1,4 @@
-"""An exception of foreign code as a Failure, or as Unsupported."""
+"""An exception of foreign code as Refused."""
 
 import dis
 import re
@@ -8,24 +8,24 @@ from typing import NoReturn
 
 from attnconf.adapters import contract
 from attnconf.adapters.generated.broken_arguments import BrokenArgument
-from attnconf.conformance.engine.evidence import Failure, Unsupported
-from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.source.exception_words import deed, first_line
 from attnconf.conformance.source.reader import was_read, where
+from attnconf.conformance.worker.order import Held
+from attnconf.conformance.worker.refused import UNSUPPORTED, Refused
 
 _GENERATED = Path(contract.__file__).with_name("generated")  # what written bindings call
 
 
-def raised(error: BaseException, where: str = "", signature: str = "") -> Failure:
-    """Return the failure for an exception of foreign code; that of a binding reads as its words.
+def raised(error: BaseException, where: str = "", signature: str = "") -> Refused:
+    """Return the refusal for an exception of foreign code; that of a binding reads as its words.
 
     ``signature``: the contract's, if the exception says that foreign code does not take such a call.
     """
     if isinstance(error, BrokenArgument):
-        return Failure("raised", str(error), argument=str(error))
+        return Refused("raised", str(error), str(error))
     reason = "exited" if isinstance(error, SystemExit) else "raised"
     want = f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
-    return Failure(reason, f"{where}{deed(error)}{want if signature and isinstance(error, TypeError) else ''}")
+    return Refused(reason, f"{where}{deed(error)}{want if signature and isinstance(error, TypeError) else ''}")
 
 
 def refused_keyword(error: BaseException, signature: str) -> bool:
@@ -53,16 +53,15 @@ def meant(error: BaseException) -> bool:
     return any(one.opname == "RAISE_VARARGS" for one in here)
 
 
-def not_implemented(implementation: Implementation, error: NotImplementedError) -> NoReturn:
-    """Raise Unsupported, or Failure where somebody's own code says so, or no words are given."""
+def not_implemented(held: Held, error: NotImplementedError) -> NoReturn:
+    """Raise Refused: unsupported, or a failure where somebody's own code says so, or no words are given."""
     words = first_line(error)
     if not words:
         want = 'NotImplementedError("what is not supported, in words")'
-        raise Failure("raised", f"raised NotImplementedError without words, want {want}") from None
+        raise Refused("raised", f"raised NotImplementedError without words, want {want}") from None
     frames = list(traceback.walk_tb(error.__traceback__))
     file = frames[-1][0].f_code.co_filename if frames else ""
     # an inferred binding itself may have no way to ask for an option
-    binding = implementation.binding
-    if binding is None or file == binding.file or Path(file).parent == _GENERATED:
-        raise Unsupported(words) from None
-    raise Failure("raised", f"raised NotImplementedError: {words}") from None
+    if held.binding is None or file == held.binding or Path(file).parent == _GENERATED:
+        raise Refused(UNSUPPORTED, words) from None
+    raise Refused("raised", f"raised NotImplementedError: {words}") from None

@@ -57,6 +57,10 @@ class MultiHeadAttentionConfig:
     with ``bias`` also ``q.bias``, ``k.bias``, ``v.bias`` (W,) and ``out.bias`` (out_dim,). What declares that it has no
     ``output-projection`` is handed the identity as ``out.weight``, and leaves it alone.
     Returned attention weights have shape (B, num_heads, L, S).
+
+    What the family has besides (spec/attention_family.md) is asked only of what declares it: ``kv-heads``,
+    ``score-scale``, ``score-cap``, ``window``. With ``num_kv_heads`` K the projections of keys and values have K heads:
+    ``k.weight`` (K · head_dim, key_dim), ``v.weight`` (K · head_dim, value_dim).
     """
 
     embed_dim: int
@@ -69,6 +73,10 @@ class MultiHeadAttentionConfig:
     causal: bool = False
     dropout: float = 0.0  # probability, on the attention weights, in training only
     training: bool = False
+    num_kv_heads: int | None = None  # heads of keys and values, a divisor of num_heads; None: num_heads
+    scale: float | None = None  # None: 1/√head_dim
+    softcap: float | None = None  # c: a score s becomes c·tanh(s/c), before masks and biases
+    window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own; None: all
 
 
 @dataclass(frozen=True)
@@ -490,6 +498,7 @@ _MASKS = (
     "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "mask", "masks", "mask-arguments",
     "causality", "heads", "memory",
 )  # fmt: skip
+_FAMILY = ("kv-heads", "score-scale", "score-cap", "window")
 _NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio")
 _DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
@@ -513,8 +522,10 @@ COMPONENTS: dict[str, Component] = {
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
-        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place"),
-        offers=_IN_ATTENTION | _offers("projections input-biases output-projection output-bias free-width"),
+        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place", *_FAMILY),
+        offers=_IN_ATTENTION
+        | _offers("projections input-biases output-projection output-bias free-width")
+        | frozenset((*_FAMILY, "member")),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
@@ -632,6 +643,11 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "output-projection": ("yes", "no"),  # no: the heads side by side come out; out.weight is the identity then
     "dropout-place": ("weights", "output", "both"),  # what is dropped in training; output: of heads, or projected
+    # -- the family of attention: what is asked of those that declare it, and of no other
+    "kv-heads": ("same", "grouped"),  # grouped: any divisor of the heads, 1 as well
+    "score-scale": ("fixed", "given"),  # of multi-head attention: 1/√head_dim, or what config.scale says
+    "score-cap": ("none", "given"),  # given: config.softcap
+    "window": ("none", "given"),  # given: config.window
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))

@@ -8,6 +8,7 @@ lens cannot express it does not offer, and a requirement that needs it is not ap
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,6 +27,19 @@ class Options:
     causal: bool = False
     dropout: float = 0.0
     training: bool = False
+    softcap: float | None = None
+    window: tuple[int | None, int | None] | None = None
+
+    @property
+    def placed(self) -> bool:
+        """Whether it matters where a query stands among the keys."""
+        return self.causal or self.window is not None
+
+    def in_heads(self, parts: int = 1) -> dict[str, Any]:
+        """Return the entries for multi-head attention whose queries are √parts times as long as they should be."""
+        scale = None if self.scale is None else self.scale / math.sqrt(parts)
+        return {"dropout": self.dropout, "training": self.training, "scale": scale, "softcap": self.softcap,
+                "window": self.window}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,7 +78,7 @@ def place_heads(
     B, H, L, E = q.shape
     width = H * E
     config = MultiHeadAttentionConfig(
-        width, H, E, width, width, width, True, options.causal, options.dropout, options.training
+        width, H, E, width, width, width, True, options.causal, **options.in_heads()
     )
     weights = {}
     for name in ("q", "k", "v", "out"):
@@ -86,14 +100,14 @@ def place_self(
 ) -> Call:
     """Place q, k and v in multi-head self-attention: a token carries its query, key and value side by side, 3·E a head.
 
-    Unless causality itself is asked for, every query gets a sequence of its own, in which it is the last token:
+    Unless causality or a window is asked for, every query gets a sequence of its own, in which it is the last token:
     the last row sees every key, in an always-causal component too.
     """
     if _shared(extra, options, declares):
         return _samples_apart(place_self, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     S = k.shape[2]
-    in_row = not options.causal
+    in_row = not options.placed
     if in_row:  # (B·L, H, S, E), sample-major
         q = q.transpose(1, 2).reshape(B * L, H, 1, E).expand(-1, -1, S, -1)
         k, v = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
@@ -102,7 +116,7 @@ def place_self(
     causal = options.causal or declares.get("causality") == "always"
     width = 3 * H * E
     config = MultiHeadAttentionConfig(
-        width, H, 3 * E, width, width, width, False, causal, options.dropout, options.training
+        width, H, 3 * E, width, width, width, False, causal, **options.in_heads(3)
     )
     weights = {f"{name}.weight": _pick(i, H, E, q) for i, name in enumerate(("q", "k", "v"))}
     weights["out.weight"] = torch.eye(width, dtype=q.dtype, device=q.device)
@@ -168,7 +182,7 @@ def place_memory(
     B, H, L, E = q.shape
     S, width = k.shape[2], 2 * H * E
     config = MultiHeadAttentionConfig(
-        width, H, 2 * E, width, width, width, False, options.causal, options.dropout, options.training
+        width, H, 2 * E, width, width, width, False, options.causal, **options.in_heads(2)
     )
     parts = {"q": 0, "k": 0, "v": 1}
     weights = {f"{name}.weight": _pick(part, H, E, q, 2, turned=name == "q") for name, part in parts.items()}

@@ -45,6 +45,9 @@ _LACKING_TOO: dict[str, tuple[str, tuple[str, ...]]] = {
     "words": ("word-end", ("none",))
 }  # likewise, for another reason
 
+# What a subject offers only where it declares another choice than the first of the convention of that name.
+_DECLARED = frozenset({"kv-heads", "score-scale", "score-cap", "window"})
+
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).
 _STYLE = (
     ("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"),
@@ -79,6 +82,10 @@ class Subject:
 
     def offers(self, what: str) -> bool:
         """Return whether the component offers ``what`` (a word of a requirement's ``needs:``) through its lens."""
+        if what == "member":
+            return any(self.offers(part) for part in _DECLARED)
+        if what in _DECLARED and self.choice(what) == CONVENTIONS[what][0]:
+            return False
         lacking = (_LACKING.get(what, ("", ())), _LACKING_TOO.get(what, ("", ())))
         return what in self.offered and all(
             self.declares.get(convention) not in choices for convention, choices in lacking
@@ -124,7 +131,8 @@ class Subject:
 
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, causal: bool = False,
-        dropout: float = 0.0, training: bool = False, need_weights: bool = False, cotangent: Tensor | None = None,
+        dropout: float = 0.0, training: bool = False, softcap: float | None = None,
+        window: tuple[int | None, int | None] | None = None, need_weights: bool = False, cotangent: Tensor | None = None,
         wrt: str = "qkv", before: tuple[tuple[Tensor, Tensor, Tensor], ...] = (), **extra: Any,
     ) -> Reply:  # fmt: skip
         """Return attention on q, k and v as the component computes it.
@@ -140,9 +148,9 @@ class Subject:
         """
         if cotangent is not None and not self.gradients:
             reply = self.attend(q, k, v, scale=scale, causal=causal, dropout=dropout, training=training,
-                                need_weights=need_weights, before=before, **extra)  # fmt: skip
+                                softcap=softcap, window=window, need_weights=need_weights, before=before, **extra)  # fmt: skip
             return replace(reply, grads=NotAsked())
-        options = Options(scale, causal, dropout, training)
+        options = Options(scale, causal, dropout, training, softcap, window)
         given = {name: extra.pop(name) for name in OPTIONAL_INPUTS if extra.get(name) is not None}
         leaves = {"q": q, "k": k, "v": v, **given}
         if cotangent is not None:

@@ -60,7 +60,11 @@ class MultiHeadAttentionConfig:
 
     What the family has besides (spec/attention_family.md) is asked only of what declares it: ``kv-heads``,
     ``score-scale``, ``score-cap``, ``window``. With ``num_kv_heads`` K the projections of keys and values have K heads:
-    ``k.weight`` (K · head_dim, key_dim), ``v.weight`` (K · head_dim, value_dim).
+    ``k.weight`` (K · head_dim, key_dim), ``v.weight`` (K · head_dim, value_dim). The entries from ``positions`` on are
+    what is declared as ``positions-inside``, ``qk-norm``, ``qk-norm-over``, ``qk-norm-place``, ``sinks`` and
+    ``output-gate``: an implementation is asked for no other. Their weights: ``q_norm.weight`` and ``k_norm.weight``,
+    (head_dim,) or of the whole width, and of a layer norm the biases beside them; ``relative.weight`` (32, num_heads);
+    ``sinks`` (num_heads,); ``gate.weight``, (W, embed_dim) or (num_heads, embed_dim).
     """
 
     embed_dim: int
@@ -77,6 +81,14 @@ class MultiHeadAttentionConfig:
     scale: float | None = None  # None: 1/√head_dim
     softcap: float | None = None  # c: a score s becomes c·tanh(s/c), before masks and biases
     window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own; None: all
+    positions: str = "none"  # inside: none, rotary, alibi, relative-bias
+    base: float = 10000.0  # of a rotation
+    qk_norm: str = "none"  # none, rms, layer
+    qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
+    qk_norm_place: str = "before"  # the rotation, or after it
+    eps: float = 1e-6  # of these norms
+    sinks: str = "none"  # none, learned, add-one
+    gate: str = "none"  # none, features, heads
 
 
 @dataclass(frozen=True)
@@ -499,6 +511,16 @@ _MASKS = (
     "causality", "heads", "memory",
 )  # fmt: skip
 _FAMILY = ("kv-heads", "score-scale", "score-cap", "window")
+_INSIDE = (
+    "positions-inside",
+    "rope-pairing",
+    "alibi-slopes",
+    "qk-norm",
+    "qk-norm-over",
+    "qk-norm-place",
+    "sinks",
+    "output-gate",
+)
 _NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio")
 _DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
@@ -522,10 +544,11 @@ COMPONENTS: dict[str, Component] = {
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
-        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place", *_FAMILY),
+        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place", *_FAMILY, *_INSIDE),
         offers=_IN_ATTENTION
         | _offers("projections input-biases output-projection output-bias free-width")
-        | frozenset((*_FAMILY, "member")),
+        | _offers("member plain rotary-inside alibi-inside relative-inside qk-norm learned-sinks sinks output-gate")
+        | frozenset(_FAMILY),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
@@ -648,6 +671,13 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "score-scale": ("fixed", "given"),  # of multi-head attention: 1/√head_dim, or what config.scale says
     "score-cap": ("none", "given"),  # given: config.softcap
     "window": ("none", "given"),  # given: config.window
+    # what a member of the family always has
+    "positions-inside": ("none", "rotary", "alibi", "relative-bias", "any"),  # any, here and below: as config says
+    "qk-norm": ("none", "rms", "layer", "any"),  # of queries and keys, each with weights of its own
+    "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together
+    "qk-norm-place": ("before", "after", "any"),  # the rotation
+    "sinks": ("none", "learned", "add-one", "any"),  # a logit beside the scores, for each head; 0
+    "output-gate": ("none", "features", "heads", "any"),  # what the merged heads are multiplied by, made of the query
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))

@@ -1,5 +1,7 @@
 """The reference itself, as an implementation under test."""
 
+from dataclasses import fields
+
 from attnconf.reference.alibi import alibi_attention as attend_with_alibi
 from attnconf.reference.alibi import bias as alibi_bias
 from attnconf.reference.attention import attend
@@ -41,6 +43,12 @@ declares = {
     "score-scale": "given",
     "score-cap": "given",
     "window": "given",
+    "positions-inside": "any",
+    "qk-norm": "any",
+    "qk-norm-over": "any",
+    "qk-norm-place": "any",
+    "sinks": "any",
+    "output-gate": "any",
     "sinusoidal-output": "add",
     "sinusoidal-layout": "interleaved",
     "sinusoidal-frequencies": "paper",
@@ -111,7 +119,8 @@ def run_member(config, weights, query, key, value, mask, bias, need_weights):
 
 def member_of(config):
     """Return which member of the family a configuration asks for."""
-    return Member(config.num_kv_heads, config.scale, config.softcap, config.window)
+    entries = {f.name: getattr(config, f.name) for f in fields(Member) if f.name != "both_ways"}
+    return Member(**entries, both_ways=not config.causal or config.positions != "relative-bias")
 
 
 def attention(config, weights):

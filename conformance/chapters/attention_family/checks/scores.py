@@ -33,7 +33,9 @@ def scores_are_bent_by_the_hyperbolic_tangent(subject: Subject, case: Case) -> E
     for cap in CAPS:
         bent = cap * torch.tanh(scores / cap)
         got = log_odds(read_weights(subject, case.q, case.k, softcap=cap))
-        yield close(got, bent[..., 1:] - bent[..., :1], f"log odds of the weights with softcap {cap}, against c·tanh(s/c),")
+        yield close(
+            got, bent[..., 1:] - bent[..., :1], f"log odds of the weights with softcap {cap}, against c·tanh(s/c),"
+        )
 
 
 @requirement("FAM-CAP-2", of_attention.SMALL)

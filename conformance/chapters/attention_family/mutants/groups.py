@@ -34,7 +34,7 @@ tiled_values = Mutant(
 
 
 def first_for_all(x, num_heads):
-    return x[:, :1].expand(-1, num_heads, -1, -1)
+    return x if x.shape[1] == num_heads else x[:, :1].expand(-1, num_heads, -1, -1)
 
 
 first_keys_for_all = Mutant(
@@ -56,7 +56,7 @@ first_values_for_all = Mutant(
 
 
 def reversed_groups(x, num_heads):
-    return x.flip(1).repeat_interleave(num_heads // x.shape[1], dim=1)
+    return x if x.shape[1] == num_heads else x.flip(1).repeat_interleave(num_heads // x.shape[1], dim=1)
 
 
 groups_reversed = Mutant(

@@ -88,25 +88,12 @@ cap_clamps = Mutant(
 )
 
 
-def capped_last(hidden_first):
-    """Return family_attention that caps what has its bias, and its mask too where that comes first."""
+def capped_behind_the_mask(scores, softcap, biases, seen):
+    return family.cap(family.prepare(scores, None, biases, seen), softcap)
 
-    def run(query, key, value, weights, num_heads, member, mask=None, bias=None, dropout=0.0):
-        f = family
-        kv_heads = num_heads if member.kv_heads is None else member.kv_heads
-        q = f.split_heads(f.project_query(query, weights), num_heads)
-        k = f.share_keys(f.split_heads(f.project_key(key, weights), kv_heads), num_heads)
-        v = f.share_values(f.split_heads(f.project_value(value, weights), kv_heads), num_heads)
-        near = f.within(query.shape[1], key.shape[1], member.window)
-        seen = f.intersect(mask, near if near is None else near.to(query.device))
-        k, v = f.blank(k, seen), f.blank(v, seen)
-        scores = f.score(q, k, f.default_scale(q) if member.scale is None else member.scale)
-        scores = f.add_bias(scores, bias)
-        scores = f.cap(f.hide(scores, seen), member.softcap) if hidden_first else f.hide(f.cap(scores, member.softcap), seen)
-        attention = f.drop(f.weigh(scores), dropout)
-        return f.project_out(f.merge_heads(f.mix(attention, v)), weights), attention
 
-    return run
+def capped_behind_the_bias(scores, softcap, biases, seen):
+    return family.hide(family.cap(family.prepare(scores, None, biases, None), softcap), seen)
 
 
 cap_after_mask = Mutant(
@@ -114,7 +101,7 @@ cap_after_mask = Mutant(
     story="scores are capped behind the mask: a hidden key has the score -c, and some weight",
     breaks={"FAM-CAP-2", "FAM-CAP-3"},
     hint="cap first, then mask",
-    replace={family.family_attention: capped_last(hidden_first=True)},
+    replace={family.prepare: capped_behind_the_mask},
 )
 
 cap_after_bias = Mutant(
@@ -122,22 +109,19 @@ cap_after_bias = Mutant(
     story="a bias is added before the cap, which bends it",
     breaks={"FAM-CAP-3"},
     hint="cap the scores, then add biases and masks",
-    replace={family.family_attention: capped_last(hidden_first=False)},
+    replace={family.prepare: capped_behind_the_bias},
 )
 
 
 def weights_capped(query, key, value, weights, num_heads, member, mask=None, bias=None, dropout=0.0):
-    f = family
-    kv_heads = num_heads if member.kv_heads is None else member.kv_heads
-    q = f.split_heads(f.project_query(query, weights), num_heads)
-    k = f.share_keys(f.split_heads(f.project_key(key, weights), kv_heads), num_heads)
-    v = f.share_values(f.split_heads(f.project_value(value, weights), kv_heads), num_heads)
-    near = f.within(query.shape[1], key.shape[1], member.window)
-    seen = f.intersect(mask, near if near is None else near.to(query.device))
-    k, v = f.blank(k, seen), f.blank(v, seen)
-    scores = f.score(q, k, f.default_scale(q) if member.scale is None else member.scale)
-    attention = f.drop(f.cap(f.weigh(f.hide(f.add_bias(scores, bias), seen)), member.softcap), dropout)
-    return f.project_out(f.merge_heads(f.mix(attention, v)), weights), attention
+    bare = replaced(member, softcap=None)
+    out, attention = family.family_attention(query, key, value, weights, num_heads, bare, mask, bias, dropout)
+    if member.softcap is None:
+        return out, attention
+    kept = num_heads if member.num_kv_heads is None else member.num_kv_heads
+    v = family.share_values(family.split_heads(family.project_value(value, weights), kept), num_heads)
+    attention = family.cap(attention, member.softcap)
+    return family.project_out(family.merge_heads(family.mix(attention, v)), weights), attention
 
 
 cap_on_weights = Mutant(

@@ -27,7 +27,7 @@ BUCKETS = 32
 FAR = 60.0  # e^-60 beside 1 is nothing
 
 
-def entries(declares: Mapping[str, str]) -> dict[str, str]:
+def entries(declares: Mapping[str, str]) -> dict[str, Any]:
     """Return the entries of a configuration that say what a member has: what it always has, if not told otherwise."""
     return {entry: _had(declares, name) for name, entry in ENTRIES.items()}
 
@@ -94,7 +94,7 @@ def _as_it_is(x: Tensor) -> Tensor:
 
 
 def _wide(x: Tensor, feature: Tensor, pairs: int) -> Tensor:
-    """Return (B, H, T, 2·pairs): the data, one feature that meets its like, and room for two pairs that meet nothing."""
+    """Return (B, H, T, 2·pairs): data, one feature that meets its like, and room for two pairs that meet none."""
     room = x.new_zeros(*x.shape[:-1], 2 * pairs - x.shape[-1] - x.shape[-1] % 2 - 1)
     even = x.new_zeros(*x.shape[:-1], x.shape[-1] % 2)
     return torch.cat([x, even, feature.to(x), room], dim=-1)
@@ -124,7 +124,7 @@ def _turned_back(x: Tensor) -> Tensor:
 
 
 def _of_one_length(x: Tensor, at: int, kind: str) -> tuple[Tensor, float]:
-    """Return x with two features at ``at`` such that all rows are as long, and of mean 0 for a layer norm; the square."""
+    """Return x with two features at ``at`` such that all rows are as long, of mean 0 for a layer norm; the square."""
     square, total = x.square().sum(-1), x.sum(-1)
     whole = float(2 * square.detach().max() + total.detach().square().max()) + 1.0
     rest = whole - square
@@ -188,7 +188,7 @@ def in_heads(
 def in_tokens(
     q: Tensor, k: Tensor, v: Tensor, causal: bool, options: Mapping[str, Any], declares: Mapping[str, str]
 ) -> Made:
-    """Return the same of self-attention: a token carries queries, keys and values as heads, of which a third is used."""
+    """Return the same of self-attention: a token carries queries, keys and values as heads; a third of them is used."""
     H, E = q.shape[1], q.shape[-1]
     heads = 3 * H
     made = undone(q, k, options["scale"], declares, heads - H)

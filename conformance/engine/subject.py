@@ -1,7 +1,7 @@
 """A subject: one component of one implementation, seen through one lens. Checks talk to nothing else."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, NoReturn
 
 import torch
@@ -147,9 +147,7 @@ class Subject:
                 raise Unsupported(f"{convention} {asked}: it is declared to be {declared}")
 
     def attend(
-        self, q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, causal: bool = False,
-        dropout: float = 0.0, training: bool = False, softcap: float | None = None,
-        window: tuple[int | None, int | None] | None = None, inside: Mapping[str, str] | None = None, need_weights: bool = False, cotangent: Tensor | None = None,
+        self, q: Tensor, k: Tensor, v: Tensor, *, need_weights: bool = False, cotangent: Tensor | None = None,
         wrt: str = "qkv", before: tuple[tuple[Tensor, Tensor, Tensor], ...] = (), **extra: Any,
     ) -> Reply:  # fmt: skip
         """Return attention on q, k and v as the component computes it.
@@ -160,15 +158,14 @@ class Subject:
             Reply.out  (B, H, L, F)    Reply.weights  (B, H, L, S), with ``need_weights``
             Reply.grads  of <cotangent, out>, under "q", "k", "v" (those named in ``wrt``) and "attn_bias"
 
-        ``inside``: choices that a member of the family is to have, where it declares "any".
-        ``before``: triples for earlier calls of the same callable. Further keywords (mode, layout, seed) as in Request.
+        ``before``: triples for earlier calls of the same callable. Further keywords are those of Options (scale, causal,
+        dropout, …), masks (key_mask, …) and those of Request (mode, layout, seed).
         Raises Failure or Unsupported.
         """
         if cotangent is not None and not self.gradients:
-            reply = self.attend(q, k, v, scale=scale, causal=causal, dropout=dropout, training=training,
-                                softcap=softcap, window=window, inside=inside, need_weights=need_weights, before=before, **extra)  # fmt: skip
+            reply = self.attend(q, k, v, need_weights=need_weights, before=before, **extra)
             return replace(reply, grads=NotAsked())
-        options = Options(scale, causal, dropout, training, softcap, window, inside or {})
+        options = Options(**{f.name: extra.pop(f.name) for f in fields(Options) if f.name in extra})
         given = {name: extra.pop(name) for name in OPTIONAL_INPUTS if extra.get(name) is not None}
         leaves = {"q": q, "k": k, "v": v, **given}
         if cotangent is not None:

@@ -23,8 +23,8 @@ SHAPE = Shape(
 
 # H is K·G: neither K nor G is 1 in the first, so that shared heads side by side are not those in turn
 GROUPED = (
-    SHAPE.case("grouped-1", B=2, K=2, G=3, L=4, E=6, S=7),
-    SHAPE.case("grouped-2", B=3, K=3, G=2, L=5, E=4, S=6),
+    SHAPE.case("grouped-1", B=5, K=2, G=3, L=4, E=8, S=7),
+    SHAPE.case("grouped-2", B=8, K=3, G=2, L=5, E=4, S=7),
 )
 ONE_SHARED = (SHAPE.case("one-shared-1", B=2, K=1, G=4, L=5, E=3, S=6),)
 GROUPED_ONCE = GROUPED[:1]

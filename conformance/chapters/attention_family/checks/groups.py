@@ -1,6 +1,7 @@
 """Checks of the chapter spec/attention_family.md: heads of keys and values that several heads of queries share."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from attnconf.conformance.chapters.attention_family import stimuli
 from attnconf.conformance.chapters.attention_family.stimuli import alike, grouped, repeated, summed
@@ -32,7 +33,7 @@ def neighbouring_heads_share_their_values(subject: Subject, case: Case) -> Evide
 def gradients_of_shared_heads_add_up(subject: Subject, case: Case) -> Evidence:
     layer = grouped(subject, case)
     names = tuple(name for name in layer.weights if name[0] in "kv" and name != "k.bias")
-    asked = {"cotangent": case.draw("cotangent", case.B, case.L, case.embed), "wrt": names}
+    asked: dict[str, Any] = {"cotangent": case.draw("cotangent", case.B, case.L, case.embed), "wrt": names}
     own, apart = run(subject, layer, **asked).grads, run(subject, repeated(layer), **asked).grads
     for name in names:
         want = summed(apart[name], case.K, case.G)

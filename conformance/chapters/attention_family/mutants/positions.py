@@ -26,73 +26,107 @@ def placing(change):
     return placed
 
 
-def rotation(id, story, hint, change, variants=(), breaks=frozenset({"FAM-ROTARY-1"})):
-    replaced = [{family.normalize_and_place: placing(one)} for one in (change, *variants)]
-    return Mutant(id, story=story, breaks=breaks, hint=hint, replace=replaced[0], variants=replaced[1:])
-
-
-keys_not_turned = rotation(
+keys_not_turned = Mutant(
     "FAM-keys-not-turned",
-    "queries are turned by their positions, and keys are not, or the other way round",
-    "turn both: q·k depends on the difference of their positions only then",
-    lambda x, name, member: x if name == "k_norm" else turned(x, member.base),
-    [lambda x, name, member: x if name == "q_norm" else turned(x, member.base)],
+    story="queries are turned by their positions, and keys are not, or the other way round",
+    breaks={"FAM-ROTARY-1"},
+    hint="turn both: q·k depends on the difference of their positions only then",
+    replace={
+        family.normalize_and_place: placing(lambda x, name, member: x if name == "k_norm" else turned(x, member.base))
+    },
+    variants=[
+        {family.normalize_and_place: placing(lambda x, name, member: x if name == "q_norm" else turned(x, member.base))}
+    ],
 )
 
-rotation_ignored = rotation(
+rotation_ignored = Mutant(
     "FAM-rotation-ignored",
-    "nothing is turned: attention knows no positions",
-    "q, k = rotary(q), rotary(k) before the scores",
-    lambda x, name, member: x,
+    story="nothing is turned: attention knows no positions",
+    breaks={"FAM-ROTARY-1"},
+    hint="q, k = rotary(q), rotary(k) before the scores",
+    replace={family.normalize_and_place: placing(lambda x, name, member: x)},
 )
 
-keys_turned_back = rotation(
+
+def backwards_in_keys(x, name, member):
+    return turned(x, member.base, -torch.arange(x.shape[-2]) if name == "k_norm" else None)
+
+
+keys_turned_back = Mutant(
     "FAM-keys-turned-back",
-    "queries and keys are turned in opposite directions",
-    "one direction for both: scores depend on the sum of positions otherwise",
-    lambda x, name, member: turned(x, member.base, -torch.arange(x.shape[-2]) if name == "k_norm" else None),
+    story="queries and keys are turned in opposite directions",
+    breaks={"FAM-ROTARY-1"},
+    hint="one direction for both: scores depend on the sum of positions otherwise",
+    replace={family.normalize_and_place: placing(backwards_in_keys)},
 )
 
-keys_one_later = rotation(
+
+def later_in_keys(x, name, member):
+    return turned(x, member.base, torch.arange(x.shape[-2]) + (name == "k_norm"))
+
+
+keys_one_later = Mutant(
     "FAM-keys-one-later",
-    "the positions of keys begin at 1, those of queries at 0",
-    "count both from the same place",
-    lambda x, name, member: turned(x, member.base, torch.arange(x.shape[-2]) + (name == "k_norm")),
+    story="the positions of keys begin at 1, those of queries at 0",
+    breaks={"FAM-ROTARY-1"},
+    hint="count both from the same place",
+    replace={family.normalize_and_place: placing(later_in_keys)},
 )
 
 
-pairings_mixed = rotation(
+def halves_in_keys(x, name, member):
+    if name == "q_norm":
+        return turned(x, member.base)
+    neighbours = torch.stack(x.chunk(2, -1), -1).flatten(-2)  # x_i beside x_i+D/2
+    return rotary.to_half(turned(neighbours, member.base))
+
+
+pairings_mixed = Mutant(
     "FAM-pairings-mixed",
-    "queries pair neighbours and keys pair halves",
-    "one pairing for both",
-    lambda x, name, member: (
-        turned(torch.stack(x.chunk(2, -1), -1).flatten(-2), member.base).unflatten(-1, (-1, 2)).mT.flatten(-2)
-        if name == "k_norm" else turned(x, member.base)
-    ),
+    story="queries pair neighbours and keys pair halves",
     breaks={"FAM-ROTARY-2"},
-)  # fmt: skip
+    hint="one pairing for both",
+    replace={family.normalize_and_place: placing(halves_in_keys)},
+)
 
-turned_twice = rotation(
+
+def twice_in_keys(x, name, member):
+    once = turned(x, member.base)
+    return turned(once, member.base) if name == "k_norm" else once
+
+
+turned_twice = Mutant(
     "FAM-turned-twice",
-    "keys are turned twice, as where a cache keeps turned keys and turns them again",
-    "turn keys once, before they are kept",
-    lambda x, name, member: turned(turned(x, member.base), member.base) if name == "k_norm" else turned(x, member.base),
+    story="keys are turned twice, as where a cache keeps turned keys and turns them again",
+    breaks={"FAM-ROTARY-1"},
+    hint="turn keys once, before they are kept",
+    replace={family.normalize_and_place: placing(twice_in_keys)},
 )
 
-turned_by_head = rotation(
+turned_by_head = Mutant(
     "FAM-turned-by-head",
-    "the angle grows with the number of the head, not with the position: the axes are exchanged",
-    "turn along the axis of tokens: x is (B, H, L, D) where it is turned",
-    lambda x, name, member: turned(x.transpose(1, 2), member.base).transpose(1, 2),
+    story="the angle grows with the number of the head, not with the position: the axes are exchanged",
+    breaks={"FAM-ROTARY-1"},
+    hint="turn along the axis of tokens: x is (B, H, L, D) where it is turned",
+    replace={
+        family.normalize_and_place: placing(
+            lambda x, name, member: turned(x.transpose(1, 2), member.base).transpose(1, 2)
+        )
+    },
 )
 
-half_turned = rotation(
+
+def of_twice_the_width(x, name, member):
+    omega = rotary.frequencies(2 * x.shape[-1], member.base)[: x.shape[-1] // 2]
+    return turned(x, member.base, omega=omega)
+
+
+frequencies_of_width = Mutant(
     "FAM-frequencies-of-width",
-    "the frequencies fall as for a width of twice the head's: only their first half is used",
-    "frequencies for D, the width of one head",
-    lambda x, name, member: turned(
-        x, member.base, omega=rotary.frequencies(2 * x.shape[-1], member.base)[: x.shape[-1] // 2]
-    ),
+    story="the frequencies fall as for a width of twice the head's: only their first half is used",
+    breaks={"FAM-ROTARY-1"},
+    hint="frequencies for D, the width of one head",
+    replace={family.normalize_and_place: placing(of_twice_the_width)},
 )
 
 

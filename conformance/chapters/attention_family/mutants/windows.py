@@ -99,8 +99,7 @@ def in_blocks(queries, keys, window):
     if window is None:
         return None
     size = sum(side or 0 for side in window) + 1
-    blocks = torch.arange(queries)[:, None] // size == torch.arange(keys)[None, :] // size
-    return blocks
+    return torch.arange(queries)[:, None] // size == torch.arange(keys)[None, :] // size
 
 
 window_in_blocks = Mutant(

@@ -500,6 +500,7 @@ _LAYER = "x, *, key_mask=None, attn_mask=None"
 _DECODER = "x, memory, *, key_mask=None, memory_mask=None"
 _MODEL = "source, target, *, source_mask=None, target_mask=None"
 _IN_ATTENTION = _offers(
+    "free-length no-added-score no-slope "
     "cross mask key-mask bias weights dropout dropped-weights causal several-heads head-masks value-width"
 )
 _IN_LAYERS = _offers(  # the hidden width is as free as that of values

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnconf.reference import alibi, relative_bias
-from attnconf.reference.attention import default_scale, drop, mix, score, weigh
+from attnconf.reference.attention import default_scale, drop, mix, refuse_misfits, score, weigh
 from attnconf.reference.layer_norm import layer_norm
 from attnconf.reference.masks import add_bias, blank, hide, intersect
 from attnconf.reference.multi_head_attention import (
@@ -284,6 +284,7 @@ def family_attention(
     q = normalize_and_place(q, weights, "q_norm", member)  # (B, H, L, D)
     k = share_keys(normalize_and_place(k, weights, "k_norm", member), num_heads)  # (B, H, S, D)
     v = share_values(split_heads(project_value(value, weights), kv_heads), num_heads)  # (B, H, S, D)
+    refuse_misfits(q, k, v)
     L, S = query.shape[1], key.shape[1]
     seen = intersect(mask, on(query, within(L, S, member.window)))  # (..., L, S)
     k, v = blank(k, seen), blank(v, seen)

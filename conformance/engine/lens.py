@@ -126,7 +126,7 @@ def place_self(
 
     if is_member(declares):
         config, weights, inputs, read_heads = in_tokens(q, k, v, causal, options.in_heads(), declares)
-        n = len(inputs["query"])
+        n, extra = len(inputs["query"]), {name: _for_idle(x, 2 * H) for name, x in extra.items()}
         return Call(
             "multi_head_attention", config, weights, {**inputs, **extra}, (n, S, config.out_dim),
             (n, config.num_heads, S, S), read=lambda out: rows(read_heads(out)),
@@ -147,6 +147,13 @@ def place_self(
         "multi_head_attention", config, weights, inputs, (n, S, width), (n, H, S, S),
         read=read, read_weights=rows,
     )  # fmt: skip
+
+
+def _for_idle(x: Tensor, idle: int) -> Tensor:
+    """Return a mask or bias that differs between heads, (B, H, L, S), with more heads, each as the first."""
+    if x.ndim < 4 or x.shape[1] == 1:
+        return x
+    return torch.cat([x, x[:, :1].expand(-1, idle, -1, -1)], dim=1)
 
 
 def _shared(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> str | None:

@@ -108,7 +108,7 @@ def _added(q: Tensor, k: Tensor, t: float, kind: Mapping[str, str], heads: int) 
         slopes = geometric(heads) if kind["slopes"] == "geometric" else published(heads)
         found = -slopes[: q.shape[1], None] * torch.arange(S, dtype=torch.float64)
     if kind["sinks"] == "add-one":
-        largest = float(q.detach().norm(dim=-1).max() * k.detach().norm(dim=-1).max()) * t
+        largest = _largest(q.norm(dim=-1)) * _largest(k.norm(dim=-1)) * t
         found = found - found.min() + FAR + largest
     return found
 
@@ -126,7 +126,7 @@ def _turned_back(x: Tensor) -> Tensor:
 def _of_one_length(x: Tensor, at: int, kind: str) -> tuple[Tensor, float]:
     """Return x with two features at ``at`` such that all rows are as long, of mean 0 for a layer norm; the square."""
     square, total = x.square().sum(-1), x.sum(-1)
-    whole = float(2 * square.detach().max() + total.detach().square().max()) + 1.0
+    whole = 2 * _largest(square) + _largest(total.square()) + 1.0
     rest = whole - square
     if kind == "rms":
         pair = torch.stack([rest.sqrt(), torch.zeros_like(rest)], dim=-1)
@@ -135,6 +135,11 @@ def _of_one_length(x: Tensor, at: int, kind: str) -> tuple[Tensor, float]:
         pair = torch.stack([-total / 2 + apart, -total / 2 - apart], dim=-1)
     end = x[..., at + 2 :] if at + 2 else x[..., :0]
     return torch.cat([x[..., :at], pair, end], dim=-1), whole
+
+
+def _largest(x: Tensor) -> float:
+    """Return the largest of the finite numbers, at least 0."""
+    return float(x.detach().nan_to_num(0.0, 0.0, 0.0).clamp_min(0).max()) if x.numel() else 0.0
 
 
 def _halves(x: Tensor) -> Tensor:

@@ -56,6 +56,9 @@ _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "relative-inside": ("positions-inside", ("relative-bias", "any")),
     "qk-norm": ("qk-norm", ("rms", "layer", "any")),
     "sinks": ("sinks", ("learned", "add-one", "any")),
+    "no-added-score": ("sinks", ("none", "learned", "any")),
+    "no-slope": ("positions-inside", ("none", "rotary", "relative-bias", "any")),
+    "free-length": ("qk-norm", ("none", "any")),
     "learned-sinks": ("sinks", ("learned", "any")),
     "output-gate": ("output-gate", ("features", "heads", "any")),
 }
@@ -158,8 +161,8 @@ class Subject:
             Reply.out  (B, H, L, F)    Reply.weights  (B, H, L, S), with ``need_weights``
             Reply.grads  of <cotangent, out>, under "q", "k", "v" (those named in ``wrt``) and "attn_bias"
 
-        ``before``: triples for earlier calls of the same callable. Further keywords are those of Options (scale, causal,
-        dropout, …), masks (key_mask, …) and those of Request (mode, layout, seed).
+        ``before``: triples for earlier calls of the same callable. Further keywords are those of Options (scale,
+        causal, …), masks (key_mask, …) and those of Request (mode, layout, seed).
         Raises Failure or Unsupported.
         """
         if cotangent is not None and not self.gradients:

@@ -1,7 +1,5 @@
 """The cases and calls of the chapter spec/attention_family.md: layers whose heads of keys and values are shared."""
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -36,15 +34,27 @@ GROUPED_ONCE = GROUPED[:1]
 def grouped(subject: Subject, case: Case) -> Call:
     """Return a layer whose keys and values have K heads for H = K·G heads of queries."""
     layer = layer_for(subject, case)
+    return shared(layer, case)
+
+
+def shared(layer: Call, case: Case) -> Call:
+    """Return the layer with the first K heads of keys and values only."""
     first = slice(case.K * case.E)
-    fewer = {name: w[first] for name, w in layer.weights.items() if name[0] in "kv"}
+    fewer = {name: w[first] for name, w in rows_of(layer, "kv").items()}
     return layer.with_weights(fewer).with_config(num_kv_heads=case.K)
+
+
+def rows_of(layer: Call, names: str) -> dict[str, Tensor]:
+    """Return the weights that have a row for each feature of the projected keys, or values: those of wide norms too."""
+    wide = layer.config.qk_norm_over == "width"
+    found = [f"{name}." for name in names] + (["k_norm."] if wide and "k" in names else [])
+    return {name: w for name, w in layer.weights.items() if name.startswith(tuple(found))}
 
 
 def repeated(layer: Call) -> Call:
     """Return the same layer with a head of keys and values for each head of queries, copies side by side."""
     heads, kept = layer.config.num_heads, layer.config.num_kv_heads
-    many = {name: copies(w, kept, heads // kept) for name, w in layer.weights.items() if name[0] in "kv"}
+    many = {name: copies(w, kept, heads // kept) for name, w in rows_of(layer, "kv").items()}
     return layer.with_weights(many).with_config(num_kv_heads=None)
 
 
@@ -61,10 +71,9 @@ def alike(layer: Call, names: str) -> Call:
     heads = layer.config.num_kv_heads
     same = {
         name: w.unflatten(0, (heads, -1))[:1].expand(heads, *[-1] * w.ndim).flatten(0, 1)
-        for name, w in layer.weights.items()
-        if name[0] in names
+        for name, w in rows_of(layer, names).items()
     }
-    return replace(layer, weights={**layer.weights, **same})
+    return layer.with_weights(same)
 
 
 def summed(gradient: Tensor, heads: int, times: int) -> Tensor:

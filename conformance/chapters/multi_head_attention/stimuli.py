@@ -48,6 +48,9 @@ REALISTIC = (
 BIAS = 0.5  # standard deviation of a bias, where that of a projected feature is 1
 
 
+BIASES = ("q.bias", "k.bias", "v.bias", "out.bias")
+
+
 def as_the_query(call: Call) -> tuple[int, ...]:
     """Return the shape of the output, (B, L, O)."""
     return (*call.inputs["query"].shape[:2], call.config.out_dim)
@@ -55,7 +58,7 @@ def as_the_query(call: Call) -> tuple[int, ...]:
 
 def without_bias(layer: Call) -> Call:
     """Return the layer built with bias=False."""
-    kept = {name: w for name, w in layer.weights.items() if not name.endswith(".bias")}
+    kept = {name: w for name, w in layer.weights.items() if name not in BIASES}
     return replace(layer, weights=kept).with_config(bias=False)
 
 

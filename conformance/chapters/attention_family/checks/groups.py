@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from attnconf.conformance.chapters.attention_family import stimuli
-from attnconf.conformance.chapters.attention_family.stimuli import alike, grouped, repeated, summed
+from attnconf.conformance.chapters.attention_family.stimuli import alike, grouped, repeated, rows_of, summed
 from attnconf.conformance.chapters.multi_head_attention.stimuli import run
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, close
@@ -12,6 +12,7 @@ from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
 Evidence = Iterator[Measure]
+SHIFTS = ("k.bias", "k_norm.bias")  # of all keys alike, which has no effect
 
 
 @requirement("FAM-GROUP-1", stimuli.GROUPED, stimuli.ONE_SHARED)
@@ -32,7 +33,7 @@ def neighbouring_heads_share_their_values(subject: Subject, case: Case) -> Evide
 @requirement("FAM-GROUP-3", stimuli.GROUPED_ONCE)
 def gradients_of_shared_heads_add_up(subject: Subject, case: Case) -> Evidence:
     layer = grouped(subject, case)
-    names = tuple(name for name in layer.weights if name[0] in "kv" and name != "k.bias")
+    names = tuple(name for name in rows_of(layer, "kv") if name not in SHIFTS)
     asked: dict[str, Any] = {"cotangent": case.draw("cotangent", case.B, case.L, case.embed), "wrt": names}
     own, apart = run(subject, layer, **asked).grads, run(subject, repeated(layer), **asked).grads
     for name in names:
@@ -43,7 +44,7 @@ def gradients_of_shared_heads_add_up(subject: Subject, case: Case) -> Evidence:
 @requirement("FAM-GROUP-4", stimuli.GROUPED_ONCE)
 def heads_that_cannot_share_evenly_are_refused(subject: Subject, case: Case) -> Evidence:
     layer, heads = grouped(subject, case), case.H - 1
-    uneven = {name: w[: heads * case.E] for name, w in repeated(layer).weights.items() if name[0] in "kv"}
+    uneven = {name: w[: heads * case.E] for name, w in rows_of(repeated(layer), "kv").items()}
     try:
         run(subject, layer.with_weights(uneven).with_config(num_kv_heads=heads))
     except Failure as failure:

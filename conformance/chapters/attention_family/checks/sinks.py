@@ -12,7 +12,7 @@ from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 
-NO_SCORES = ("q_norm.bias", "relative.weight")
+NEUTRAL = ("q_norm.bias", "relative.weight", "gate.weight")  # zeros: equal scores, and a gate half open
 
 
 def showing_heads(layer: Call) -> Call:
@@ -25,9 +25,10 @@ def showing_heads(layer: Call) -> Call:
 
 def kept(subject: Subject, layer: Call) -> Tensor:
     """Return what the sinks leave of the weights of each query, (B, L, H): with equal scores, and all values 1."""
-    zeros = {name: 0 * w for name, w in layer.weights.items() if name[:2] in ("q.", "v.") or name in NO_SCORES}
+    zeros = {name: 0 * w for name, w in layer.weights.items() if name[:2] in ("q.", "v.") or name in NEUTRAL}
     ones = layer.with_weights({**zeros, **values_of_one(layer)})
-    return run(subject, showing_heads(ones)).out.unflatten(-1, (layer.config.num_heads, -1)).mean(-1)
+    open_by = 1.0 if layer.config.gate == "none" else 0.5
+    return run(subject, showing_heads(ones)).out.unflatten(-1, (layer.config.num_heads, -1)).mean(-1) / open_by
 
 
 def values_of_one(layer: Call) -> dict[str, Tensor]:

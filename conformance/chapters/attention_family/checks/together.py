@@ -17,6 +17,7 @@ from attnconf.conformance.engine.member_lens import ENTRIES, entries
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translations.attention import in_pairs
 from attnconf.reference.attention_family import Member, family_attention
 from attnconf.reference.masks import causal
 
@@ -53,7 +54,8 @@ def members(subject: Subject) -> Iterator[dict[str, Any]]:
 
 def formula_in_halves(layer: Call) -> tuple[Tensor, Tensor]:
     """Return (output, weights) of the reference where the features of queries and keys are paired in halves."""
-    return formula(replace(layer, weights=in_pairs(layer)) if layer.config.positions == "rotary" else layer)
+    weights = in_pairs(layer.weights, layer.config.head_dim) if layer.config.positions == "rotary" else layer.weights
+    return formula(replace(layer, weights=weights))
 
 
 def formula(layer: Call) -> tuple[Tensor, Tensor]:
@@ -64,17 +66,6 @@ def formula(layer: Call) -> tuple[Tensor, Tensor]:
     own = {f.name: getattr(config, f.name) for f in fields(Member) if f.name != "both_ways"}
     member = Member(**own, both_ways=not config.causal or config.positions != "relative-bias")
     return family_attention(query, key, value, layer.weights, config.num_heads, member, mask)
-
-
-def in_pairs(layer: Call) -> dict[str, Tensor]:
-    """Return weights whose queries and keys have neighbours for pairs, from those that pair feature i with i + D/2."""
-    width = layer.config.head_dim
-    found = dict(layer.weights)
-    for name, w in layer.weights.items():
-        if name[:2] in ("q.", "k.", "q_", "k_"):
-            heads = w.unflatten(0, (-1, 2, width // 2))
-            found[name] = heads.transpose(1, 2).flatten(0, 2)
-    return found
 
 
 @requirement("FAM-ORACLE-1", stimuli.GROUPED_ONCE)

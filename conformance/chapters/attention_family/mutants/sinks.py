@@ -48,16 +48,23 @@ def of_mean(member, weights, heads):
     return found if found is None else found.mean().expand(heads)
 
 
+def of_the_first(member, weights, heads):
+    found = family.sinks_of(member, weights, heads)
+    return found if found is None else found[:1].expand(heads)
+
+
+def in_reverse(member, weights, heads):
+    found = family.sinks_of(member, weights, heads)
+    return found if found is None else found.flip(0)
+
+
 one_sink = Mutant(
     "FAM-one-sink",
     story="all heads share one sink",
     breaks={"FAM-SINK-2"},
     hint="a logit for each head",
     replace={family.sinks_of: of_mean},
-    variants=[
-        {family.sinks_of: lambda m, w, h: None if (z := family.sinks_of(m, w, h)) is None else z[:1].expand(h)},
-        {family.sinks_of: lambda m, w, h: None if (z := family.sinks_of(m, w, h)) is None else z.flip(0)},
-    ],
+    variants=[{family.sinks_of: of_the_first}, {family.sinks_of: in_reverse}],
 )
 
 

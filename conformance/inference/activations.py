@@ -86,7 +86,7 @@ Requests = Callable[[str, bool, bool, str], Iterable[Request]]  # of an activati
 def heeding(place: Place, text: PlainText, requests: Requests) -> PlainText:
     """Return the text with an argument for the activation where there is one that is not heeded: it is asked then."""
     named = [p.name for p in parameters_of(place.thing) if "activation" in meanings(p.name)]
-    if not named or text.kind != "module" or dict(text.declares)["gated"] == "yes":
+    if not named or text.kind != "module" or text.declares["gated"] == "yes":
         return text
     for values in NAMED:
         found = {
@@ -96,7 +96,7 @@ def heeding(place: Place, text: PlainText, requests: Requests) -> PlainText:
         }
         if len(found) > 1 and any(far > ROUNDING for far in found.values()):
             choices = "{" + ", ".join(f'"{a}": {values[a]}' for a in found) + "}"
-            declares = tuple((n, c) for n, c in text.declares if n != "activation")
+            declares = {n: c for n, c in text.declares.items() if n != "activation"}
             return _given(text, named[0], f"chosen({choices}, config.activation)").but(declares=declares)
     return text
 
@@ -110,11 +110,11 @@ def _given(text: PlainText, name: str, value: str) -> PlainText:
 
 def _distance(place: Place, text: PlainText, name: str, activation: str, value: str, requests: Requests) -> float:
     """Return how far the network is from what an argument says; infinite where it is not taken."""
-    declared = dict(text.declares)
+    declared = text.declares
     nearest = FAILED
     for meant in MEANT[activation]:
         asked = requests(meant, False, declared["layer-bias"] == "yes", declared.get("hidden-ratio", "free"))
         judge = Certificate("feed_forward", list(asked))
-        given = judge.replies(_given(text, name, value).draft.implementation(place.module))
+        given = judge.replies(_given(text, name, value).implementation(place))
         nearest = min(nearest, judge.distance(given, {}))
     return nearest

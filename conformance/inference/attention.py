@@ -19,11 +19,9 @@ from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_finish import finish
 from attnconf.conformance.inference.attention_readings import UNMADE, AttentionAttempts, of_form, otherwise
 from attnconf.conformance.inference.attention_requests import (
-    COMPONENT,
     ONE,
     SEVERAL,
     config_of,
-    declared,
     plain_certificate,
 )
 from attnconf.conformance.inference.attention_text import AttentionText
@@ -35,7 +33,7 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.one_length import for_each_length, lengths_of
 from attnconf.conformance.inference.probing import Failed, attempt, search
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 TABLE = APPEARANCES["multi_head_attention"].sizes
@@ -61,13 +59,12 @@ def bind(place: Place) -> Bound | Refusal:
             if sum(_called_alike(t, text) for t, *_ in ran) == ENOUGH and not text.supposed:
                 continue
             certificate = plain_certificate(text, sizes)
-            draft = Draft(COMPONENT, text.body(), declared(text))
-            given = certificate.replies(draft.implementation(place.module))
-            distance = certificate.distance(given, draft.declares)
+            given = certificate.replies(text.implementation(place))
+            distance = certificate.distance(given, text.conventions())
             if distance <= ROUNDING:
                 right = text, sizes
                 break
-            if text.supposed and certificate.distance(given, draft.declares, text.supposed) <= ROUNDING:
+            if text.supposed and certificate.distance(given, text.conventions(), text.supposed) <= ROUNDING:
                 known = known or text
             if distance < FAILED and not text.supposed:
                 ran.append((text, distance, given, certificate))
@@ -82,7 +79,7 @@ def bind(place: Place) -> Bound | Refusal:
     if not ran:
         return refused(attempts.failures, "it can be neither built nor called as attention")
     for text, _, given, certificate in _differing(ran):
-        if mistake := next((m for m in certificate.mistakes(given, declared(text)) if _is_one(m, text)), None):
+        if mistake := next((m for m in certificate.mistakes(given, text.conventions()) if _is_one(m, text)), None):
             return finish(place, text, sizes_of(text), mistake.id)
     if "functional(" in ran[0][0].made.text and place.in_arrays:
         return Refusal("which of its arrays is which weight was not found: NumPy has no derivatives to tell it by")
@@ -96,7 +93,7 @@ def _differing(ran: Sequence[Ran]) -> Iterator[Ran]:
     seen: set[Any] = set()
     for one in ran:
         text, distance, _, certificate = one
-        numbers = (id(certificate), text.exchangeable, round(distance, 9), *sorted(declared(text).items()))
+        numbers = (id(certificate), text.exchangeable, round(distance, 9), *sorted(text.conventions().items()))
         if numbers not in seen:
             seen.add(numbers)
             yield one

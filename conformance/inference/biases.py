@@ -10,13 +10,13 @@ import torch
 from attnconf.adapters.contract import AlibiConfig, RelativeBiasConfig
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.guards import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 

@@ -13,11 +13,11 @@ from attnconf.adapters.contract import CoordinateMlpConfig, FourierConfig, Rando
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.fourier.binding import BANKS
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 

@@ -26,7 +26,8 @@ from attnconf.conformance.inference.function_forms import functional, takes_toge
 from attnconf.conformance.inference.module_sizes import FLAGS, names_read
 from attnconf.conformance.inference.one_length import and_for_each_length, without_lengths
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import Draft, names
+from attnconf.conformance.inference.slots import Hypothesis, Slots
+from attnconf.conformance.inference.trial import names
 from attnconf.conformance.inference.vocabulary import meanings
 
 Choice = Mapping[str, str]
@@ -35,7 +36,7 @@ AT_MOST = 160  # ways to write one binding
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Hypothesis):
     """An adapter's function in parts."""
 
     component: str
@@ -45,20 +46,17 @@ class Text:
     refusals: tuple[str, ...] = ()  # statements before anything is built
     limits: tuple[str, ...] = ()  # statements before the call
     given: frozenset[str] = frozenset()  # what constructor and call get, by meaning
-    fixed: Choice = field(default_factory=dict)  # the conventions that this text stands for
+    declares: Choice = field(default_factory=dict)  # the conventions that this text stands for
     shown: str = ""
 
-    def body(self) -> str:
-        build = [f"    {line}" for line in (*self.refusals, *self.making)]
-        inner = [f"        {line}" for line in (*self.limits, f"result = {self.call}")]
-        head = f"def {self.component}(config, weights):"
-        forward = f"    def forward({COMPONENTS[self.component].forward}):"
-        return "\n".join(
-            [head, *build, "", forward, *inner, f"        return {self.reader}", "", "    return forward", ""]
-        )
+    def conventions(self) -> Choice:
+        return self.declares
 
-    def draft(self, declares: Choice) -> Draft:
-        return Draft(self.component, self.body(), {**declares, **self.fixed})
+    def slots(self) -> tuple[Slots, ...]:
+        forward = COMPONENTS[self.component].forward
+        return (Slots(
+            self.component, forward, self.refusals, self.making, masks=self.limits, call=self.call, read=self.reader,
+        ),)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -160,11 +158,11 @@ def _with_entry(place: Place, chapter: Chapter, text: Text, error: str) -> Text 
 
 def _written(place: Place, chapter: Chapter, fixed: Choice, request: Request, said: list[str]) -> Iterator[Text]:
     if chapter.extra is not None:
-        yield from (replace(text, fixed=fixed) for text in chapter.extra(place, chapter))
+        yield from (replace(text, declares=fixed) for text in chapter.extra(place, chapter))
     for making, thing, given, shown, states in makings(place, chapter, request, said):
         for state in states:
             build, call = made_text(making, state)
-            base = Text(chapter.component, build, "", given=given, fixed=fixed, shown=shown)
+            base = Text(chapter.component, build, "", given=given, declares=fixed, shown=shown)
             yield from called(chapter, base, thing, call, chapter.inputs)
 
 
@@ -262,7 +260,7 @@ def made_text(made: Construction, state: tuple[str, ...]) -> tuple[tuple[str, ..
 def peek(place: Place, text: Text, request: Request) -> Any:
     """Return what a text's call gives, unread and unjudged."""
     space = names(place.module)
-    exec(compile(replace(text, reader="result").body(), "<trial>", "exec"), space)
+    exec(compile(replace(text, reader="result").draft().body, "<trial>", "exec"), space)
     forward = space[text.component](request.config, dict(request.weights))
     return forward(*(request.inputs[name] for name in COMPONENTS[text.component].inputs))
 

@@ -12,7 +12,6 @@ from attnconf.adapters.contract import CONVENTIONS, TokenEmbeddingConfig
 from attnconf.conformance.chapters.token_embedding.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.construction import constructions
@@ -29,6 +28,7 @@ from attnconf.conformance.inference.plain import (
     told,
 )
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source.signatures import parameters_of
@@ -54,7 +54,7 @@ def bind(place: Place) -> Bound | Refusal:
     found.said[:0] = said
     if found.text is not None:
         text = _with_padding(place, found.text)
-        text = beside_padding(place, text, dict(text.declares), plain.requests[0])
+        text = beside_padding(place, text, text.declares, plain.requests[0])
         found.text = with_encoding(place, text)
     return bound(place, found, told(found.text, place.thing) if found.text else ())
 
@@ -83,8 +83,8 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
             said.append(f"{made.text}: {error}")
             continue
         for text in _of(whole, thing, said):
-            if text.body() not in seen:
-                seen.add(text.body())
+            if text.draft().body not in seen:
+                seen.add(text.draft().body)
                 yield text
 
 
@@ -155,11 +155,11 @@ def _with_padding(place: Place, text: PlainText) -> PlainText:
     if "config.padding_id" not in text.made.text:
         return text
     certificate = Certificate(COMPONENT, list(requests(2)))
-    given = certificate.replies(text.draft.implementation(place.module))
+    given = certificate.replies(text.implementation(place))
     if given and isinstance(given[-1], Failure):
         return text
     for row in CONVENTIONS["padding-row"]:
         candidate = text.declaring(padding_row=row)
-        if certificate.distance(given, dict(candidate.declares)) <= ROUNDING:
+        if certificate.distance(given, candidate.declares) <= ROUNDING:
             return candidate
     return text

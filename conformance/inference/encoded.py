@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import CONVENTIONS, SinusoidalConfig
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.engine.translate import others_than
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.plain import PlainText
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.slots import Slots, refuse
 from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
 
 
@@ -45,8 +45,8 @@ def with_encoding(place: Place, text: PlainText) -> PlainText:
     """Return the text with its positions as a component, where they are sinusoidal, or nearly."""
     if not text.more:
         return text
-    body = sinusoidal(text)
-    plain = Draft("sinusoidal", body)
+    encoding = sinusoidal(text)
+    plain = Draft("sinusoidal", encoding.source())
     certificate = Certificate("sinusoidal", list(requests()))
     given = certificate.replies(plain.implementation(place.module))
     if certificate.distance(given, {}) == FAILED:
@@ -59,7 +59,7 @@ def with_encoding(place: Place, text: PlainText) -> PlainText:
     if found is None and not certificate.mistake(given, {}):
         return text
     shown = {name: (found or {}).get(name, CONVENTIONS[name][0]) for name in ("sinusoidal-output", "sinusoidal-layout")}
-    return text.declaring(**{**shown, **(found or {})}).but(beside=(("sinusoidal", body),))
+    return text.declaring(**{**shown, **(found or {})}).but(beside=(encoding,))
 
 
 def requests() -> Iterator[Request]:
@@ -68,22 +68,18 @@ def requests() -> Iterator[Request]:
         yield Request("sinusoidal", SinusoidalConfig(dim, dtype=torch.float64), {}, {"x": x}, tuple(x.shape))
 
 
-def sinusoidal(text: PlainText) -> str:
-    """Return the text of ``sinusoidal(config, weights)``: x are the rows of as many ids."""
+def sinusoidal(text: PlainText) -> Slots:
+    """Return the slots of ``sinusoidal(config, weights)``: x are the rows of as many ids."""
     made: Any = text.made.text.replace("config.vocab_size", "len(rows)").replace("=64", "=config.max_len")
     made = made.replace('weights["table.weight"]', "rows").replace("=0.1", "=config.dropout")
     refusals = [] if "config.dropout" in made else refuse("config.dropout and config.training", "dropout")
     entry = text.state[0].replace('weights["table.weight"]', "rows")
-    lines = [
-        "def sinusoidal(config, weights):",
-        *(f"    {line}" for line in [*refusals, *refuse("config.base != 10000.0", "another base")]),
-        "",
-        "    def forward(x, *, positions=None):",
-        *(f"        {line}" for line in refuse("positions is not None", "positions that are given")),
-        "        rows = nn.functional.pad(x.flatten(0, 1), (0, 0, 1, 0))  # id 0 may be padding",
-        f"        module = settle(lambda: {made}, config)",
-        "        call = bind(module, fitted(module, {" + entry + "}))",
-        "        result = call(torch.arange(1, len(rows), device=x.device).reshape(x.shape[:2]))",
-        f"        return {text.out}",
+    masks = [
+        *refuse("positions is not None", "positions that are given"),
+        "rows = nn.functional.pad(x.flatten(0, 1), (0, 0, 1, 0))  # id 0 may be padding",
+        f"module = settle(lambda: {made}, config)",
+        "call = bind(module, fitted(module, {" + entry + "}))",
     ]
-    return "\n".join([*lines, "", "    return forward", ""])
+    call = "call(torch.arange(1, len(rows), device=x.device).reshape(x.shape[:2]))"
+    refusals += refuse("config.base != 10000.0", "another base")
+    return Slots("sinusoidal", "x, *, positions=None", refusals, masks=masks, call=call, read=text.out)

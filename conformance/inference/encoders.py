@@ -15,12 +15,12 @@ from attnconf.conformance.chapters.tokenizer.stimuli import unmarked
 from attnconf.conformance.engine import text_codec
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.by_doing import numbers_of, that_cut, that_join
 from attnconf.conformance.inference.learnt import learnt, of_merges, reading_of
 from attnconf.conformance.inference.plain import matches
 from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.slots import Slots, refuse
 from attnconf.conformance.inference.token_text import DECODE, ENCODE, LIST, NUMBERS, ROLES, TOKENIZE, TOKENS, VALUES
 from attnconf.conformance.inference.tokenizers import requests
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap, reply
@@ -205,13 +205,11 @@ def _decodings(bound: Bound, made: str, there: Sequence[str]) -> Iterator[tuple[
 
 
 def _component(name: str, given: str, made: str, first: Sequence[str], out: str) -> str:
-    before = [
+    refusals = [
         *refuse('config.kind != "byte-pair"', "tokens of another kind"),
         *refuse("config.specials", "special tokens"),
-        *([f"made = {made}"] if made else []),
     ]
-    lines = [f"def {name}(config, weights):", *(f"    {line}" for line in before), "", f"    def forward({given}):"]
-    return "\n".join([*lines, *(f"        {line}" for line in (*first, f"return {out}")), "", "    return forward", ""])
+    return Slots(name, given, refusals, [f"made = {made}"] if made else [], masks=first, call=out).source()
 
 
 # -- what an object holds

@@ -17,7 +17,6 @@ from attnconf.conformance.chapters.feed_forward.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.around_feed_forward import ADDED, around, set_aside
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, as_module
 from attnconf.conformance.inference.construction import constructions
@@ -25,6 +24,7 @@ from attnconf.conformance.inference.function_forms import functional, takes_toge
 from attnconf.conformance.inference.networks import Network, networks
 from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in, restored
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source.signatures import parameters_of
@@ -60,12 +60,12 @@ def with_width(place: Place, text: PlainText) -> PlainText:
     """Return the text such that a hidden width that is given, and has no effect, fails where another is asked for."""
     given = [p.name for p in parameters_of(place.thing) if f"{p.name}=config.hidden_dim" in text.made.text]
     idle = [name for name in given if "hidden" in meanings(name)]
-    if "hidden-ratio" not in dict(text.declares) or not idle:
+    if "hidden-ratio" not in text.declares or not idle:
         return text
     words = f"the argument `{idle[0]}` of the constructor has no effect"
     lines = (line.replace('NotImplementedError("another hidden width")', f"BrokenArgument({words!r})")
              for line in text.refusals)  # fmt: skip
-    free = tuple((name, choice) for name, choice in text.declares if name != "hidden-ratio")
+    free = {name: choice for name, choice in text.declares.items() if name != "hidden-ratio"}
     return text.but(refusals=tuple(lines), declares=free)
 
 
@@ -76,7 +76,7 @@ def _readings(place: Place, text: PlainText, kept: dict[Any, Certificate]) -> It
     """Yield the conventions that a text may stand for, each with its calls."""
     declared = dict(text.declares)
     certain = declared.pop("one-gate") == "yes"
-    text = text.but(declares=tuple(declared.items()))
+    text = text.but(declares=declared)
     gated, bias = declared["gated"] == "yes", declared["layer-bias"] == "yes"
     ratio = declared.get("hidden-ratio", "free")
     for activation in activations_of(place.name, gated):
@@ -124,8 +124,8 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
         if not isinstance(built.module, nn.Module):
             said.append(f"{made.text} is no torch.nn.Module")
         for text in found:
-            if text.body() not in seen:
-                seen.add(text.body())
+            if text.draft().body not in seen:
+                seen.add(text.draft().body)
                 yield text
 
 

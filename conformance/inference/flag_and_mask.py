@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply
-from attnconf.conformance.inference.trial import Draft, drawn, reply
+from attnconf.conformance.inference.trial import drawn, reply
 
 if TYPE_CHECKING:
     from attnconf.conformance.inference.attention_text import AttentionText
@@ -35,7 +35,7 @@ def with_bias_apart(search: "Search", text: "AttentionText") -> "AttentionText":
         return text
     B, L, S = 2, 6, 6
     masks: dict[str, Any] = {BIAS: drawn("bias", 1, 1, L, S)}
-    made = Draft(text.component, text.body(), search.declared(text)).implementation(search.place.module)
+    made = text.implementation(search.place)
     alone, both = (search.request(text, search.sizes[0], B, L, S, masks, causal=causal) for causal in (False, True))
     back = {"cotangent": drawn("cotangent", *alone.out_shape), "wrt": (BIAS,)}
     limited = isinstance(reply(made, replace(alone, **back)), Reply) and refuses(reply(made, replace(both, **back)))

@@ -15,8 +15,8 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
 from attnconf.conformance.inference.one_length import for_each_length, lengths_of
-from attnconf.conformance.inference.returned import Declared, Requests
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, gap
+from attnconf.conformance.inference.returned import Requests
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -114,7 +114,6 @@ class Trials:
     place: Place
     sizes: Any
     request: Requests
-    declared: Declared
     mistake: str = ""  # the mutant that it is known to be
 
     def turned(self, text: AttentionText, flag: Flag) -> Turned:
@@ -132,7 +131,7 @@ class Trials:
         before = self._replies(text, self._calls(text, causal=text.causal_always))
         if all(gap(a, b) <= ROUNDING for a, b in zip(given, before, strict=True)):
             return Turned(other, "nothing")
-        declares = self.declared(other)
+        declares = other.conventions()
         if certificate.distance(given, declares, self.mistake) <= ROUNDING:
             return Turned(other, "right")
         if self._mistaken(other, certificate, given, flag, causal=not text.causal_always):
@@ -168,8 +167,7 @@ class Trials:
         return _made[key]
 
     def _replies(self, text: AttentionText, certificate: Certificate) -> list[Reply | Failure]:
-        draft = Draft(text.component, text.body(), self.declared(text))
-        return certificate.replies(draft.implementation(self.place.module))
+        return certificate.replies(text.implementation(self.place))
 
     def _mistaken(
         self, text: AttentionText, certificate: Certificate, given: list[Reply | Failure], flag: Flag, causal: bool
@@ -177,7 +175,7 @@ class Trials:
         """Return whether it is a known mistake; of a flag whose name says nothing, one in what causality does."""
         if self.mistake:
             return False
-        declares = self.declared(text)
+        declares = text.conventions()
         without = self._calls(text, causal=not causal)
         for mutant in certificate.mistakes(given, declares):
             pairs = zip(certificate.wanted(declares, mutant.id), without.wanted(declares, mutant.id), strict=True)
@@ -209,7 +207,7 @@ def decided(text: AttentionText) -> bool:
 
 
 def with_flags(
-    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, certified: str | None
+    place: Place, text: AttentionText, sizes: Any, request: Requests, certified: str | None
 ) -> AttentionText:
     """Return the text with the flags that decide whether attention is causal, and a word on those that are not asked.
 
@@ -218,7 +216,7 @@ def with_flags(
     """
     if certified is None:
         return text.but(flags={**{slot.name: ON for slot in text.form.of("causal")}, **text.flags})
-    trials = Trials(place, sizes, request, declared, "" if certified == "reference" else certified)
+    trials = Trials(place, sizes, request, "" if certified == "reference" else certified)
     masked = bool(text.form.of("mask"))
     for flag in flags_of(place, text):
         text, found = _turned(trials, text, flag)

@@ -8,8 +8,7 @@ from attnconf.adapters.contract import AttentionConfig
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import Form, Slot, parameters
-from attnconf.conformance.inference.returned import Declared
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft
+from attnconf.conformance.inference.trial import ROUNDING, Certificate
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 if TYPE_CHECKING:
@@ -22,19 +21,18 @@ BESIDE_DROPOUT = {
 }  # fmt: skip
 
 
-def with_scale(place: Place, text: "FunctionText", one: Request, declared: Declared) -> "FunctionText":
+def with_scale(place: Place, text: "FunctionText", one: Request) -> "FunctionText":
     """Return the text with an argument for the scale, where one does what it should."""
     slot = next((p for p in parameters(place.thing) if "scale" in meanings(p.name, INPUTS)), None)
     if slot is None or isinstance(slot.default, bool):
         return text
     candidate = text.but(scale="config.scale", form=_including(text.form, slot, "scale"))
     certificate = Certificate(COMPONENT, [replace(one, config=AttentionConfig(scale=0.3))])
-    draft = Draft(COMPONENT, candidate.body(), declared(candidate))
-    works = certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
-    return candidate if works else text  # type: ignore[return-value]
+    given = certificate.replies(candidate.implementation(place))
+    return candidate if certificate.distance(given, candidate.conventions()) <= ROUNDING else text
 
 
-def with_dropout(place: Place, text: "FunctionText", one: Request, declared: Declared) -> "FunctionText":
+def with_dropout(place: Place, text: "FunctionText", one: Request) -> "FunctionText":
     """Return the text with an argument for dropout: one that drops everything where its probability is 1."""
     slot = next((p for p in parameters(place.thing) if "dropout" in meanings(p.name, INPUTS)), None)
     if slot is None:
@@ -49,16 +47,16 @@ def with_dropout(place: Place, text: "FunctionText", one: Request, declared: Dec
             form = _including(form, p, role)
     for words in (probability, "config.dropout", module):
         candidate = text.but(dropout=words, form=form)
-        draft = Draft(COMPONENT, candidate.body(), declared(candidate)).implementation(place.module)
+        draft = candidate.implementation(place)
         asked = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0, training=True), seed=0)])
         kept = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0))])
         given, whole = asked.replies(draft), kept.replies(draft)
         if (
             isinstance(given[0], Reply)
             and not bool(given[0].out.nan_to_num().any())  # 0/0 where it divides by 1 - p = 0
-            and kept.distance(whole, declared(text)) <= ROUNDING
+            and kept.distance(whole, text.conventions()) <= ROUNDING
         ):
-            return candidate  # type: ignore[return-value]
+            return candidate
     return text
 
 

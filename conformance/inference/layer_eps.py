@@ -17,7 +17,7 @@ from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.layer_text import LayerText
-from attnconf.conformance.inference.trial import Draft, gap, reply, textbook
+from attnconf.conformance.inference.trial import gap, reply, textbook
 
 NONE, LEAST = "0", CONVENTIONS["eps"][-1]
 SMALL = (3e-3, 1e-5)  # what tokens are multiplied by: variances at which 1e-5, and at which 1e-12, are seen
@@ -28,7 +28,7 @@ def eps_of(place: Place, text: LayerText, declares: Mapping[str, str], norm_firs
     """Return the ε that explains best what comes out of small rows: the declared one, another, or NONE."""
     if "eps" not in declares or COMPONENTS[place.component].reads_ids:  # ids give no small rows
         return declares.get("eps", "")
-    implementation = Draft(place.component, text.body(), declares).implementation(place.module)
+    implementation = text.implementation(place, declares)
     given = reply(implementation, _small(text, declares, norm_first, declares["eps"]))
     if isinstance(given, Failure):
         return declares["eps"]

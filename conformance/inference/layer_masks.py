@@ -15,7 +15,7 @@ from attnconf.conformance.inference.layer_mask_forms import FILLED
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
 from attnconf.conformance.inference.masking import STRANGE, UNLIKE_A_MASK, unmasked
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap, reply
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap, reply
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings
 
@@ -31,7 +31,7 @@ class Search:
 
     def distance(self, text: LayerText, form: LayerMask, causal: bool, certificate: Certificate) -> float:
         """Return how far the class is from what certified it; where nothing did, whether what is hidden counts."""
-        draft = Draft(text.component, text.body(), self.declares).implementation(self.place.module)
+        draft = text.implementation(self.place, self.declares)
         if self.certified is None:
             return 0.0 if self._hides(text, form, causal, draft) else FAILED
         given = certificate.replies(draft)
@@ -65,7 +65,7 @@ class Search:
         """Return what a mask that is not right is: a known mistake, something other, or "" where it changes nothing."""
         certificate = Certificate(text.component, self.requests(text, form, False))
         bare = [replace(r, inputs=unmasked(r.inputs)) for r in certificate.requests]
-        drafts = (Draft(text.component, t.body(), self.declares) for t in (text, text.but(masks={})))
+        drafts = (t.draft(self.declares) for t in (text, text.but(masks={})))
         masked, unmasked_ = (draft.implementation(self.place.module) for draft in drafts)
         given = certificate.replies(masked)
         plain = Certificate(text.component, bare).replies(unmasked_)
@@ -123,7 +123,7 @@ class Search:
                 nearest = (candidate, distance)
         if self.certified == "reference":
             for candidate, certificate in ran[:2]:
-                draft = Draft(text.component, candidate.body(), self.declares).implementation(self.place.module)
+                draft = candidate.implementation(self.place, self.declares)
                 if certificate.mistake(certificate.replies(draft), self.declares):
                     return candidate, nearest[1]
         return nearest
@@ -169,7 +169,7 @@ def _held(search: Search, text: LayerText, wanted: str) -> LayerText:
             continue
         held = text.but(masks={**text.masks, name: replace(other, which=form.which)})
         asked = Certificate(text.component, search.requests(text, form, False))
-        drafts = (Draft(t.component, t.body(), search.declares) for t in (text, held))
+        drafts = (t.draft(search.declares) for t in (text, held))
         before, after = (asked.replies(draft.implementation(search.place.module)) for draft in drafts)
         same = len(before) == len(after) and all(gap(a, b) <= ROUNDING for a, b in zip(before, after, strict=True))
         text = held if same else held.but(opposed={**text.opposed, name: form.kind})

@@ -32,7 +32,7 @@ from attnconf.conformance.inference.left_out import documented, with_broken
 from attnconf.conformance.inference.norm_orders import OtherOrder, other_order
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, why
 from attnconf.conformance.inference.unchosen_dropping import with_dropping
 from attnconf.conformance.inference.vector_input import idle_tables
 
@@ -123,7 +123,7 @@ def agrees(place: Place, one: Tried, text: LayerText, mistake: str) -> bool:
     several = FIRST.but(L=6, S=7)
     asked = request(place.component, one.declares, several, one.norm_first, (2, 2), causal=causal)
     certificate = Certificate(place.component, [asked])
-    given = certificate.replies(Draft(place.component, text.body(), one.declares).implementation(place.module))
+    given = certificate.replies(text.implementation(place, one.declares))
     return certificate.distance(given, one.declares, mistake) <= ROUNDING
 
 
@@ -181,7 +181,7 @@ def trials(
         variant = text.but(refusals=(*text.refusals, *other_eps(declares)))
         certificate, first = Certificate(place.component, requests), Certificate(place.component, requests[:1])
         if key not in given:
-            implementation = Draft(place.component, variant.body(), declares).implementation(place.module)
+            implementation = variant.implementation(place, declares)
             given[key] = (certificate.replies(implementation), requests)
         replies, _ = given[key]
         if replies and isinstance(replies[-1], Failure):
@@ -235,7 +235,7 @@ def bound(place: Place, one: Tried, text: LayerText, certified: str | None) -> B
     if text.known.reads_ids:
         text = beside_padding(place, text, declares, asked)
     text = with_dropping(place, text, asked)
-    draft = Draft(place.component, text.body(), declares)
+    draft = text.draft(declares)
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text, declares),
               *other.broken, *half_hidden(place, text, declares, asked))  # fmt: skip

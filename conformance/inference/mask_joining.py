@@ -3,11 +3,11 @@
 from typing import Any
 
 from attnconf.conformance.engine.request import Reply
-from attnconf.conformance.inference.attention_requests import COMPONENT, declared, request
+from attnconf.conformance.inference.attention_requests import COMPONENT, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.masking import masks_in
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft
+from attnconf.conformance.inference.trial import ROUNDING, Certificate
 
 
 def not_joined(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
@@ -24,8 +24,8 @@ def not_joined(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]
     explicit["attn_mask"] = explicit["attn_mask"].clone()
     explicit["attn_mask"][..., 0] = keys["key_mask"][:, 0] = True
     asked = [request(text, sizes[0], B, L, S, given) for given in (keys, explicit, {**keys, **explicit})]
-    certificate, declares = Certificate(COMPONENT, asked), declared(text)
-    given = certificate.replies(Draft(COMPONENT, text.body(), declares).implementation(place.module))
+    certificate, declares = Certificate(COMPONENT, asked), text.conventions()
+    given = certificate.replies(text.implementation(place))
     if not all(isinstance(one, Reply) for one in given) or len(given) < len(asked):
         return ()
     alone = Certificate(COMPONENT, asked[:2]).distance(given[:2], declares)

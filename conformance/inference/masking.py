@@ -14,8 +14,8 @@ from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.flag_and_mask import BIAS, MASKS, refuses, with_bias_apart
 from attnconf.conformance.inference.mask_biases import ADDED, biased, wrongly_added
 from attnconf.conformance.inference.mask_claims import claimed, said
-from attnconf.conformance.inference.returned import Declared, Requests, with_weights
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap
+from attnconf.conformance.inference.returned import Requests, with_weights
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 STRANGE = 3  # arguments whose names say nothing that are tried
@@ -67,7 +67,6 @@ class Search:
     place: Place
     sizes: Any
     request: Requests
-    declared: Declared
     mistake: str = ""  # the mutant that the class is known to be
     made: dict[tuple[Any, ...], Certificate] = field(default_factory=dict)
 
@@ -86,17 +85,14 @@ class Search:
         needed = {slot.name for slot in text.form.slots if slot.required}
         others = {n: m for n, m in text.masks.items() if n in needed}  # one that is not given hides nothing
         candidate = text.but(masks={**others, name: form})
-        draft = Draft(text.component, candidate.body(), self.declared(candidate))
-        given = certificate.replies(draft.implementation(self.place.module))
-        distance = certificate.distance(given, draft.declares, self.mistake)
-        return Trial(form, distance, given, certificate, dict(draft.declares))
+        given, declares = certificate.replies(candidate.implementation(self.place)), dict(candidate.conventions())
+        return Trial(form, certificate.distance(given, declares, self.mistake), given, certificate, declares)
 
     def changed(self, text: AttentionText, name: str, trial: Trial) -> bool:
         """Return whether a mask in an argument changes anything."""
         without = text if text.needs_mask else text.but(masks={n: m for n, m in text.masks.items() if n != name})
         bare = [replace(r, inputs=unmasked(r.inputs)) for r in trial.certificate.requests]
-        draft = Draft(text.component, without.body(), self.declared(without))
-        given = Certificate(text.component, bare).replies(draft.implementation(self.place.module))
+        given = Certificate(text.component, bare).replies(without.implementation(self.place))
         return any(gap(a, b) > ROUNDING for a, b in zip(trial.given, given, strict=False))
 
 
@@ -106,14 +102,14 @@ def unmasked(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_masks(
-    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, certified: str | None
+    place: Place, text: AttentionText, sizes: Any, request: Requests, certified: str | None
 ) -> AttentionText:
     """Return the text with what its arguments for masks want, and with the weights that come back.
 
     ``certified``: by what the rest is; a known mistake is what the masks have to go with. Where it is certified, what
     an argument is for whose name says nothing is told by what it does.
     """
-    search = Search(place, sizes, request, declared, "" if certified in (None, "reference") else str(certified))
+    search = Search(place, sizes, request, "" if certified in (None, "reference") else str(certified))
     strange = _strange(place, text) if certified else []
     if text.needs_mask and certified and not any(text.form.named(name).required for name in text.masks):
         text = text.but(needs_mask=False)  # its default is None, and has to do
@@ -131,7 +127,7 @@ def with_masks(
     for name in strange[:STRANGE]:
         text = _with_strange(search, text, name)
     text = with_bias_apart(search, text) if certified == "reference" else text
-    return with_weights(place, text, sizes, request, declared, search.mistake)
+    return with_weights(place, text, sizes, request, search.mistake)
 
 
 def _of_something_else(text: AttentionText, name: str) -> bool:

@@ -2,8 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -18,7 +18,8 @@ from attnconf.conformance.inference.encoders import with_encoding
 from attnconf.conformance.inference.learnt import READINGS, found_in
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.slots import Hypothesis, Slots
+from attnconf.conformance.inference.trial import ROUNDING, Certificate, why
 
 WORDS = {
     "list": "list(words)",
@@ -58,26 +59,28 @@ LEARNT = (2, 1)  # so many merges are no matter of a tie
 
 
 @dataclass(frozen=True)
-class TrainerText:
+class TrainerText(Hypothesis):
     """One way to have merges learnt."""
 
     given: str  # what the words are given as
     before: tuple[str, ...]
     merges: str = ""  # an expression
     mark: str = ""  # of the end of a word, where it is another than ours
+    reading: str = ""  # what symbols may be, of READINGS
 
     def read(self, reading: str) -> "TrainerText":
         """Return the text as it is written for words, or for what there is instead of them."""
         size = f"config.num_merges + {SYMBOLS[reading]}"
         lines = [line.replace(SIZE, size).replace("ATTACHED", str(reading == "attached")) for line in self.before]
-        return replace(self, before=tuple(lines))
+        return self.but(before=tuple(lines), reading=reading)
 
-    def draft(self, reading: str) -> Draft:
-        lines = ["def bpe_trainer(config, weights):", "    def forward(words):"]
-        given = "byte_pairs" if reading == "bytes" else "pairs"
+    def conventions(self) -> Mapping[str, str]:
+        return READINGS[self.reading]
+
+    def slots(self) -> tuple[Slots, ...]:
+        pairs = "byte_pairs" if self.reading == "bytes" else "pairs"
         mark = f", {self.mark!r}" if self.mark else ""
-        lines += [f"        {line}" for line in (*self.before, f"return {given}({self.merges}{mark})")]
-        return Draft("bpe_trainer", "\n".join([*lines, "", "    return forward", ""]), READINGS[reading])
+        return (Slots("bpe_trainer", "words", masks=self.before, call=f"{pairs}({self.merges}{mark})"),)
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -86,7 +89,7 @@ def bind(place: Place) -> Bound | Refusal:
     ran: list[tuple[TrainerText, str, str]] = []
     certificates: dict[tuple[str, bool], Certificate] = {}
     for reading, text in _that_learn(place, said):
-        draft, key = text.draft(reading), (reading, text.given == "list")
+        draft, key = text.draft(), (reading, text.given == "list")
         certificate = certificates.setdefault(key, Certificate("bpe_trainer", list(requests(*key))))
         given = certificate.replies(draft.implementation(place.module))
         if len(given) < len(certificate.requests) or isinstance(given[-1], Failure):
@@ -130,7 +133,7 @@ def _that_learn(place: Place, said: list[str]) -> Iterator[tuple[str, TrainerTex
             for out, of_bytes, mark in there:
                 for other in _alike(reading):
                     if of_bytes == (other == "bytes") and text.read(other).before == one.before:
-                        yield other, replace(one, merges=out, mark=mark)
+                        yield other, one.but(merges=out, mark=mark, reading=other)
 
 
 def _alike(reading: str) -> tuple[str, ...]:
@@ -242,5 +245,5 @@ def _bound(place: Place, text: TrainerText, reading: str, certified: str | None)
         *(f"calls        {line}" for line in shown),
         f"merges       {text.merges}; the words as {text.given}; {', '.join(map(' '.join, READINGS[reading].items()))}",
     )
-    bound = Bound(place, text.draft(reading), None, certified, lines)
+    bound = Bound(place, text.draft(), None, certified, lines)
     return with_encoding(bound, text.before, next(requests(reading)), text.mark)

@@ -19,7 +19,7 @@ from attnconf.conformance.inference.layer_state import sides_of
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_units import Unit, norm_entries
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, names
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, names
 
 COMPUTES = "where it is True, computes something else than layers whose norms come first and a norm behind them"
 
@@ -57,7 +57,7 @@ def other_order(place: Place, text: LayerText, declares: Mapping[str, str]) -> O
     first = {**declares, "norm-order": "pre", "final-norm": "always"}
     whole = text.but(entries=(*text.entries, *entries), masks={n: m for n, m in text.masks.items() if text.needs_mask})
     certificate = Certificate(text.component, plain_requests(whole, first, True))
-    given = certificate.replies(Draft(text.component, whole.body(), first).implementation(place.module))
+    given = certificate.replies(whole.implementation(place, first))
     distance = certificate.distance(given, first)
     if distance <= ROUNDING:
         return OtherOrder(False, (f"{name}=True: equal to the textbook, with a norm behind the last layer",))

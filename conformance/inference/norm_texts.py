@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import LayerNormConfig, RmsNormConfig
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import Construction, space_for
 from attnconf.conformance.inference.claims import returns_several
@@ -20,6 +19,7 @@ from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.plain import PlainText, arguments_of, built, matches, tensors_of
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -97,8 +97,8 @@ def texts(place: Place, kind: Kind, said: list[str]) -> Iterator[PlainText]:
             continue
         for text in modules(whole, thing, kind):
             text = text.but(out="result[0]") if first else text
-            if text.body() not in seen:
-                seen.add(text.body())
+            if text.draft().body not in seen:
+                seen.add(text.draft().body)
                 yield text
     if is_function:  # what its dict holds is seen where it is asked
         yield from functions(place, kind)

@@ -56,7 +56,7 @@ def readings(
     fixed = "config.eps" not in text.made.text + " ".join(text.made.before) + text.arguments
     if fixed and has_eps(place.thing):  # left at its default, although it is there to be set
         return
-    bias = dict(text.declares).get("layer-bias") != "no"
+    bias = text.declares.get("layer-bias") != "no"
     for eps in CONVENTIONS["eps"][1:] if fixed else ("",):
         this = text.declaring(eps=eps) if fixed else text
         judge = certificate(float(eps or 0), bias)
@@ -64,7 +64,7 @@ def readings(
         if not kind.layer and text.state:
             yield this.declaring(rms_norm_weight="one-plus"), judge
         for divided in OTHER_DIVISORS if kind.layer else ():
-            declared = this.but(declares=tuple((dict(this.declares) | spoken(divided)).items()))
+            declared = this.but(declares={**this.declares, **spoken(divided)})
             yield declared, certificate(float(eps or 0), bias, **divided)
 
 
@@ -97,21 +97,20 @@ def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
     if not kind.layer or narrow not in text.made.text or not isinstance(place.thing, type):
         return text
     made = replace(text.made, text=text.made.text.replace(narrow, "config.shape"))
-    bias = dict(text.declares).get("layer-bias") != "no"
+    bias = text.declares.get("layer-bias") != "no"
     wide = text.but(made=made, refusals=tuple(refusals(made, kind, bias)))
     wide = wide if bias else without_bias(wide)
     if says_several(place, text, kind):
         return wide
     shape = (3, 5)
     x = drawn("x with axes", 2, *shape)
-    declares = dict(text.declares)
-    divided = {f"norm_{name[11:]}": choice for name, choice in declares.items() if name.startswith("layer-norm-")}
+    divided = {f"norm_{name[11:]}": choice for name, choice in text.declares.items() if name.startswith("layer-norm-")}
     asked = Request(
         kind.component, kind.config(shape, 0.1, bias, **divided), kind.weights(shape, bias), {"x": x}, tuple(x.shape)
     )
     certificate = Certificate(kind.component, [asked])
-    given = certificate.replies(wide.draft.implementation(place.module))
-    return wide if certificate.distance(given, dict(text.declares)) <= ROUNDING else text
+    given = certificate.replies(wide.implementation(place))
+    return wide if certificate.distance(given, text.declares) <= ROUNDING else text
 
 
 def _unregistered(place: Place, text: PlainText, kind: Kind) -> tuple[str, ...]:
@@ -150,13 +149,13 @@ def _with_cast(place: Place, text: PlainText, kind: Kind) -> PlainText:
         return text
     width = 64
     x, weight = drawn("x to cast", 4, width).bfloat16(), drawn("gain to cast", width).bfloat16()
-    eps = dict(text.declares).get("eps", "1e-05")
+    eps = text.declares.get("eps", "1e-05")
     asked = Request(kind.component, kind.config((width,), float(eps)), {"weight": weight}, {"x": x}, tuple(x.shape))
     certificate = Certificate(kind.component, [asked])
-    given = certificate.replies(text.draft.implementation(place.module))[0]
+    given = certificate.replies(text.implementation(place))[0]
     alike = {}
     for order in CONVENTIONS["rms-norm-cast"]:
-        want = certificate.wanted(dict(text.declaring(rms_norm_cast=order).declares))[0]
+        want = certificate.wanted(text.declaring(rms_norm_cast=order).declares)[0]
         if isinstance(given, Failure) or isinstance(want, Failure) or not isinstance(want, Reply):
             return text
         alike[order] = float((given.out == want.out).double().mean())

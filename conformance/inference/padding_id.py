@@ -18,7 +18,7 @@ from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.plain import PlainText
-from attnconf.conformance.inference.trial import ROUNDING, Draft, gap, reply, textbook
+from attnconf.conformance.inference.trial import ROUNDING, gap, reply, textbook
 from attnconf.conformance.source import source_text
 
 Text = TypeVar("Text", LayerText, PlainText)
@@ -55,7 +55,7 @@ def beside_padding(place: Place, text: Text, declares: Mapping[str, str], asked:
         return text
     one = _with_zeros(asked)
     moved = text.but(padded=True)
-    alike = [_alike(Draft(place.component, t.body(), declares).implementation(place.module), declares, one)
+    alike = [_alike(t.implementation(place, declares), declares, one)
              for t in (text, moved)]  # fmt: skip
     return moved if alike == [False, True] else text
 
@@ -68,7 +68,7 @@ def half_hidden(place: Place, text: LayerText, declares: Mapping[str, str], aske
     if not text.padded or "source" not in asked.inputs:
         return ()
     apart = text.but(padded=False)
-    made = Draft(place.component, apart.body(), declares).implementation(place.module)
+    made = apart.implementation(place, declares)
     whole = asked.inputs["source"].clamp(min=1)
     padded = torch.cat([whole, torch.zeros_like(whole[:, :PADS])], dim=1)
     calls = [replace(asked, inputs={**asked.inputs, "source": x, "target": asked.inputs["target"].clamp(min=1)})

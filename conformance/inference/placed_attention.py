@@ -12,7 +12,6 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
@@ -20,6 +19,7 @@ from attnconf.conformance.inference.guards import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.positions_options import parameters_of, with_options
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 

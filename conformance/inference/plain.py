@@ -7,7 +7,7 @@ which conventions it may stand for, the component says.
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any
 
@@ -21,7 +21,8 @@ from attnconf.conformance.inference.building import Construction, Meanings, run,
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import attempt
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.slots import Hypothesis, Slots
+from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, why
 from attnconf.conformance.inference.vocabulary import fitting
 
 AT_MOST = 160  # ways to call one function
@@ -30,7 +31,7 @@ Declared = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class PlainText:
+class PlainText(Hypothesis):
     """All that is known, or supposed, of a class or function as a component of one input."""
 
     component: str
@@ -42,42 +43,31 @@ class PlainText:
     refusals: tuple[str, ...] = ()  # statements before anything is built
     out: str = "result"
     after: tuple[str, ...] = ()  # statements on ``out``
-    declares: tuple[tuple[str, str], ...] = ()
+    declares: Mapping[str, str] = field(default_factory=dict)
     input: str = "x"
     more: tuple[str, ...] = ()  # statements behind what is built
-    beside: tuple[tuple[str, str], ...] = ()  # other components that it is, too, and their text
+    beside: tuple[Slots, ...] = ()  # of other components that it is, too
     padded: bool = False  # id 0 is its padding: ours are those after it
     first: str = ""  # what a module is called with once, if that makes its parameters
 
-    def but(self, **changes: Any) -> "PlainText":
-        return replace(self, **changes)
-
     def declaring(self, **choices: str) -> "PlainText":
         """Return the text with further conventions, whose names have hyphens."""
-        known = dict(self.declares) | {name.replace("_", "-"): choice for name, choice in choices.items()}
-        return replace(self, declares=tuple(known.items()))
+        named = {name.replace("_", "-"): choice for name, choice in choices.items()}
+        return self.but(declares={**self.declares, **named})
 
-    @property
-    def draft(self) -> Draft:
-        others = [text for _, text in self.beside]
-        return Draft(
-            self.component, "\n\n".join([self.body(), *others]), dict(self.declares), tuple(n for n, _ in self.beside)
-        )
+    def conventions(self) -> Mapping[str, str]:
+        return self.declares
 
-    def body(self) -> str:
-        """Return the text of ``component(config, weights)``."""
-        lines = [f"def {self.component}(config, weights):", *_indented(self.refusals, 4), "    exact(weights)"]
-        if self.padded:
-            lines += ["    config, weights = beside_padding(config, weights)  # id 0 is its padding"]
-        lines += _indented([*self.made.before, *self._built(), *self.more], 4)
+    def slots(self) -> tuple[Slots, ...]:
+        """Return the slots of the component, then of those that it is besides."""
+        padded = ["config, weights = beside_padding(config, weights)  # id 0 is its padding"] if self.padded else []
         call = self.made.text if self.kind == "function" else "call"
-        forward = [f"result = {call}({self.arguments})", f"out = {self.out}", *self.after]
-        returned = "return out"
-        if not self.after and self.out == "result":
-            forward, returned = [], f"return {call}({self.arguments})"
-        ids = ["ids = after_padding(ids)"] if self.padded else []
-        lines += ["", f"    def forward({self.input}):", *_indented([*ids, *forward, returned], 8)]
-        return "\n".join([*lines, "", "    return forward", ""])
+        own = Slots(
+            self.component, self.input, self.refusals, ["exact(weights)", *padded, *self.made.before],
+            [*self._built(), *self.more], ["ids = after_padding(ids)"] if self.padded else [],
+            f"{call}({self.arguments})", read=self.out, after=self.after,
+        )  # fmt: skip
+        return (own, *self.beside)
 
     def _built(self) -> list[str]:
         entries = ["{", *(f"    {entry}," for entry in self.state), "}"]
@@ -90,10 +80,6 @@ class PlainText:
             module = f"without({module}, {', '.join(map(repr, self.stripped))})"
         first = [f"module({self.first})  # makes its parameters"] if self.first else []
         return [f"module = {module}", *first, "call = bind(module, fitted(module, {", *entries[1:-1], "}))"]
-
-
-def _indented(lines: Sequence[str], by: int) -> list[str]:
-    return [" " * by + line for line in lines]
 
 
 # -- the search
@@ -136,11 +122,11 @@ def search(
     ran: list[Trial] = []
     for text in texts:
         given: list[Reply | Failure] | None = None
-        implementation = text.draft.implementation(place.module)
+        implementation = text.implementation(place)
         for reading, certificate in readings(text):
             if given is None:
                 given = certificate.replies(implementation)
-            distance = certificate.distance(given, dict(reading.declares))
+            distance = certificate.distance(given, reading.declares)
             trial = Trial(reading, given, certificate, distance)
             if distance <= ROUNDING:
                 return Found(reading, "reference", said, [trial])
@@ -151,7 +137,7 @@ def search(
     likeliest = ran[0] if ran else None
     ran.sort(key=lambda t: t.distance)
     for trial in _worth_comparing(ran)[:mistaken]:
-        for mutant in trial.certificate.mistakes(trial.given, dict(trial.text.declares)):
+        for mutant in trial.certificate.mistakes(trial.given, trial.text.declares):
             if allowed(mutant):
                 return Found(trial.text, mutant.id, said, [trial, *ran])
     return Found(likeliest.text if likeliest else None, None, said, ran)
@@ -159,7 +145,7 @@ def search(
 
 def _worth_comparing(ran: Sequence[Trial]) -> list[Trial]:
     """Return the trials to compare with mistakes: the nearest, and the other readings of the nearest one's text."""
-    first = [t for t in ran if t.text.but(declares=()) == ran[0].text.but(declares=())]
+    first = [t for t in ran if t.text.but(declares={}) == ran[0].text.but(declares={})]
     rest = [t for t in ran if t not in first]
     return [*ran[:2], *(t for t in first if t not in ran[:2]), *(t for t in rest if t not in ran[:2])]
 
@@ -173,7 +159,7 @@ def bound(place: Place, found: Found, told: Sequence[str]) -> Bound | Refusal:
     """Return the binding, or what stands against it."""
     if found.text is None:
         return refused(found.said, f"it can be neither built nor called as {place.component}")
-    one = Bound(place, found.text.draft, None, found.certified, tuple(told))
+    one = Bound(place, found.text.draft(), None, found.certified, tuple(told))
     return with_broken(one, found.ran[0].certificate.requests[0]) if found.ran else one
 
 
@@ -182,7 +168,7 @@ def told(text: PlainText, thing: Any) -> list[str]:
     shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
     plain = [re.sub(r'weights\["([\w.]+)"\]', r"\1", entry).replace("config.", "") for entry in text.state]
     weights = "; ".join(plain[:4]) + ("; …" if len(plain) > 4 else "")
-    conventions = ", ".join(f"{name} {choice}" for name, choice in text.declares)
+    conventions = ", ".join(f"{name} {choice}" for name, choice in text.declares.items())
     arguments = re.sub(r'weights\["([\w.]+)"\]', r"\1", text.arguments).replace("config.", "")
     first = f"constructor  {shown}" if text.kind != "function" else f"function     {shown}"
     return [

@@ -11,13 +11,13 @@ from torch import nn
 from attnconf.adapters.contract import LearnedConfig, Sinusoidal2dConfig, SinusoidalConfig
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.claims import claims_batch_first, claims_sequence_first
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import GIVEN, with_options
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 

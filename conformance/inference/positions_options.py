@@ -11,10 +11,10 @@ import torch
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.drafts import Text
 from attnconf.conformance.inference.filling import arguments_of
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.source_text import code_reached
@@ -113,7 +113,7 @@ def parameters_of(place: Place) -> list[inspect.Parameter]:
 
 
 def _answer(place: Place, text: Text, request: Request) -> Reply | Failure:
-    return reply(text.draft({}).implementation(place.module), request)
+    return reply(text.implementation(place), request)
 
 
 def _failure(place: Place, text: Text, request: Request, positions: torch.Tensor | None) -> Failure | None:

@@ -14,7 +14,6 @@ import torch
 from attnconf.adapters.contract import RotaryConfig
 from attnconf.conformance.chapters.rotary.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, called, made_text, makings, tensors_in
@@ -23,6 +22,7 @@ from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn, names
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 

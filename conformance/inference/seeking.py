@@ -99,13 +99,13 @@ def _runs(place: Place, chapter: Chapter, way: str, said: list[str]) -> Bound | 
     """Return the first binding that is the textbook in some conventions, else what ran at all."""
     ran: list[Ran] = []
     for text in texts(place, chapter, way, said):
-        trials = _trials(chapter, text.fixed, way)
-        given = trials.replies(text.draft({}).implementation(place.module))
+        trials = _trials(chapter, text.declares, way)
+        given = trials.replies(text.implementation(place))
         if given and isinstance(given[-1], Failure):
             say(said, why(given[-1]))
             continue
-        for choice in choices(chapter.component, text.fixed):
-            if trials.distance(given, {**choice, **text.fixed}) <= ROUNDING:
+        for choice in choices(chapter.component, text.declares):
+            if trials.distance(given, {**choice, **text.declares}) <= ROUNDING:
                 return _bound(place, chapter, text, choice, "reference", trials.requests[0])
         ran.append(Ran(text, trials, given))
     return ran
@@ -120,8 +120,8 @@ def _worth_comparing(ways: list[list[Ran]]) -> list[Ran]:
     seen: set[str] = set()
     found: list[Ran] = []
     for runs in ways:
-        fresh = [each for each in runs if each.text.body() not in seen and not (found and _idle(each))]
-        seen |= {each.text.body() for each in runs}
+        fresh = [each for each in runs if each.text.draft().body not in seen and not (found and _idle(each))]
+        seen |= {each.text.draft().body for each in runs}
         found += _different(fresh)[:LOOKED_AT]
     return found
 
@@ -161,8 +161,8 @@ def choices(component: str, fixed: Choice) -> list[dict[str, str]]:
 
 def mistake(ran: Ran, chapter: Chapter, rounding: float = ROUNDING) -> tuple[dict[str, str], Mutant] | None:
     """Return the conventions, and the mistake of ours that gives all replies in them and that shows there."""
-    for choice in chapter.plausible(ran.given, choices(chapter.component, ran.text.fixed)):
-        declares = {**choice, **ran.text.fixed}
+    for choice in chapter.plausible(ran.given, choices(chapter.component, ran.text.declares)):
+        declares = {**choice, **ran.text.declares}
         for mutant in _mutants(chapter.component):
             if ran.trials.first_gap(ran.given, declares, mutant.id) > rounding:
                 continue
@@ -181,8 +181,8 @@ def _mutants(component: str) -> list[Mutant]:
 
 def nearest(ran: Ran, chapter: Chapter) -> dict[str, str]:
     """Return the conventions in which the textbook is least far away; rare ones have to be much nearer."""
-    found = chapter.plausible(ran.given, choices(chapter.component, ran.text.fixed))
-    return min(found, key=lambda c: ran.trials.distance(ran.given, {**c, **ran.text.fixed}) * (1 + len(c)))
+    found = chapter.plausible(ran.given, choices(chapter.component, ran.text.declares))
+    return min(found, key=lambda c: ran.trials.distance(ran.given, {**c, **ran.text.declares}) * (1 + len(c)))
 
 
 _made: dict[tuple[str, frozenset[tuple[str, str]], str], Trials] = {}
@@ -197,10 +197,10 @@ def _trials(chapter: Chapter, fixed: Choice, way: str) -> Trials:
 
 
 def _bound(place: Place, chapter: Chapter, text: Text, choice: Choice, certified: str | None, asked: Request) -> Bound:
-    text = chapter.after(place, text, {**choice, **text.fixed})
-    declares = {**choice, **text.fixed}
+    text = chapter.after(place, text, {**choice, **text.declares})
+    declares = {**choice, **text.declares}
     conventions = ", ".join(f"{k} {v}" for k, v in declares.items()) or "those of the spec"
     plain = re.sub(r"\btheirs\.|\bconfig\.", "", text.shown)
     kind = "constructor" if isinstance(place.thing, type) else "function   "
     told = (f"{kind}  {plain}", f"forward      {text.call} -> {text.reader}", f"conventions  {conventions}")
-    return with_broken(Bound(place, text.draft(choice), None, certified, told), asked)
+    return with_broken(Bound(place, text.draft(declares), None, certified, told), asked)

@@ -239,7 +239,7 @@ def _functions(place: Place) -> Iterator[TokenText]:
 
 
 def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
-    text = with_steps(_with_decoding(place, text), lambda one: one.draft().implementation(place.module))
+    text = with_steps(_with_decoding(place, text), lambda one: one.implementation(place))
     shown = (text.made or text.encode or text.decode).replace("theirs.", "").replace("config.", "")
     called = " and ".join(t for t in (text.encode, text.decode) if t).replace("theirs.", "").replace("config.", "")
     left = re.findall(r"\b(\w+)=False", called)
@@ -263,7 +263,7 @@ def _with_decoding(place: Place, text: TokenText) -> TokenText:
     certificate = Certificate("detokenizer", list(requests("detokenizer", text.kind)))
     runs = []
     for one in [text.but(decode=decode) for decode in text.decodes or (text.decode,)]:
-        given = certificate.replies(one.draft().implementation(place.module))
+        given = certificate.replies(one.implementation(place))
         if all(isinstance(g, Reply) for g in given):
             runs.append((certificate.distance(given, one.draft().declares) > ROUNDING, one))
     return min(runs, key=lambda r: r[0])[1] if runs else text.but(decode="")

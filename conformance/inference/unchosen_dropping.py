@@ -8,7 +8,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.layer_text import LayerText
-from attnconf.conformance.inference.trial import ROUNDING, Draft, gap, reply
+from attnconf.conformance.inference.trial import ROUNDING, gap, reply
 from attnconf.conformance.source.signatures import parameters_of
 
 PARTS = r"path|layers?|heads?|tokens?|blocks?|connect"
@@ -25,7 +25,7 @@ def with_dropping(place: Place, text: LayerText, asked: Request) -> LayerText:
     """
     if not hasattr(asked.config, "training") or ("dropout" in text.made.given and not any(_other_dropping(place))):
         return text
-    implementation = Draft(place.component, text.body(), {}).implementation(place.module)
+    implementation = text.implementation(place, {})
     training = replace(asked.config, training=True)
     still = [reply(implementation, asked.asked(seed=seed)) for seed in (0, 1)]
     if any(isinstance(r, Failure) for r in still) or gap(*still):

@@ -18,7 +18,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.plain import PlainText
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import ROUNDING, drawn
+from attnconf.conformance.inference.trial import drawn, same_numbers
 
 ADDED = "out = out - x"  # the statement that takes away the input that is added
 MOST = 3  # norms around one network
@@ -85,4 +85,4 @@ def _composed(parts: dict[str, nn.Module], rest: nn.Module, text: PlainText, x: 
 
 def _alike(one: Tensor, other: Tensor) -> bool:
     one, other = one.detach(), other.detach()
-    return one.shape == other.shape and float((one - other).abs().max()) <= ROUNDING * float(one.abs().max())
+    return same_numbers(other, one)

@@ -23,7 +23,7 @@ from attnconf.conformance.inference.mask_joining import not_joined
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.one_length import for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.outer_norms import outer
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, reply
+from attnconf.conformance.inference.trial import Certificate, reply
 from attnconf.conformance.inference.unapplied import with_unapplied
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -68,7 +68,7 @@ def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...
     one = request(text, sizes[0], 2, 6, 6, {}, causal=True)
     asked = Certificate(COMPONENT, [replace(one, inputs={"query": one.inputs["query"]})])
     given = asked.replies(text.implementation(place))
-    right = asked.distance(given, text.conventions()) <= ROUNDING
+    right = asked.agrees(given, text.conventions())
     return () if right else ("what is causal without a memory is not causal attention of the tokens to themselves",)
 
 
@@ -118,7 +118,7 @@ def _takes(place: Place, text: AttentionText, option: Option, sizes: Any) -> boo
     if asked is None:
         return True
     certificate = Certificate(COMPONENT, [asked])
-    return certificate.distance(certificate.replies(text.implementation(place)), text.conventions()) <= ROUNDING
+    return certificate.agrees(certificate.replies(text.implementation(place)), text.conventions())
 
 
 def _with_dropped(place: Place, text: AttentionText, sizes: Any) -> AttentionText:

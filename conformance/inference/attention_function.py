@@ -10,11 +10,10 @@ from torch import Tensor, nn
 
 from attnconf.adapters.contract import COMPONENTS, AttentionConfig
 from attnconf.conformance.chapters.attention.binding import APPEARANCES
-from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_finish import masks_told, remarks
 from attnconf.conformance.inference.attention_text import AttentionText
-from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
 from attnconf.conformance.inference.construction import constructions
@@ -23,8 +22,9 @@ from attnconf.conformance.inference.function_options import BESIDE_DROPOUT, with
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.masking import mask_forms, with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.proving import Prover, Reading, prove
 from attnconf.conformance.inference.slots import Slots, refuse
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, drawn, why
+from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 COMPONENT = "attention"
@@ -117,35 +117,28 @@ class FunctionText(AttentionText):
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a function as attention, or what stands against it."""
-    said: list[str] = []
-    ran: list[tuple[FunctionText, float, list[Reply | Failure], Certificate]] = []
+    prover = Prover[FunctionText](place)
+    proof = prove(prover, (_readings(text, prover) for text in _likely(place, prover)))
+    if proof is None:
+        return prover.refusal("it cannot be called as attention")
+    return finish(place, proof.hypothesis, proof.certified)
+
+
+def _likely(place: Place, prover: Prover[FunctionText]) -> Iterator[FunctionText]:
+    """Yield the texts, but none with values of the keys' width where another width runs: it is something else then."""
     for text in texts(place):
-        if not text.value_width and ran and ran[-1][0] == text.but(value_width=True):
-            continue  # it takes values of another width, and does something else with them
-        certificate = plain_certificate(text)
-        text, given = _replied(place, text, certificate)
-        distance = certificate.distance(given, text.conventions())
-        if distance <= ROUNDING:
-            return finish(place, text, "reference")
-        if distance < FAILED:
-            ran.append((text, distance, given, certificate))
-        elif given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
-            said.append(why(given[-1]))
-    for text, _, given, certificate in ran[:4]:
-        if mistake := certificate.mistake(given, text.conventions()):
-            return finish(place, text, mistake.id)
-    if not ran:
-        return refused(said, "it cannot be called as attention")
-    return finish(place, ran[0][0], None)
+        wide = text.but(value_width=True)
+        if text.value_width or not prover.ran or prover.ran[-1].hypothesis != wide:
+            yield text
 
 
-def _replied(place: Place, text: FunctionText, certificate: Certificate) -> tuple[FunctionText, list[Reply | Failure]]:
-    """Return the replies of a text; where its code complains that it gets both dtypes, such that it may use float32."""
-    given = certificate.replies(text.implementation(place))
-    words = given[-1].message if given and isinstance(given[-1], Failure) else ""
-    if text.in_float32 or not ("Double" in words and "Float" in words):
-        return text, given
-    return _replied(place, text.but(in_float32=True), certificate)
+def _readings(text: FunctionText, prover: Prover[FunctionText]) -> Iterator[Reading[FunctionText]]:
+    """Yield a text, and where its code complains that it gets both dtypes, such that it may use float32."""
+    certificate = plain_certificate(text)
+    yield Reading(text, certificate)
+    words = prover.failure.message if prover.failure else ""
+    if "Double" in words and "Float" in words:
+        yield Reading(text.but(in_float32=True), certificate, "float32")
 
 
 def texts(place: Place) -> Iterator[FunctionText]:

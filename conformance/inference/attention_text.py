@@ -100,6 +100,10 @@ class AttentionText(Hypothesis):
             found["mask-arguments"] = "one"
         return found
 
+    def ambiguity(self) -> bool:
+        """Return what decides, besides the replies, which mistakes it may be."""
+        return self.exchangeable
+
     def conventions(self) -> Mapping[str, str]:
         found = {"inputs": "self"} if self.self_only else {}
         if not self.self_only and "value" not in self.form.roles:

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import own_method
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
@@ -26,8 +26,9 @@ from attnconf.conformance.inference.function_forms import functional, takes_toge
 from attnconf.conformance.inference.module_sizes import FLAGS, names_read
 from attnconf.conformance.inference.one_length import and_for_each_length, without_lengths
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.proving import Trial
 from attnconf.conformance.inference.slots import Hypothesis, Slots
-from attnconf.conformance.inference.trial import names
+from attnconf.conformance.inference.trial import View, names
 from attnconf.conformance.inference.vocabulary import meanings
 
 Choice = Mapping[str, str]
@@ -75,31 +76,31 @@ class Chapter:
     layouts: tuple[tuple[str, str], ...] = (("x", "{r}"),)  # of inputs, written {x}, and what is done to the output {r}
     ways: tuple[str, ...] = ("distinct",)  # of requests, tried in turn where none runs
     extra: Callable[[Place, "Chapter"], Iterator[Text]] | None = None  # texts of several definitions together
-    view: Callable[[Reply, Request], Reply] = lambda reply, request: reply  # what of a reply has a meaning
+    view: View | None = None  # what of a reply has a meaning
     # not where a chapter before runs and has arguments for these; "": where it runs at all
     unless: frozenset[str] = frozenset()
-    plausible: Callable[[Sequence[Any], list[dict[str, str]]], list[dict[str, str]]] = lambda given, found: found
-    after: Callable[[Place, Text, Choice], Text] = lambda place, text, declares: text  # options, once it is bound
+    plausible: Callable[[Sequence[Trial[Text]]], Sequence[Trial[Text]]] = lambda readings: readings  # of one text
+    after: Callable[[Place, Text], Text] = lambda place, text: text  # options, once it is bound
 
 
-def texts(place: Place, chapter: Chapter, way: str, said: list[str]) -> Iterator[Text]:
+def texts(place: Place, chapter: Chapter, way: str, failures: Attempts) -> Iterator[Text]:
     """Yield the texts that give something of a shape that can be read."""
     count = 0
     for fixed in chapter.fixed:
         request = chapter.requests(fixed, way)[0]
-        for text in _written(place, chapter, fixed, request, said):
+        for text in _written(place, chapter, fixed, request, failures):
             count += 1
             if count > AT_MOST:
                 return
             try:
                 text, raw = _looked_at(place, chapter, text, request)
             except Failed as error:
-                say(said, str(error))
+                failures.say(str(error))
                 continue
             for further, found in _followed(place, chapter, text, raw, request):
                 readers = chapter.readers(found, request)
                 if not readers:
-                    say(said, f"what came back is {kind_of(found)}")
+                    failures.say(f"what came back is {kind_of(found)}")
                 for reader in readers:
                     yield replace(further, reader=further.reader.format(r=reader))
 
@@ -156,10 +157,10 @@ def _with_entry(place: Place, chapter: Chapter, text: Text, error: str) -> Text 
     return replace(complete(chapter, bare), limits=text.limits)
 
 
-def _written(place: Place, chapter: Chapter, fixed: Choice, request: Request, said: list[str]) -> Iterator[Text]:
+def _written(place: Place, chapter: Chapter, fixed: Choice, request: Request, failures: Attempts) -> Iterator[Text]:
     if chapter.extra is not None:
         yield from (replace(text, declares=fixed) for text in chapter.extra(place, chapter))
-    for making, thing, given, shown, states in makings(place, chapter, request, said):
+    for making, thing, given, shown, states in makings(place, chapter, request, failures):
         for state in states:
             build, call = made_text(making, state)
             base = Text(chapter.component, build, "", given=given, declares=fixed, shown=shown)
@@ -188,7 +189,7 @@ def complete(chapter: Chapter, text: Text) -> Text:
 Making = tuple[Construction, Any, frozenset[str], str, list[tuple[str, ...]]]
 
 
-def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -> Iterator[Making]:
+def makings(place: Place, chapter: Chapter, request: Request, failures: Attempts) -> Iterator[Making]:
     """Yield how a class, or a function of weights, is built, what is called and was given, and what its parameters are.
 
     The last are not known: what they may be.
@@ -210,7 +211,7 @@ def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -
             whole = attempt(partial(filled, made, chapter.sizes, place.module, space))
             thing = attempt(partial(run, whole, space))
         except Failed as error:
-            say(said, f"{made.text}: {error}")
+            failures.say(f"{made.text}: {error}")
             continue
         text = whole.text
         if not callable(thing) and (method := own_method(type(thing))):
@@ -289,8 +290,3 @@ def kind_of(x: Any) -> str:
         return f"a {type(x).__name__} of {', '.join(kind_of(item) for item in x[:4])}"
     shape = getattr(x, "shape", None)
     return f"of shape {tuple(shape)}" if shape is not None else type(x).__name__
-
-
-def say(said: list[str], what: str) -> None:
-    if what not in said:
-        said.append(what)

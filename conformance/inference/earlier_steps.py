@@ -65,11 +65,11 @@ def _words(made: Any) -> Iterator[str]:
 def with_steps(text: TokenText, implementation: Callable[[TokenText], Any]) -> TokenText:
     """Return the text with those of its steps that it makes in encoding, too: the reading refuses what they change."""
     if not text.encode or text.kind != "word":
-        return text.but(steps=())
+        return text
     config = TokenizerConfig("word", KNOWN, unknown="<unk>" if text.own_unknown else None)
-    plain = implementation(text.but(steps=()))
+    plain = implementation(text)
     kept = []
-    for step in text.steps:
+    for step in text.learnt:
         answers = [reply(plain, Request("tokenizer", config, {}, {"text": words}, ())) for words in ALIKE[step]]
         if not gap(answers[0], answers[1]):
             kept.append(step)

@@ -12,7 +12,7 @@ from attnconf.adapters.contract import CONVENTIONS, TokenEmbeddingConfig
 from attnconf.conformance.chapters.token_embedding.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.encoded import with_encoding, without_positions
@@ -23,13 +23,14 @@ from attnconf.conformance.inference.plain import (
     bound,
     built,
     matches,
-    search,
+    refusal,
     tensors_of,
     told,
 )
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
+from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
 from attnconf.conformance.inference.slots import refuse
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -43,20 +44,19 @@ ROWS = 'weights["table.weight"]'
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a token embedding, or what stands against it."""
-    said: list[str] = []
-    plain = Certificate(COMPONENT, list(requests(None)))
+    prover, plain = Prover[PlainText](place), Certificate(COMPONENT, list(requests(None)))
 
-    def readings(text: PlainText) -> Iterator[tuple[PlainText, Certificate]]:
+    def readings(text: PlainText) -> Iterator[Reading[PlainText]]:
         for scale in CONVENTIONS["embedding-scale"]:
-            yield text.declaring(embedding_scale=scale), plain
+            yield Reading(text.declaring(embedding_scale=scale), plain)
 
-    found = search(place, texts(place, said), readings)
-    found.said[:0] = said
-    if found.text is not None:
-        text = _with_padding(place, found.text)
-        text = beside_padding(place, text, text.declares, plain.requests[0])
-        found.text = with_encoding(place, text)
-    return bound(place, found, told(found.text, place.thing) if found.text else ())
+    proof = prove(prover, (readings(text) for text in texts(place, prover.failures)), nearest_first)
+    if proof is None:
+        return refusal(prover)
+    text = _with_padding(place, proof.hypothesis)
+    text = beside_padding(place, text, plain.requests[0])
+    text = with_encoding(place, text)
+    return bound(place, proof, text, told(text, place.thing))
 
 
 def requests(padding: int | None) -> Iterator[Request]:
@@ -68,7 +68,7 @@ def requests(padding: int | None) -> Iterator[Request]:
         yield Request(COMPONENT, config, weights, {"ids": ids}, (*ids.shape, dim))
 
 
-def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
+def texts(place: Place, failures: Attempts) -> Iterator[PlainText]:
     """Yield what a class or function may be, the likeliest first."""
     if not isinstance(place.thing, type):
         yield from _functions(place)
@@ -80,9 +80,9 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
         try:
             whole, thing = built(place, made, table, TokenEmbeddingConfig(rows, dim), like)
         except Failed as error:
-            said.append(f"{made.text}: {error}")
+            failures.say(f"{made.text}: {error}")
             continue
-        for text in _of(whole, thing, said):
+        for text in _of(whole, thing, failures):
             if text.draft().body not in seen:
                 seen.add(text.draft().body)
                 yield text
@@ -95,7 +95,7 @@ def _sizes_are_named(thing: Any) -> bool:
     return sorted(map(sorted, told)) == [["embed"], ["vocab"]] or len(required) < 2
 
 
-def _of(made: Construction, thing: Any, said: list[str]) -> Iterator[PlainText]:
+def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[PlainText]:
     """Yield what an object may be, by its tensors that are as large as the table."""
     rows, dim = SIZES[0]
     if not callable(thing):
@@ -111,7 +111,7 @@ def _of(made: Construction, thing: Any, said: list[str]) -> Iterator[PlainText]:
         try:
             where = found_output(attempt(lambda: thing(ids)), (2, 3, dim))
         except Failed as error:
-            said.append(f"called with (ids): {error}")
+            failures.say(f"called with (ids): {error}")
             return
         if where is not None:
             this = text.but(state=(entry,), out=where)
@@ -160,6 +160,6 @@ def _with_padding(place: Place, text: PlainText) -> PlainText:
         return text
     for row in CONVENTIONS["padding-row"]:
         candidate = text.declaring(padding_row=row)
-        if certificate.distance(given, candidate.declares) <= ROUNDING:
+        if certificate.agrees(given, candidate.declares):
             return candidate
     return text

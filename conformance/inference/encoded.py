@@ -16,7 +16,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.plain import PlainText
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.slots import Slots, refuse
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn
+from attnconf.conformance.inference.trial import FAILED, Certificate, Draft, drawn
 
 
 def without_positions(text: PlainText, fresh: nn.Module, table: str, ids: Tensor) -> PlainText:
@@ -53,7 +53,7 @@ def with_encoding(place: Place, text: PlainText) -> PlainText:
         return text
     found: dict[str, str] | None = None
     for declares in [{}, *others_than("sinusoidal", {})]:
-        if certificate.distance(given, declares) <= ROUNDING:
+        if certificate.agrees(given, declares):
             found = declares
             break
     if found is None and not certificate.mistake(given, {}):

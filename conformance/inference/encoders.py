@@ -23,7 +23,7 @@ from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.slots import Slots, refuse
 from attnconf.conformance.inference.token_text import DECODE, ENCODE, LIST, NUMBERS, ROLES, TOKENIZE, TOKENS, VALUES
 from attnconf.conformance.inference.tokenizers import requests
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap, reply
+from attnconf.conformance.inference.trial import Certificate, reply, same
 from attnconf.conformance.source.signatures import parameters_of
 
 METHODS = tuple(dict.fromkeys((*ENCODE, *TOKENIZE, "segment", "segment_word", "apply", "apply_bpe", "bpe")))
@@ -112,7 +112,7 @@ def _understood(certificate: Certificate, given: Sequence[Any], declares: Mappin
     """Return whether a draft gives the textbook's reply to the first call, or those of a known mistake."""
     if not given or isinstance(given[-1], Failure):
         return False
-    alike = gap(given[0], certificate.wanted(declares)[0]) <= ROUNDING
+    alike = same(given[0], certificate.wanted(declares)[0])
     return alike or certificate.mistake(given, declares) is not None
 
 

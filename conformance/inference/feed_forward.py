@@ -17,13 +17,14 @@ from attnconf.conformance.chapters.feed_forward.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.around_feed_forward import ADDED, around, set_aside
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, as_module
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.networks import Network, networks
-from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
+from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, refusal, told
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in, restored
+from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import meanings
@@ -36,24 +37,18 @@ SIZES = ((6, 11), (4, 10))  # embed_dim, hidden_dim of the trials
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a feed-forward network, or what stands against it."""
-    said: list[str] = []
-    kept: dict[Any, Certificate] = {}
-
-    def readings(text: PlainText) -> Iterator[tuple[PlainText, Certificate]]:
-        return _readings(place, text, kept)
-
-    found = search(place, texts(place, said), readings)
-    found.said[:0] = said
-    if found.text is None:
-        return bound(place, found, ())
-    found.text = with_width(place, found.text)
-    if found.certified == "reference":
-        found.text = heeding(place, found.text, requests)
-    *lines, last = told(found.text, place.thing)
-    other = "" if found.certified == "reference" else outside_the_contract(place.thing, found.ran)
-    one = bound(place, found, [*lines, f"{last}; {other}" if other else last, *around(found.text)])
-    aside = set_aside(place, found.text, found.ran[0].certificate.requests[0].config)
-    return replace(one, open_ends=(*one.open_ends, *aside)) if aside and isinstance(one, Bound) else one
+    prover, kept = Prover[PlainText](place), dict[Any, Certificate]()
+    proof = prove(prover, (_readings(place, text, kept) for text in texts(place, prover.failures)), nearest_first)
+    if proof is None:
+        return refusal(prover)
+    text = with_width(place, proof.hypothesis)
+    if proof.certified == "reference":
+        text = heeding(place, text, requests)
+    *lines, last = told(text, place.thing)
+    other = "" if proof.certified == "reference" else outside_the_contract(place.thing, prover.ran)
+    one = bound(place, proof, text, [*lines, f"{last}; {other}" if other else last, *around(text)])
+    aside = set_aside(place, text, proof.trial.certificate.requests[0].config)
+    return replace(one, open_ends=(*one.open_ends, *aside))
 
 
 def with_width(place: Place, text: PlainText) -> PlainText:
@@ -72,7 +67,7 @@ def with_width(place: Place, text: PlainText) -> PlainText:
 # -- how it is asked
 
 
-def _readings(place: Place, text: PlainText, kept: dict[Any, Certificate]) -> Iterator[tuple[PlainText, Certificate]]:
+def _readings(place: Place, text: PlainText, kept: dict[Any, Certificate]) -> Iterator[Reading[PlainText]]:
     """Yield the conventions that a text may stand for, each with its calls."""
     declared = dict(text.declares)
     certain = declared.pop("one-gate") == "yes"
@@ -85,7 +80,7 @@ def _readings(place: Place, text: PlainText, kept: dict[Any, Certificate]) -> It
             if key not in kept:
                 kept[key] = Certificate("feed_forward", list(requests(*key)))
             this = text.declaring(activation=activation)
-            yield this.declaring(glu_activated=which) if which else this, kept[key]
+            yield Reading(this.declaring(glu_activated=which) if which else this, kept[key])
 
 
 def requests(activation: str, gated: bool, bias: bool, ratio: str) -> Iterator[Request]:
@@ -107,7 +102,7 @@ def weights_of(config: FeedForwardConfig) -> dict[str, Tensor]:
 # -- what it may be
 
 
-def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
+def texts(place: Place, failures: Attempts) -> Iterator[PlainText]:
     """Yield what a class or function may be, the likeliest first."""
     if isinstance(place.thing, FunctionType):
         yield from functions(place)
@@ -119,10 +114,10 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
             built = Built(place, made)
             found = list(built.texts()) if isinstance(built.module, nn.Module) else []
         except Failed as error:
-            said.append(f"{made.text}: {error}")
+            failures.say(f"{made.text}: {error}")
             continue
         if not isinstance(built.module, nn.Module):
-            said.append(f"{made.text} is no torch.nn.Module")
+            failures.say(f"{made.text} is no torch.nn.Module")
         for text in found:
             if text.draft().body not in seen:
                 seen.add(text.draft().body)

@@ -16,7 +16,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
 from attnconf.conformance.inference.one_length import for_each_length, lengths_of
 from attnconf.conformance.inference.returned import Requests
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap
+from attnconf.conformance.inference.trial import Certificate, all_same, same
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -129,10 +129,10 @@ class Trials:
         if isinstance(given[-1], Failure):
             return Turned(other, "fails")
         before = self._replies(text, self._calls(text, causal=text.causal_always))
-        if all(gap(a, b) <= ROUNDING for a, b in zip(given, before, strict=True)):
+        if all_same(given, before):
             return Turned(other, "nothing")
         declares = other.conventions()
-        if certificate.distance(given, declares, self.mistake) <= ROUNDING:
+        if certificate.agrees(given, declares, self.mistake):
             return Turned(other, "right")
         if self._mistaken(other, certificate, given, flag, causal=not text.causal_always):
             return Turned(other, "mistake")
@@ -153,7 +153,7 @@ class Trials:
         given, before = self._replies(other, calls), self._replies(text, calls)
         if isinstance(given[-1], Failure):
             return Turned(other, "fails")
-        same = all(gap(a, b) <= ROUNDING for a, b in zip(given, before, strict=True))
+        same = all_same(given, before)
         return Turned(other, "nothing" if same else "other")
 
     def _calls(self, text: AttentionText, causal: bool) -> Certificate:
@@ -179,7 +179,7 @@ class Trials:
         without = self._calls(text, causal=not causal)
         for mutant in certificate.mistakes(given, declares):
             pairs = zip(certificate.wanted(declares, mutant.id), without.wanted(declares, mutant.id), strict=True)
-            if flag.named or any(gap(a, b) > ROUNDING for a, b in pairs):
+            if flag.named or any(not same(a, b) for a, b in pairs):
                 return True
         return False
 
@@ -195,7 +195,7 @@ class Trials:
         early = [
             replace(r, out=r.out[..., :-1, :].nan_to_num()) for r in (first, second)
         ]  # what sees nothing may be NaN
-        return gap(*early) <= ROUNDING
+        return same(*early)
 
 
 _made: dict[tuple[Any, ...], Certificate] = {}

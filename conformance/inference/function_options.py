@@ -8,7 +8,7 @@ from attnconf.adapters.contract import AttentionConfig
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import Form, Slot, parameters
-from attnconf.conformance.inference.trial import ROUNDING, Certificate
+from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def with_scale(place: Place, text: "FunctionText", one: Request) -> "FunctionTex
     candidate = text.but(scale="config.scale", form=_including(text.form, slot, "scale"))
     certificate = Certificate(COMPONENT, [replace(one, config=AttentionConfig(scale=0.3))])
     given = certificate.replies(candidate.implementation(place))
-    return candidate if certificate.distance(given, candidate.conventions()) <= ROUNDING else text
+    return candidate if certificate.agrees(given, candidate.conventions()) else text
 
 
 def with_dropout(place: Place, text: "FunctionText", one: Request) -> "FunctionText":
@@ -54,7 +54,7 @@ def with_dropout(place: Place, text: "FunctionText", one: Request) -> "FunctionT
         if (
             isinstance(given[0], Reply)
             and not bool(given[0].out.nan_to_num().any())  # 0/0 where it divides by 1 - p = 0
-            and kept.distance(whole, text.conventions()) <= ROUNDING
+            and kept.agrees(whole, text.conventions())
         ):
             return candidate
     return text

@@ -18,16 +18,16 @@ EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 
-def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Iterator[tuple[dict[str, str], bool]]:
+def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, str]]:
     """Yield the conventions in which a text may be, those first that what was seen speaks for."""
     fixed = dict(state.declares)
     if (text.causal_always and not text.decodes) or _says_causal(place, text):
         fixed["causality"] = "always"
-    known = COMPONENTS[place.component]
-    if not known.layered:
+    known, trace = COMPONENTS[place.component], text.trace
+    if not known.layered or trace is None:
         names = translated(place.component)
         for choices in product(*(CONVENTIONS[name] for name in names)):
-            yield {**fixed, **dict(zip(names, choices, strict=True))}, False
+            yield {**fixed, **dict(zip(names, choices, strict=True))}
         return
     order = [state.norm_first, not state.norm_first]
     layered = fixed.get("norm-biases") != "no" and fixed["layer-bias"] == "yes"
@@ -55,7 +55,7 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
             continue
         if declares.get("rms-norm-weight") == "one-plus" and declares["norm-kind"] == "layer":
             continue
-        yield _short(declares), declares["norm-order"] == "pre"
+        yield _short(declares)
 
 
 def _scales(place: Place, layered: bool) -> tuple[str, ...]:

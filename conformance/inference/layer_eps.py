@@ -24,16 +24,17 @@ SMALL = (3e-3, 1e-5)  # what tokens are multiplied by: variances at which 1e-5, 
 OUTPUTS = r"(.*\.)?(attn|self|cross)\.out\.(weight|bias)"
 
 
-def eps_of(place: Place, text: LayerText, declares: Mapping[str, str], norm_first: bool) -> str:
+def eps_of(place: Place, text: LayerText) -> str:
     """Return the ε that explains best what comes out of small rows: the declared one, another, or NONE."""
+    declares = text.declares
     if "eps" not in declares or COMPONENTS[place.component].reads_ids:  # ids give no small rows
         return declares.get("eps", "")
-    implementation = text.implementation(place, declares)
-    given = reply(implementation, _small(text, declares, norm_first, declares["eps"]))
+    implementation = text.implementation(place)
+    given = reply(implementation, _small(text, declares["eps"]))
     if isinstance(given, Failure):
         return declares["eps"]
     every = dict.fromkeys((declares["eps"], *CONVENTIONS["eps"][1:], NONE))
-    return min(every, key=lambda eps: gap(given, _textbook(text, declares, norm_first, eps)))
+    return min(every, key=lambda eps: gap(given, _textbook(text, eps)))
 
 
 def said(eps: str) -> tuple[str, ...]:
@@ -49,16 +50,15 @@ def other_eps(declares: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(f"config.eps != {eps}", f"another ε than {eps}, which is in its code")]
 
 
-def _textbook(text: LayerText, declares: Mapping[str, str], norm_first: bool, eps: str) -> Reply | Failure:
-    declares = {**declares, "eps": eps}
-    return reply(in_conventions(textbook(), declares), _small(text, declares, norm_first, eps))
+def _textbook(text: LayerText, eps: str) -> Reply | Failure:
+    return reply(in_conventions(textbook(), {**text.declares, "eps": eps}), _small(text, eps))
 
 
-def _small(text: LayerText, declares: Mapping[str, str], norm_first: bool, eps: str) -> Request:
+def _small(text: LayerText, eps: str) -> Request:
     """Return a call on small rows, to which attention adds nothing: nothing large stands before the next norm."""
-    causal = declares.get("causality") == "always"
+    causal = text.declares.get("causality") == "always"
     short = FIRST.but(L=1) if text.decodes and not text.causal_always else FIRST
-    asked = request(text.component, {**declares, "eps": LEAST}, short, norm_first, (2, 2), causal=causal)
+    asked = request(text.component, {**text.declares, "eps": LEAST}, short, (2, 2), causal=causal)
     weights = {n: torch.zeros_like(w) if re.fullmatch(OUTPUTS, n) else w for n, w in asked.weights.items()}
     inputs = {name: _shrunk(x) for name, x in asked.inputs.items()}
     return replace(asked, config=replace(asked.config, eps=float(eps)), weights=weights, inputs=inputs)

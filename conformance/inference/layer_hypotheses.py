@@ -26,11 +26,10 @@ from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
 from attnconf.conformance.inference.layer_mask_forms import FILLED
 from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
-from attnconf.conformance.inference.layer_probe import Called, Probe
+from attnconf.conformance.inference.layer_probe import Probe
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.layer_state import State, states
 from attnconf.conformance.inference.layer_text import LayerMask, LayerText
-from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -69,7 +68,7 @@ def table_of(component: str, thing: Any = None) -> Meanings:
     return {**_SIZES, **rows, "padding": ("0",), **counts}
 
 
-def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State, Trace, Called]]:
+def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State]]:
     """Yield what the class may be, the likeliest first."""
     table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
@@ -78,7 +77,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     for made in functional(place, table) if functions else chain(sized(place, table, parts), by_name):
         floored = any("hidden_dim //" in text for text in (made.text, *made.before))
         declares = {"hidden-ratio": "4"} if floored else {}
-        config = request(place.component, declares, FIRST, False, (2, 2)).config
+        config = request(place.component, declares, FIRST, (2, 2)).config
         space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
         try:
             whole = attempt(partial(filled, made, table, place.module, space))
@@ -107,7 +106,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
 def _called(
     place: Place, made: Construction, form: Any, module: nn.Module, config: Any, declares: Mapping[str, str],
     attempts: Attempts,
-) -> Iterator[tuple[LayerText, State, Trace, Called]]:  # fmt: skip
+) -> Iterator[tuple[LayerText, State]]:  # fmt: skip
     lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
     try:
         if lazy:
@@ -134,7 +133,7 @@ def _called(
         place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
         longest=0 if "max_len" in made.given else probe.longest(),
         causal_always=called.ordered if known.layered and not known.decodes else called.causal,
-        whole=_tables_are_ours(module),
+        whole=_tables_are_ours(module), trace=trace,
     )  # fmt: skip
     if called.fill != "none":
         text = text.but(needs_mask=True, masks={
@@ -146,9 +145,9 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         one = text.but(entries=state.entries, stacks=state.stacks)
-        yield _refusing(one, state), state, trace, called
+        yield _refusing(one, state), state
         if text.causal_always and not (called.causal or known.decodes):  # the order matters otherwise: tokens are mixed
-            yield _refusing(one.but(causal_always=False), state), state, trace, called
+            yield _refusing(one.but(causal_always=False), state), state
 
 
 def _filled(name: str, fill: str, component: str) -> LayerMask:

@@ -31,7 +31,7 @@ _ACTIVATIONS = ('"relu"', "nn.ReLU()", "torch.nn.functional.relu", "nn.ReLU", '"
 
 def layer_parts(place: Place, table: Mapping[str, Sequence[str]]) -> Part:
     """Return what gives expressions for a parameter that wants a module, by its name."""
-    config = request(place.component, {}, FIRST, False, (2, 2)).config
+    config = request(place.component, {}, FIRST, (2, 2)).config
     space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
     seen: set[Any] = {place.thing}
 

@@ -8,6 +8,7 @@ from attnconf.adapters import generated
 from attnconf.adapters.contract import COMPONENTS, Component
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.slots import Hypothesis, Slots, indented, refuse
 
 WORDS = {
@@ -71,6 +72,26 @@ class LayerText(Hypothesis):
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
     padded: bool = False  # id 0 is its padding: ours are those after it
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
+    declares: Mapping[str, str] = field(default_factory=dict)
+    trace: Trace | None = field(default=None, compare=False, repr=False)  # in which order its parameters were used
+
+    def conventions(self) -> Mapping[str, str]:
+        return self.declares
+
+    @property
+    def norm_first(self) -> bool:
+        """Whether the norms stand first in the calls that it is asked."""
+        return self.declares.get("norm-order") == "pre"
+
+    @property
+    def used(self) -> list[str]:
+        """The parameters that are applied, in their order."""
+        return [name for name in self.trace.order if name in self.trace.used] if self.trace else []
+
+    @property
+    def unused(self) -> list[str]:
+        """The parameters that exist and are never applied."""
+        return [name for name in self.trace.order if name not in self.trace.used] if self.trace else []
 
     @property
     def known(self) -> Component:

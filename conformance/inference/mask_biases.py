@@ -8,7 +8,7 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.flag_and_mask import refuses
 from attnconf.conformance.inference.mask_claims import beside
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.source_text import code_reached
 
@@ -29,11 +29,11 @@ def biased(search: "Search", text: AttentionText, name: str, form: MaskForm) -> 
     both = f"{form.text} if attn_bias is None else {plain.replace('seen', ADDED)}"
     wide = MaskForm(both, f"{form.told}, or additive", False, True)
     trial = search.tried(text, name, wide, [_asked(search, text)])
-    if trial.distance <= ROUNDING and text.flagged and not promised(search.place.thing, name):
+    if trial.right and text.flagged and not promised(search.place.thing, name):
         beside = search.tried(text, name, wide, [_asked(search, text, causal=True)])
-        return wide if beside.distance <= ROUNDING or refuses(beside.given[-1]) else form
-    mistaken = trial.distance > ROUNDING and trial.certificate.mistake(trial.given, trial.declares)
-    return wide if trial.distance <= ROUNDING or (mistaken and _by_numbers(mistaken)) else form
+        return wide if beside.right or refuses(beside.given[-1]) else form
+    mistaken = not trial.right and trial.certificate.mistake(trial.given, trial.declares)
+    return wide if trial.right or (mistaken and _by_numbers(mistaken)) else form
 
 
 def wrongly_added(search: "Search", text: AttentionText, name: str, forms: Iterable[MaskForm]) -> MaskForm | None:
@@ -46,7 +46,7 @@ def wrongly_added(search: "Search", text: AttentionText, name: str, forms: Itera
     for form in forms:
         if form.additive and not form.keys_only:
             trial = search.tried(text, name, form, asked)
-            if asked.distance(trial.given, trial.declares, SUBTRACTED) <= ROUNDING:
+            if asked.agrees(trial.given, trial.declares, SUBTRACTED):
                 return form
     return None
 

@@ -7,7 +7,7 @@ from attnconf.conformance.inference.attention_requests import COMPONENT, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.masking import masks_in
-from attnconf.conformance.inference.trial import ROUNDING, Certificate
+from attnconf.conformance.inference.trial import Certificate, within_rounding
 
 
 def not_joined(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
@@ -29,6 +29,6 @@ def not_joined(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]
     if not all(isinstance(one, Reply) for one in given) or len(given) < len(asked):
         return ()
     alone = Certificate(COMPONENT, asked[:2]).distance(given[:2], declares)
-    if alone > ROUNDING or certificate.distance(given, declares) <= ROUNDING:
+    if not within_rounding(alone) or certificate.agrees(given, declares):
         return ()
     return (f"the arguments `{of_keys}` and `{other}` of forward, given together, do not hide what either hides",)

@@ -15,7 +15,7 @@ from attnconf.conformance.inference.flag_and_mask import BIAS, MASKS, refuses, w
 from attnconf.conformance.inference.mask_biases import ADDED, biased, wrongly_added
 from attnconf.conformance.inference.mask_claims import claimed, said
 from attnconf.conformance.inference.returned import Requests, with_weights
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap
+from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 STRANGE = 3  # arguments whose names say nothing that are tried
@@ -59,6 +59,10 @@ class Trial:
     declares: dict[str, str]
     exclusive: bool = False  # not together with the flag for causal attention
 
+    @property
+    def right(self) -> bool:
+        return within_rounding(self.distance)
+
 
 @dataclass(frozen=True)
 class Search:
@@ -93,7 +97,7 @@ class Search:
         without = text if text.needs_mask else text.but(masks={n: m for n, m in text.masks.items() if n != name})
         bare = [replace(r, inputs=unmasked(r.inputs)) for r in trial.certificate.requests]
         given = Certificate(text.component, bare).replies(without.implementation(self.place))
-        return any(gap(a, b) > ROUNDING for a, b in zip(trial.given, given, strict=False))
+        return not all_same(trial.given, given)
 
 
 def unmasked(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,12 +199,12 @@ def _with_argument(
         if wanted and form.kind != wanted:
             continue
         trial = search.tried(text, name, form, search.certificate(text, form))
-        if trial.distance <= ROUNDING:
+        if trial.right:
             form = biased(search, text, name, _widened(search, text, name, form))
             if not text.flagged:
                 return text.but(masks={**text.masks, name: form}), "right"
             both = search.tried(text, name, form, search.certificate(text, form, causal=True))
-            if both.distance <= ROUNDING:
+            if both.right:
                 return text.but(masks={**text.masks, name: form}), "right"
             alone.append(replace(trial, form=form, exclusive=refuses(both.given[-1])))
         elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
@@ -290,4 +294,4 @@ def _widened(search: Search, text: AttentionText, name: str, form: MaskForm) -> 
     mask = (torch.arange(B * size[1] * L * S).reshape(B, size[1], L, S) * 7919 % 13) > 4
     mask |= torch.eye(L, S, dtype=torch.bool)
     asked = [search.request(text, size, B, L, S, {"attn_mask": mask})]
-    return wide if search.tried(text, name, wide, asked).distance <= ROUNDING else form
+    return wide if search.tried(text, name, wide, asked).right else form

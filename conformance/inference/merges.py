@@ -8,9 +8,8 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from attnconf.adapters.contract import BpeTrainerConfig
-from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.by_doing import given as how_many
 from attnconf.conformance.inference.by_doing import is_count, own_methods
 from attnconf.conformance.inference.configurations import own_dataclass
@@ -18,8 +17,9 @@ from attnconf.conformance.inference.encoders import with_encoding
 from attnconf.conformance.inference.learnt import READINGS, found_in
 from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.proving import Prover, Reading, prove
 from attnconf.conformance.inference.slots import Hypothesis, Slots
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, why
+from attnconf.conformance.inference.trial import Certificate
 
 WORDS = {
     "list": "list(words)",
@@ -85,25 +85,16 @@ class TrainerText(Hypothesis):
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a trainer, or what stands against it."""
-    said: list[str] = []
-    ran: list[tuple[TrainerText, str, str]] = []
-    certificates: dict[tuple[str, bool], Certificate] = {}
-    for reading, text in _that_learn(place, said):
-        draft, key = text.draft(), (reading, text.given == "list")
-        certificate = certificates.setdefault(key, Certificate("bpe_trainer", list(requests(*key))))
-        given = certificate.replies(draft.implementation(place.module))
-        if len(given) < len(certificate.requests) or isinstance(given[-1], Failure):
-            said += [why(given[-1])] if given and isinstance(given[-1], Failure) else []
-            continue
-        if certificate.distance(given, draft.declares) <= ROUNDING:
-            return _bound(place, text, reading, "reference")
-        mistake = certificate.mistake(given, draft.declares)
-        ran.append((text, reading, mistake.id if mistake else ""))
-    ran.sort(key=lambda r: not r[2])
-    if ran:
-        text, reading, known = ran[0]
-        return _bound(place, text, reading, known or None)
-    return refused(said, "there is no way to have it learn merges")
+    prover, certificates = Prover[TrainerText](place), dict[tuple[str, bool], Certificate]()
+
+    def reading(text: TrainerText) -> Reading[TrainerText]:
+        key = text.reading, text.given == "list"
+        return Reading(text, certificates.setdefault(key, Certificate("bpe_trainer", list(requests(*key)))))
+
+    proof = prove(prover, ([reading(text)] for text in _that_learn(place, prover.failures)))
+    if proof is None:
+        return prover.refusal("there is no way to have it learn merges")
+    return _bound(place, proof.hypothesis, proof.certified)
 
 
 def requests(reading: str, several: bool = False) -> Iterator[Request]:
@@ -115,8 +106,8 @@ def requests(reading: str, several: bool = False) -> Iterator[Request]:
         yield Request("bpe_trainer", BpeTrainerConfig(n), {}, {"words": given}, ())
 
 
-def _that_learn(place: Place, said: list[str]) -> Iterator[tuple[str, TrainerText]]:
-    """Yield each reading and way in which something learns, and gives or keeps what looks like merges."""
+def _that_learn(place: Place, failures: Attempts) -> Iterator[TrainerText]:
+    """Yield each way, in each reading, in which something learns, and gives or keeps what looks like merges."""
     tried: set[tuple[str, ...]] = set()
     for text in texts(place):
         for reading in READINGS if text.given in ("list", "text") else ("attached", "separate"):
@@ -128,12 +119,12 @@ def _that_learn(place: Place, said: list[str]) -> Iterator[tuple[str, TrainerTex
             try:
                 there = found_in(place.module, one.before, request)
             except Failed as failed:
-                said += [str(failed)] if str(failed) not in said else []
+                failures.say(str(failed))
                 continue
             for out, of_bytes, mark in there:
                 for other in _alike(reading):
                     if of_bytes == (other == "bytes") and text.read(other).before == one.before:
-                        yield other, one.but(merges=out, mark=mark, reading=other)
+                        yield one.but(merges=out, mark=mark, reading=other)
 
 
 def _alike(reading: str) -> tuple[str, ...]:
@@ -239,11 +230,12 @@ def _without_self(function: Any, given: str) -> Iterator[str]:
     yield from arguments_of(method, lambda p, at: _values(p, given))
 
 
-def _bound(place: Place, text: TrainerText, reading: str, certified: str | None) -> Bound:
+def _bound(place: Place, text: TrainerText, certified: str | None) -> Bound:
     shown = [line.replace("theirs.", "").replace("config.", "") for line in text.before]
+    conventions = ", ".join(map(" ".join, text.conventions().items()))
     lines = (
         *(f"calls        {line}" for line in shown),
-        f"merges       {text.merges}; the words as {text.given}; {', '.join(map(' '.join, READINGS[reading].items()))}",
+        f"merges       {text.merges}; the words as {text.given}; {conventions}",
     )
     bound = Bound(place, text.draft(), None, certified, lines)
-    return with_encoding(bound, text.before, next(requests(reading)), text.mark)
+    return with_encoding(bound, text.before, next(requests(text.reading)), text.mark)

@@ -5,7 +5,7 @@ is judged in the other position; in this one it is compared with the textbook, t
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,7 +19,7 @@ from attnconf.conformance.inference.layer_state import sides_of
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_units import Unit, norm_entries
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, names
+from attnconf.conformance.inference.trial import FAILED, Certificate, names
 
 COMPUTES = "where it is True, computes something else than layers whose norms come first and a norm behind them"
 
@@ -33,9 +33,9 @@ class OtherOrder:
     broken: tuple[str, ...] = ()
 
 
-def other_order(place: Place, text: LayerText, declares: Mapping[str, str]) -> OtherOrder:
+def other_order(place: Place, text: LayerText) -> OtherOrder:
     """Return whether a class has the same parameters in both orders, and else what it computes in the other one."""
-    config = plain_requests(text, declares, False)[0].config
+    config = replace(plain_requests(text)[0].config, norm_first=False)
     try:
         there, then = (_parameters(place, text, replace(config, norm_first=first)) for first in (False, True))
     except Failed:
@@ -54,14 +54,14 @@ def other_order(place: Place, text: LayerText, declares: Mapping[str, str]) -> O
         for own, last in zip(groups, lasts, strict=True)
         for n, kind in norm_entries(Unit("norm", tuple(own)), then).items()
     ]
-    first = {**declares, "norm-order": "pre", "final-norm": "always"}
-    whole = text.but(entries=(*text.entries, *entries), masks={n: m for n, m in text.masks.items() if text.needs_mask})
-    certificate = Certificate(text.component, plain_requests(whole, first, True))
-    given = certificate.replies(whole.implementation(place, first))
-    distance = certificate.distance(given, first)
-    if distance <= ROUNDING:
+    first = {**text.declares, "norm-order": "pre", "final-norm": "always"}
+    masks = {name: mask for name, mask in text.masks.items() if text.needs_mask}
+    whole = text.but(entries=(*text.entries, *entries), masks=masks, declares=first)
+    certificate = Certificate(text.component, plain_requests(whole))
+    given = certificate.replies(whole.implementation(place))
+    if certificate.agrees(given, first):
         return OtherOrder(False, (f"{name}=True: equal to the textbook, with a norm behind the last layer",))
-    if distance == FAILED:
+    if certificate.distance(given, first) == FAILED:
         return OtherOrder(False, (f"{name}=True: it does not run so",))
     mistake = certificate.mistake(given, first)
     words = f"the argument `{name}` of the constructor, {COMPUTES}"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import LayerNormConfig, RmsNormConfig
-from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import Construction, space_for
 from attnconf.conformance.inference.claims import returns_several
 from attnconf.conformance.inference.configurations import Recorder
@@ -78,7 +78,7 @@ def is_small(default: Any) -> bool:
 # -- what it may be
 
 
-def texts(place: Place, kind: Kind, said: list[str]) -> Iterator[PlainText]:
+def texts(place: Place, kind: Kind, failures: Attempts) -> Iterator[PlainText]:
     """Yield what a class or function may be, the likeliest first."""
     is_function = not isinstance(place.thing, type | nn.Module)
     if is_function and not takes_together(place.thing):
@@ -91,7 +91,7 @@ def texts(place: Place, kind: Kind, said: list[str]) -> Iterator[PlainText]:
         try:
             whole, thing = built(place, made, kind.table, kind.config((WIDTHS[0],)), kind.weights((WIDTHS[0],)))
         except Failed as error:
-            said.append(f"{made.text}: {error}")
+            failures.say(f"{made.text}: {error}")
             continue
         if is_function and len(tensors_of(thing)) > 2:  # made for something that has more than gain and shift
             continue

@@ -13,12 +13,12 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
-from attnconf.conformance.inference.plain import PlainText, bound, search, told
+from attnconf.conformance.inference.plain import PlainText, bound, refusal, told
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
+from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.source.signatures import parameters_of
 
-MISTAKEN = 20  # readings that are compared with all known mistakes
 # What a layer norm may divide by besides what the paper says: what The Annotated Transformer does, with either
 # variance. The unbiased one with ε inside follows nobody, and whoever means it declares it.
 OTHER_DIVISORS = [{"variance": "unbiased", "place": "outside"}, {"variance": "biased", "place": "outside"}]
@@ -27,23 +27,22 @@ OTHER_DIVISORS = [{"variance": "unbiased", "place": "outside"}, {"variance": "bi
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a norm, or what stands against it."""
     kind = Kind(place.component)
-    said: list[str] = []
+    prover = Prover[PlainText](place)
 
     @cache
     def certificate(eps: float, bias: bool, variance: str = "biased", place: str = "inside") -> Certificate:
         divided = {"norm_variance": variance, "norm_eps": place}
         return Certificate(kind.component, list(requests(kind, eps, bias, divided)))
 
-    found = search(
-        place, texts(place, kind, said), lambda text: readings(place, text, kind, certificate), mistaken=MISTAKEN
-    )
-    found.said[:0] = said
-    if found.text is not None and found.certified:
-        found.text = _with_cast(place, _with_axes(place, found.text, kind), kind)
-    outcome = bound(place, found, told(found.text, place.thing) if found.text else ())
-    if isinstance(outcome, Refusal) or found.text is None:
-        return outcome
-    return replace(outcome, open_ends=(*outcome.open_ends, *_unregistered(place, found.text, kind)))
+    proposals = (readings(place, text, kind, certificate) for text in texts(place, kind, prover.failures))
+    proof = prove(prover, proposals, nearest_first)
+    if proof is None:
+        return refusal(prover)
+    text = proof.hypothesis
+    if proof.certified:
+        text = _with_cast(place, _with_axes(place, text, kind), kind)
+    one = bound(place, proof, text, told(text, place.thing))
+    return replace(one, open_ends=(*one.open_ends, *_unregistered(place, text, kind)))
 
 
 # -- how it is asked
@@ -51,7 +50,7 @@ def bind(place: Place) -> Bound | Refusal:
 
 def readings(
     place: Place, text: PlainText, kind: Kind, certificate: Callable[..., Certificate]
-) -> Iterator[tuple[PlainText, Certificate]]:
+) -> Iterator[Reading[PlainText]]:
     """Yield the conventions that a text may stand for, each with its calls."""
     fixed = "config.eps" not in text.made.text + " ".join(text.made.before) + text.arguments
     if fixed and has_eps(place.thing):  # left at its default, although it is there to be set
@@ -60,12 +59,12 @@ def readings(
     for eps in CONVENTIONS["eps"][1:] if fixed else ("",):
         this = text.declaring(eps=eps) if fixed else text
         judge = certificate(float(eps or 0), bias)
-        yield this, judge
+        yield Reading(this, judge)
         if not kind.layer and text.state:
-            yield this.declaring(rms_norm_weight="one-plus"), judge
+            yield Reading(this.declaring(rms_norm_weight="one-plus"), judge)
         for divided in OTHER_DIVISORS if kind.layer else ():
             declared = this.but(declares={**this.declares, **spoken(divided)})
-            yield declared, certificate(float(eps or 0), bias, **divided)
+            yield Reading(declared, certificate(float(eps or 0), bias, **divided))
 
 
 def spoken(divided: Mapping[str, str]) -> dict[str, str]:
@@ -110,7 +109,7 @@ def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
     )
     certificate = Certificate(kind.component, [asked])
     given = certificate.replies(wide.implementation(place))
-    return wide if certificate.distance(given, text.declares) <= ROUNDING else text
+    return wide if certificate.agrees(given, text.declares) else text
 
 
 def _unregistered(place: Place, text: PlainText, kind: Kind) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import ROUNDING, drawn
+from attnconf.conformance.inference.trial import drawn, same_numbers
 
 Three = tuple[Tensor, Tensor, Tensor]
 
@@ -40,7 +40,7 @@ def outer(place: Place, text: AttentionText, config: MultiHeadAttentionConfig) -
 
 
 def _alike(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and float((one - other).abs().max()) <= ROUNDING * float(one.abs().max())
+    return same_numbers(other, one)
 
 
 def _composed(whole: Probe, rest: Probe, text: AttentionText, given: Three) -> Iterator[Tensor]:

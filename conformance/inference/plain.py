@@ -13,21 +13,16 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.engine.mutant import Mutant
-from attnconf.conformance.engine.request import Reply
-from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.probing import attempt
+from attnconf.conformance.inference.proving import Proof, Prover
 from attnconf.conformance.inference.slots import Hypothesis, Slots
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, why
 from attnconf.conformance.inference.vocabulary import fitting
 
 AT_MOST = 160  # ways to call one function
-MISTAKEN = 8  # drafts that are compared with all known mistakes
-Declared = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -82,85 +77,17 @@ class PlainText(Hypothesis):
         return [f"module = {module}", *first, "call = bind(module, fitted(module, {", *entries[1:-1], "}))"]
 
 
-# -- the search
+# -- the binding
 
 
-Readings = Callable[[PlainText], Iterator[tuple[PlainText, Certificate]]]
+def bound(place: Place, proof: Proof[PlainText], text: PlainText, told: Sequence[str]) -> Bound:
+    """Return the binding of what has been proved, in its last text."""
+    one = Bound(place, text.draft(), None, proof.certified, tuple(told))
+    return with_broken(one, proof.trial.certificate.requests[0])
 
 
-@dataclass(eq=False)
-class Trial:
-    """A draft that ran: the text in one reading, what it gave, and by what it is judged."""
-
-    text: PlainText
-    given: list[Reply | Failure]
-    certificate: Certificate
-    distance: float
-
-
-@dataclass
-class Found:
-    """What the search came to: the text that is certified or the likeliest, and by what."""
-
-    text: PlainText | None
-    certified: str | None
-    said: list[str]
-    ran: list[Trial] = field(default_factory=list)
-
-
-def search(
-    place: Place, texts: Iterator[PlainText], readings: Readings, allowed: Callable[[Mutant], bool] = bool,
-    mistaken: int = MISTAKEN,
-) -> Found:  # fmt: skip
-    """Return the first text that the reference certifies, else one that a known mistake does, else the nearest.
-
-    ``readings`` are the conventions that a text may stand for, each with calls; these differ in their configuration
-    alone, so that a draft is run once. ``allowed`` says which mistakes may be it, ``mistaken`` how many drafts are
-    compared with them.
-    """
-    said: list[str] = []
-    ran: list[Trial] = []
-    for text in texts:
-        given: list[Reply | Failure] | None = None
-        implementation = text.implementation(place)
-        for reading, certificate in readings(text):
-            if given is None:
-                given = certificate.replies(implementation)
-            distance = certificate.distance(given, reading.declares)
-            trial = Trial(reading, given, certificate, distance)
-            if distance <= ROUNDING:
-                return Found(reading, "reference", said, [trial])
-            if distance == FAILED and len(given) < len(certificate.requests):
-                _say(said, given)
-                break
-            ran.append(trial)
-    likeliest = ran[0] if ran else None
-    ran.sort(key=lambda t: t.distance)
-    for trial in _worth_comparing(ran)[:mistaken]:
-        for mutant in trial.certificate.mistakes(trial.given, trial.text.declares):
-            if allowed(mutant):
-                return Found(trial.text, mutant.id, said, [trial, *ran])
-    return Found(likeliest.text if likeliest else None, None, said, ran)
-
-
-def _worth_comparing(ran: Sequence[Trial]) -> list[Trial]:
-    """Return the trials to compare with mistakes: the nearest, and the other readings of the nearest one's text."""
-    first = [t for t in ran if t.text.but(declares={}) == ran[0].text.but(declares={})]
-    rest = [t for t in ran if t not in first]
-    return [*ran[:2], *(t for t in first if t not in ran[:2]), *(t for t in rest if t not in ran[:2])]
-
-
-def _say(said: list[str], given: Sequence[Reply | Failure]) -> None:
-    if given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
-        said.append(why(given[-1]))
-
-
-def bound(place: Place, found: Found, told: Sequence[str]) -> Bound | Refusal:
-    """Return the binding, or what stands against it."""
-    if found.text is None:
-        return refused(found.said, f"it can be neither built nor called as {place.component}")
-    one = Bound(place, found.text.draft(), None, found.certified, tuple(told))
-    return with_broken(one, found.ran[0].certificate.requests[0]) if found.ran else one
+def refusal(prover: Prover[PlainText]) -> Refusal:
+    return prover.refusal(f"it can be neither built nor called as {prover.place.component}")
 
 
 def told(text: PlainText, thing: Any) -> list[str]:

@@ -10,12 +10,14 @@ from torch import nn
 
 from attnconf.adapters.contract import LearnedConfig, Sinusoidal2dConfig, SinusoidalConfig
 from attnconf.conformance.chapters.contents import appearances
-from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.claims import claims_batch_first, claims_sequence_first
-from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.drafts import Chapter, Choice, Text, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import GIVEN, with_options
+from attnconf.conformance.inference.proving import Trial
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
@@ -95,16 +97,17 @@ def sinusoidal_requests(fixed: Choice, way: str) -> list[Request]:
     return [*requests, replace(last, inputs={"x": torch.zeros_like(last.inputs["x"])})]
 
 
-def as_it_is_added(given: Sequence[Reply], found: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the conventions, those first under which x is added as it seems to be: the last two calls differ in x."""
+def as_it_is_added(readings: Sequence[Trial[Text]]) -> Sequence[Trial[Text]]:
+    """Return the readings, those first under which x is added as it seems to be: the last two calls differ in x."""
     x = sinusoidal_requests({}, "distinct")[-2].inputs["x"]
-    if given[-1].out.shape != x.shape:
-        return found
-    factor = float(((given[-2].out - given[-1].out) * x).sum() / x.square().sum())
+    last, silent = readings[0].replies[-2:]
+    if isinstance(last, Failure) or isinstance(silent, Failure) or silent.out.shape != x.shape:
+        return readings
+    factor = float(((last.out - silent.out) * x).sum() / x.square().sum())
     sizes = {"add": 1.0, "table": 0.0, "scaled-add": x.shape[-1] ** 0.5}
     fits = [name for name, size in sizes.items() if abs(factor - size) < 0.01]
-    likely = [d for d in found if d.get("sinusoidal-output", "add") in fits]
-    return [*likely, *(d for d in found if d not in likely and (len(d) < 2 or not likely))]
+    likely = [r for r in readings if r.hypothesis.declares.get("sinusoidal-output", "add") in fits]
+    return [*likely, *(r for r in readings if r not in likely and (len(r.hypothesis.declares) < 2 or not likely))]
 
 
 SINUSOIDAL = Chapter(

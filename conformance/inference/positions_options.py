@@ -3,7 +3,6 @@
 import ast
 import inspect
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,9 +23,7 @@ GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|i
 FORMS = ("{p}", "{p}.expand(len({x}), {x}.shape[{axis}])", "{p}[:, None]")  # (L,) as it is, (B, L), (L, 1)
 
 
-def with_options(
-    place: Place, text: Text, declares: Mapping[str, str], request: Request, axis: int = 1, like: str = "x"
-) -> Text:
+def with_options(place: Place, text: Text, request: Request, axis: int = 1, like: str = "x") -> Text:
     """Return the text with positions, and with what it refuses of them; ``axis``: that of tokens in ``like``."""
     text = _with_positions(place, text, request, axis, like)
     if axis == 1 and "x" not in text.given and not text.reader.startswith("rows("):

@@ -9,7 +9,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.claims import returns_scores
-from attnconf.conformance.inference.trial import ROUNDING, Certificate
+from attnconf.conformance.inference.trial import Certificate, within_rounding
 
 Requests = Callable[..., Any]  # makes up calls
 WEIGHTS = ("{r}", "{r}.transpose(0, 1)", "{r}.unflatten(0, (-1, config.num_heads))", "torch.stack(tuple({r}), dim=1)",
@@ -35,7 +35,7 @@ def with_weights(place: Place, text: AttentionText, sizes: Any, request: Request
         for pattern in WEIGHTS:
             candidate = text.but(out=out, weights=pattern.format(r=place_of))
             given = wanting.replies(candidate.implementation(place))
-            if wanting.distance(given, candidate.conventions(), mistake) <= ROUNDING:
+            if wanting.agrees(given, candidate.conventions(), mistake):
                 return candidate
     return _averaged(place, text, out, others, one, rows)
 
@@ -75,4 +75,4 @@ def _are_scores(place: Place, text: AttentionText, asked: Certificate, place_of:
         return False
     given = asked.replies(text.implementation(place))
     weights = None if not given or isinstance(given[0], Failure) else given[0].weights
-    return weights is not None and float((weights.sum(-1) - 1).abs().max()) > ROUNDING
+    return weights is not None and not within_rounding(float((weights.sum(-1) - 1).abs().max()))

@@ -14,7 +14,7 @@ import torch
 from attnconf.adapters.contract import RotaryConfig
 from attnconf.conformance.chapters.rotary.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.drafts import Chapter, Choice, Text, called, made_text, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
@@ -131,7 +131,7 @@ def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[
                 shown = f"{place.name}({way.text})"
                 yield Text("rotary", (line,), "", given=way.roles | {"max_len"}, shown=shown), found
         return
-    for making, thing, given, shown, _ in makings(place, chapter, request, []):
+    for making, thing, given, shown, _ in makings(place, chapter, request, Attempts()):
         build, _ = made_text(making, ())
         build = tuple(line.replace("call = ", "make = ", 1) for line in build)
         for way in fillings(arguments_of(thing), INPUTS_):

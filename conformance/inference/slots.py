@@ -76,6 +76,11 @@ class Hypothesis:
         """Return the slots of each component that it is; mostly one."""
         raise NotImplementedError
 
+    @property
+    def supposed(self) -> str:
+        """The known mistake with which it is supposed, if any: nothing else may certify it then."""
+        return ""
+
     def conventions(self) -> Mapping[str, str]:
         """Return the choices that it stands for, by convention."""
         return {}

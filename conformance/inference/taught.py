@@ -86,8 +86,8 @@ def with_own_unknown(place: Place, text: TokenText, taught: Any, encode: str) ->
         return text
     numbers = f"{{{own!r}: config.vocabulary.index(config.unknown), **{NUMBERS}}}"
     made = text.made if own == "<unk>" else text.made.replace(NUMBERS, numbers)
-    one = text.but(made=made, kind="word", encode=encode, own_unknown=own, steps=())
+    one = text.but(made=made, kind="word", encode=encode, own_unknown=own)
     asked = Request("tokenizer", TokenizerConfig("word", KNOWN[::-1], unknown="<unk>"), {}, {"text": UNLEARNT}, ())
     got = reply(one.implementation(place), asked)
     told = not isinstance(got, Failure) and text_codec.ids(got.out) == [len(KNOWN) - 1]
-    return one.but(encode="", steps=text.steps) if told else text
+    return one.but(encode="") if told else text

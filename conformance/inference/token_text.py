@@ -74,7 +74,8 @@ class TokenText(Hypothesis):
     encode: str = ""  # an expression of ``made`` and ``text``
     decode: str = ""  # an expression of ``made`` and ``ids``
     decodes: tuple[str, ...] = ()  # what ``decode`` may be
-    steps: tuple[str, ...] = ()  # what is done to a text before, and refused
+    learnt: tuple[str, ...] = ()  # what learning its vocabulary does to a text before
+    steps: tuple[str, ...] = ()  # of these, what encoding does, too: it is refused
     own_unknown: str = ""  # what it has for an unknown token, which it cannot be told
     needs_unknown: bool = False  # there is no way to do without an unknown token
 

@@ -8,7 +8,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.layer_text import LayerText
-from attnconf.conformance.inference.trial import ROUNDING, gap, reply
+from attnconf.conformance.inference.trial import gap, reply, same
 from attnconf.conformance.source.signatures import parameters_of
 
 PARTS = r"path|layers?|heads?|tokens?|blocks?|connect"
@@ -33,7 +33,7 @@ def with_dropping(place: Place, text: LayerText, asked: Request) -> LayerText:
     drawn = (reply(implementation, asked.asked(config=training, seed=seed)) for seed in range(DRAWS))
     ran = (r for r in drawn if not isinstance(r, Failure))
     first = next(ran, still[0])
-    if all(gap(r, first) <= ROUNDING for r in ran):
+    if all(same(r, first) for r in ran):
         return text  # what is always other in training drops nothing: it is wrong, in training
     return text.but(refusals=(*text.refusals, ("config.training", WORDS)))
 

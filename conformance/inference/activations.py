@@ -11,8 +11,8 @@ from torch import Tensor
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.plain import PlainText
 from attnconf.conformance.inference.proving import Trial
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import FAILED, Certificate, same, within_rounding
 from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -45,7 +45,7 @@ def activations_of(name: str, gated: bool) -> tuple[str, ...]:
     return ("relu", "gelu", "gelu-tanh", "silu", "sigmoid")
 
 
-def outside_the_contract(thing: Any, ran: Sequence[Trial[PlainText]]) -> str:
+def outside_the_contract(thing: Any, ran: Sequence[Trial[Text]]) -> str:
     """Return in words which other activation a network has that is right but for it and says so, or "".
 
     It is judged by what the contract has, and fails: nobody is to learn from a verdict that it was not looked at.
@@ -59,7 +59,7 @@ def outside_the_contract(thing: Any, ran: Sequence[Trial[PlainText]]) -> str:
     return ""
 
 
-def _is_with(trial: Trial[PlainText], function: Callable[[Tensor], Tensor]) -> bool:
+def _is_with(trial: Trial[Text], function: Callable[[Tensor], Tensor]) -> bool:
     """Return whether the replies are those of the formula with another activation."""
     for request, reply in zip(trial.certificate.requests, trial.replies, strict=False):
         weights, x = request.weights, request.inputs["x"]
@@ -84,7 +84,7 @@ MEANT = {"relu": ("relu",), "gelu": ("gelu", "gelu-tanh"), "silu": ("silu",)}
 Requests = Callable[[str, bool, bool, str], Iterable[Request]]  # of an activation, gated, bias, hidden-ratio
 
 
-def heeding(place: Place, text: PlainText, requests: Requests) -> PlainText:
+def heeding(place: Place, text: Text, requests: Requests) -> Text:
     """Return the text with an argument for the activation where there is one that is not heeded: it is asked then."""
     named = [p.name for p in parameters_of(place.thing) if "activation" in meanings(p.name)]
     if not named or text.kind != "module" or text.declares["gated"] == "yes":
@@ -102,14 +102,14 @@ def heeding(place: Place, text: PlainText, requests: Requests) -> PlainText:
     return text
 
 
-def _given(text: PlainText, name: str, value: str) -> PlainText:
+def _given(text: Text, name: str, value: str) -> Text:
     """Return the text with another argument of this name."""
     rest = re.sub(rf"(, )?\b{name}=[^,()]+(\(\))?", "", text.made.text)[:-1]
     made = f"{rest}{'' if rest.endswith('(') else ', '}{name}={value})"
     return text.but(made=replace(text.made, text=made))
 
 
-def _distance(place: Place, text: PlainText, name: str, activation: str, value: str, requests: Requests) -> float:
+def _distance(place: Place, text: Text, name: str, activation: str, value: str, requests: Requests) -> float:
     """Return how far the network is from what an argument says; infinite where it is not taken."""
     declared = text.declares
     nearest = FAILED

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from attnconf.adapters.generated.function_module import functional
 from attnconf.adapters.generated.held_objects import held
@@ -80,3 +80,11 @@ def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
     if next(module.parameters(), None) is None:
         return made, thing
     return replace(made, text=f"held({made.text})"), module
+
+
+def tensors_of(thing: Any) -> dict[str, Tensor]:
+    """Return the parameters of a module, or the tensors that another object holds."""
+    if isinstance(thing, nn.Module):
+        return dict(thing.named_parameters())
+    held = {name: x for name, x in vars(thing).items() if isinstance(x, Tensor)} if hasattr(thing, "__dict__") else {}
+    return {name: x for name, x in held.items() if x.is_floating_point()}

@@ -6,15 +6,24 @@ into an adapter there.
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, product
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from attnconf.conformance.inference.building import SIZES, Construction, Meanings
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import telling
-from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
+from attnconf.conformance.inference.configurations import (
+    configuration,
+    filled,
+    is_configuration,
+    own_dataclass,
+    said_by,
+)
+from attnconf.conformance.inference.filling import likeliest
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
+from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.vocabulary import meanings
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
@@ -89,9 +98,7 @@ def _one_dropout(arguments: list[str]) -> list[str]:
 
 
 def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, str], ...]]:
-    """Yield one choice for each parameter, those first whose ranks add up to little."""
-    ranks = [range(len(c)) for c in choices]
-    every = islice(product(*ranks), 20_000)
+    """Yield one choice for each parameter, the likeliest first: two parameters seldom mean the same."""
     wanted = {m for c in choices for _, m in c if m in ("embed", "heads", "hidden")}
     any_side = [{m for _, m in c} >= _LAYERS for c in choices]  # layers, of which side nobody says
 
@@ -102,10 +109,9 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
         lengths = meant.count("max_len")
         twice = len(sizes) - len(set(sizes)) + (len(sides) > 1 and len(set(sides)) > 1) + max(lengths - 1, 0)
         missing = len(wanted - set(sizes))
-        return sum(picked) + 3 * twice + 2 * missing, picked  # two parameters seldom mean the same
+        return sum(picked) + 3 * twice + 2 * missing, picked
 
-    for picked in sorted(every, key=cost):
-        yield tuple(c[i] for c, i in zip(choices, picked, strict=True))
+    return likeliest(choices, cost)
 
 
 def choices_of(
@@ -186,3 +192,10 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
         return []
     sizes = [(text, m) for m in ("vocab", *SIZES, "head_dim", "max_len") for text in table.get(m, ())]
     return sizes or [("None", "")]
+
+
+def built(place: Place, made: Construction, table: Meanings, config: Any, weights: Any) -> tuple[Construction, Any]:
+    """Return a construction with its configuration written out, and what it builds. Raises Failed."""
+    space = space_for(config, place.module, weights=weights)
+    whole = attempt(lambda: filled(made, table, place.module, space))
+    return whole, attempt(lambda: run(whole, space))

@@ -7,7 +7,7 @@ for encodings of positions, rotations, biases and features of coordinates.
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,37 +27,13 @@ from attnconf.conformance.inference.module_sizes import FLAGS, names_read
 from attnconf.conformance.inference.one_length import and_for_each_length, without_lengths
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Trial
-from attnconf.conformance.inference.slots import Hypothesis, Slots
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import View, names
 from attnconf.conformance.inference.vocabulary import meanings
 
 Choice = Mapping[str, str]
 ONE_LENGTH = {"sinusoidal"}  # whose tables may be exactly as long as the inputs; other tables are weights
 AT_MOST = 160  # ways to write one binding
-
-
-@dataclass(frozen=True)
-class Text(Hypothesis):
-    """An adapter's function in parts."""
-
-    component: str
-    making: tuple[str, ...]  # statements that build
-    call: str
-    reader: str = "result"
-    refusals: tuple[str, ...] = ()  # statements before anything is built
-    limits: tuple[str, ...] = ()  # statements before the call
-    given: frozenset[str] = frozenset()  # what constructor and call get, by meaning
-    declares: Choice = field(default_factory=dict)  # the conventions that this text stands for
-    shown: str = ""
-
-    def conventions(self) -> Choice:
-        return self.declares
-
-    def slots(self) -> tuple[Slots, ...]:
-        forward = COMPONENTS[self.component].forward
-        return (Slots(
-            self.component, forward, self.refusals, self.making, masks=self.limits, call=self.call, read=self.reader,
-        ),)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -102,7 +78,7 @@ def texts(place: Place, chapter: Chapter, way: str, failures: Attempts) -> Itera
                 if not readers:
                     failures.say(f"what came back is {kind_of(found)}")
                 for reader in readers:
-                    yield replace(further, reader=further.reader.format(r=reader))
+                    yield further.but(out=further.out.format(r=reader))
 
 
 def _followed(place: Place, chapter: Chapter, text: Text, raw: Any, request: Request) -> Iterator[tuple[Text, Any]]:
@@ -111,7 +87,7 @@ def _followed(place: Place, chapter: Chapter, text: Text, raw: Any, request: Req
     if not calls:
         yield text, raw
     for call, thing in calls:
-        for further in called(chapter, replace(text, limits=()), thing, call, chapter.inputs):
+        for further in called(chapter, text.but(limits=()), thing, call, chapter.inputs):
             with contextlib.suppress(Failed):
                 yield _looked_at(place, chapter, further, request)
 
@@ -149,25 +125,26 @@ def _with_entry(place: Place, chapter: Chapter, text: Text, error: str) -> Text 
     before, after = (
         ("SimpleNamespace(", f"SimpleNamespace({name}={value}, ") if missing[1] else ("{", f'{{"{name}": {value}, ')
     )
-    making = tuple(line.replace(before, after, 1) for line in text.making)
-    if making == text.making:
+    lines = tuple(line.replace(before, after, 1) for line in text.made.before)
+    made = replace(text.made, text=text.made.text.replace(before, after, 1), before=lines)
+    if made == text.made:
         return None
     given = text.given | {m for m, texts in chapter.sizes.items() if value in texts}
-    bare = replace(text, making=making, given=given, limits=(), shown=text.shown.replace(before, after, 1))
-    return replace(complete(chapter, bare), limits=text.limits)
+    bare = text.but(made=made, given=given, limits=(), shown=text.shown.replace(before, after, 1))
+    return complete(chapter, bare).but(limits=text.limits)
 
 
 def _written(place: Place, chapter: Chapter, fixed: Choice, request: Request, failures: Attempts) -> Iterator[Text]:
     if chapter.extra is not None:
-        yield from (replace(text, declares=fixed) for text in chapter.extra(place, chapter))
-    for making, thing, given, shown, states in makings(place, chapter, request, failures):
+        yield from (text.but(declares=fixed) for text in chapter.extra(place, chapter))
+    for base, thing, states in makings(place, chapter, request, failures):
         for state in states:
-            build, call = made_text(making, state)
-            base = Text(chapter.component, build, "", given=given, declares=fixed, shown=shown)
-            yield from called(chapter, base, thing, call, chapter.inputs)
+            kind = "module" if state and base.kind == "alone" else base.kind
+            one = base.but(kind=kind, state=state, declares=fixed)
+            yield from called(chapter, one, thing, "", chapter.inputs)
 
 
-def called(chapter: Chapter, base: Text, thing: Any, call: str, inputs: Mapping[str, Input]) -> Iterator[Text]:
+def called(chapter: Chapter, base: Text, thing: Any, callee: str, inputs: Mapping[str, Input]) -> Iterator[Text]:
     """Yield the texts that call a thing in every likely way; not the same one twice."""
     seen = set()
     for way in fillings(arguments_of(thing), inputs):
@@ -175,33 +152,27 @@ def called(chapter: Chapter, base: Text, thing: Any, call: str, inputs: Mapping[
             words = way.text.replace("{x}", into)
             if words not in seen:
                 seen.add(words)
-                text = replace(base, call=f"{call}({words})", reader=back, given=base.given | way.roles)
+                text = base.but(callee=callee, arguments=words, out=back, given=base.given | way.roles)
                 yield complete(chapter, text)
 
 
 def complete(chapter: Chapter, text: Text) -> Text:
     """Return the text with what it refuses."""
-    return replace(
-        text, refusals=tuple(chapter.refusals(text.given)), limits=(*text.limits, *chapter.limits(text.given))
-    )
+    return text.but(refusals=tuple(chapter.refusals(text.given)), limits=(*text.limits, *chapter.limits(text.given)))
 
 
-Making = tuple[Construction, Any, frozenset[str], str, list[tuple[str, ...]]]
-
-
-def makings(place: Place, chapter: Chapter, request: Request, failures: Attempts) -> Iterator[Making]:
-    """Yield how a class, or a function of weights, is built, what is called and was given, and what its parameters are.
-
-    The last are not known: what they may be.
-    """
+def makings(
+    place: Place, chapter: Chapter, request: Request, failures: Attempts
+) -> Iterator[tuple[Text, Any, list[tuple[str, ...]]]]:
+    """Yield how a class, or a function of weights, is built, what is called, and what its parameters may be."""
+    base = Text(chapter.component, Construction(place.name_in_text), "function", exact=False, shown=place.name_in_text)
     of_weights = chapter.states is not None and takes_together(place.thing)
     if not isinstance(place.thing, type) and not of_weights:
         if isinstance(place.thing, nn.Module):
             return
         before = _sizes_in_globals(place, chapter)
-        given = frozenset(m for m, _ in before)
-        made = Construction(place.name_in_text, tuple(s for _, s in before))
-        yield made, place.thing, given, place.name_in_text, [()]
+        made = replace(base.made, before=tuple(s for _, s in before))
+        yield base.but(made=made, given=frozenset(m for m, _ in before)), place.thing, [()]
         return
     space = {**names(place.module), **space_for(request.config, place.module, weights=request.weights)}
     by_class = partial(constructions, place.name_in_text, place.thing, chapter.sizes, place.module, place.part)
@@ -217,7 +188,9 @@ def makings(place: Place, chapter: Chapter, request: Request, failures: Attempts
         if not callable(thing) and (method := own_method(type(thing))):
             text, thing = f"{text}.{method}", getattr(thing, method)
         states: list[tuple[str, ...]] = chapter.states(thing, request) if chapter.states else [()]
-        yield replace(whole, text=text), thing, _meant(whole, chapter.sizes), _shown(text), states
+        kind = "alone" if text.endswith(")") else "function"
+        one = base.but(made=replace(whole, text=text), kind=kind, shown=_shown(text))
+        yield one.but(given=_meant(whole, chapter.sizes)), thing, states
 
 
 def _shown(text: str) -> str:
@@ -245,23 +218,10 @@ def _sizes_in_globals(place: Place, chapter: Chapter) -> list[tuple[str, str]]:
     return found
 
 
-def made_text(made: Construction, state: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Return the statements that build, and what is called."""
-    if not made.text.endswith(")"):
-        return made.before, made.text
-    build = f"settle(lambda: {made.text}, config, weights)"
-    if not state:
-        return (*made.before, f"call = {build}"), "call"
-    if state[0].startswith("call = "):
-        return (*made.before, f"module = {build}", *state), "call"
-    entries = ", ".join(state)
-    return (*made.before, f"module = {build}", f"call = bind(module, fitted(module, {{{entries}}}))"), "call"
-
-
 def peek(place: Place, text: Text, request: Request) -> Any:
     """Return what a text's call gives, unread and unjudged."""
     space = names(place.module)
-    exec(compile(replace(text, reader="result").draft().body, "<trial>", "exec"), space)
+    exec(compile(text.but(out="result").draft().body, "<trial>", "exec"), space)
     forward = space[text.component](request.config, dict(request.weights))
     return forward(*(request.inputs[name] for name in COMPONENTS[text.component].inputs))
 

@@ -13,25 +13,17 @@ from attnconf.conformance.chapters.token_embedding.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
-from attnconf.conformance.inference.building import Construction
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.building import Construction, tensors_of
+from attnconf.conformance.inference.construction import built, constructions
 from attnconf.conformance.inference.encoded import with_encoding, without_positions
+from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.padding_id import beside_padding
-from attnconf.conformance.inference.plain import (
-    PlainText,
-    arguments_of,
-    bound,
-    built,
-    matches,
-    refusal,
-    tensors_of,
-    told,
-)
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
 from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.texts import Text, bound, told
 from attnconf.conformance.inference.trial import Certificate, drawn
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import fitting, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
 COMPONENT = "token_embedding"
@@ -44,15 +36,15 @@ ROWS = 'weights["table.weight"]'
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a token embedding, or what stands against it."""
-    prover, plain = Prover[PlainText](place), Certificate(COMPONENT, list(requests(None)))
+    prover, plain = Prover[Text](place), Certificate(COMPONENT, list(requests(None)))
 
-    def readings(text: PlainText) -> Iterator[Reading[PlainText]]:
+    def readings(text: Text) -> Iterator[Reading[Text]]:
         for scale in CONVENTIONS["embedding-scale"]:
             yield Reading(text.declaring(embedding_scale=scale), plain)
 
     proof = prove(prover, (readings(text) for text in texts(place, prover.failures)), nearest_first)
     if proof is None:
-        return refusal(prover)
+        return prover.refusal(f"it can be neither built nor called as {place.component}")
     text = _with_padding(place, proof.hypothesis)
     text = beside_padding(place, text, plain.requests[0])
     text = with_encoding(place, text)
@@ -68,7 +60,7 @@ def requests(padding: int | None) -> Iterator[Request]:
         yield Request(COMPONENT, config, weights, {"ids": ids}, (*ids.shape, dim))
 
 
-def texts(place: Place, failures: Attempts) -> Iterator[PlainText]:
+def texts(place: Place, failures: Attempts) -> Iterator[Text]:
     """Yield what a class or function may be, the likeliest first."""
     if not isinstance(place.thing, type):
         yield from _functions(place)
@@ -95,13 +87,13 @@ def _sizes_are_named(thing: Any) -> bool:
     return sorted(map(sorted, told)) == [["embed"], ["vocab"]] or len(required) < 2
 
 
-def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[PlainText]:
+def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[Text]:
     """Yield what an object may be, by its tensors that are as large as the table."""
     rows, dim = SIZES[0]
     if not callable(thing):
         return
     module = isinstance(thing, nn.Module)
-    text = PlainText(COMPONENT, made, "module" if module else "object", "ids", input="ids")
+    text = Text(COMPONENT, made, "module" if module else "object", "ids")
     text = text.but(refusals=tuple(_no_padding(made)))
     ids, fresh = torch.arange(6).reshape(2, 3), copy.deepcopy(thing)  # it may keep what it gave
     for name, x in tensors_of(thing).items():
@@ -131,26 +123,26 @@ ROLES = {"ids": r"ids?|x|tokens?|token_ids?|input_ids?|indices|idx|index|inputs?
          "table": r"table|weights?|w|e|emb(edding)?s?(_?(table|matrix|weights?))?|matrix|lookup|wte|rows"}  # fmt: skip
 
 
-def _functions(place: Place) -> Iterator[PlainText]:
+def _functions(place: Place) -> Iterator[Text]:
     """Yield the ways to call a function of ids and a table."""
 
     def choices(p: inspect.Parameter, at: int) -> list[str]:
         if p.default is not p.empty:
             return [""]
-        roles = matches(p.name, ROLES)
+        roles = fitting(p.name, ROLES)
         found = [{"ids": "ids", "table": ROWS}[r] for r in roles]
         return [*found, *(t for t in ("ids", ROWS) if t not in found)]
 
-    for arguments in arguments_of(place.thing, choices):
+    for arguments in calls_of(place.thing, choices):
         if "ids" in arguments and ROWS in arguments:
             made = Construction(place.name_in_text)
-            yield PlainText(COMPONENT, made, "function", arguments, input="ids", refusals=tuple(_no_padding(made)))
+            yield Text(COMPONENT, made, "function", arguments, refusals=tuple(_no_padding(made)))
 
 
 # -- padding
 
 
-def _with_padding(place: Place, text: PlainText) -> PlainText:
+def _with_padding(place: Place, text: Text) -> Text:
     """Return the text with what a padding token gets, where there is one."""
     if "config.padding_id" not in text.made.text:
         return text

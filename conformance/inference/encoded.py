@@ -13,13 +13,13 @@ from attnconf.adapters.contract import CONVENTIONS, SinusoidalConfig
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.plain import PlainText
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.slots import Slots, refuse
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import FAILED, Certificate, Draft, drawn
 
 
-def without_positions(text: PlainText, fresh: nn.Module, table: str, ids: Tensor) -> PlainText:
+def without_positions(text: Text, fresh: nn.Module, table: str, ids: Tensor) -> Text:
     """Return the text less what a module, not called before, gives for a table of zeros, where that is anything."""
     silent = {table: torch.zeros_like(fresh.get_parameter(table))}
     try:
@@ -41,7 +41,7 @@ def without_positions(text: PlainText, fresh: nn.Module, table: str, ids: Tensor
     )  # fmt: skip
 
 
-def with_encoding(place: Place, text: PlainText) -> PlainText:
+def with_encoding(place: Place, text: Text) -> Text:
     """Return the text with its positions as a component, where they are sinusoidal, or nearly."""
     if not text.more:
         return text
@@ -68,7 +68,7 @@ def requests() -> Iterator[Request]:
         yield Request("sinusoidal", SinusoidalConfig(dim, dtype=torch.float64), {}, {"x": x}, tuple(x.shape))
 
 
-def sinusoidal(text: PlainText) -> Slots:
+def sinusoidal(text: Text) -> Slots:
     """Return the slots of ``sinusoidal(config, weights)``: x are the rows of as many ids."""
     made: Any = text.made.text.replace("config.vocab_size", "len(rows)").replace("=64", "=config.max_len")
     made = made.replace('weights["table.weight"]', "rows").replace("=0.1", "=config.dropout")

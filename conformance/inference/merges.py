@@ -14,12 +14,13 @@ from attnconf.conformance.inference.by_doing import given as how_many
 from attnconf.conformance.inference.by_doing import is_count, own_methods
 from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.encoders import with_encoding
+from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.learnt import READINGS, found_in
-from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, prove
 from attnconf.conformance.inference.slots import Hypothesis, Slots
 from attnconf.conformance.inference.trial import Certificate
+from attnconf.conformance.inference.vocabulary import fitting
 
 WORDS = {
     "list": "list(words)",
@@ -142,7 +143,7 @@ def texts(place: Place) -> Iterator[TrainerText]:
 
 
 def _functions(place: Place, given: str) -> Iterator[TrainerText]:
-    for arguments in arguments_of(place.thing, lambda p, at: _values(p, given)):
+    for arguments in calls_of(place.thing, lambda p, at: _values(p, given)):
         if WORDS[given] in arguments and _asks_for_merges(arguments):
             yield TrainerText(given, (f"result = {place.name_in_text}({arguments})",))
 
@@ -153,7 +154,7 @@ def _asks_for_merges(arguments: str) -> bool:
 
 def _values(p: inspect.Parameter, given: str) -> list[str]:
     meant = {"number": "config.num_merges", "words": WORDS[given], "least": LEAST, "size": SIZE}
-    found = [meant[role] for role in matches(p.name, ROLES)]
+    found = [meant[role] for role in fitting(p.name, ROLES)]
     if p.default is not p.empty:
         counts = [t for t in found if t in ("config.num_merges", LEAST, SIZE)]
         return [*(counts or (_counted(p) if not found else [])), ""]
@@ -175,7 +176,7 @@ def _methods(place: Place, given: str) -> Iterator[TrainerText]:
             yield from _made_by(place, function, given)
         if not isinstance(function, FunctionType) or function.__module__.partition(".")[0] == "torch":
             continue
-        for built in arguments_of(place.thing, lambda p, at: _built_with(p, place)):
+        for built in calls_of(place.thing, lambda p, at: _built_with(p, place)):
             for arguments in _without_self(function, given):
                 if _asks_for_merges(f"{built}, {arguments}") and WORDS[given] in arguments:
                     before = (f"made = {place.name_in_text}({built})", f"result = made.{method}({arguments})")
@@ -190,7 +191,7 @@ def _that_may_learn(thing: type) -> list[str]:
 
 def _made_by(place: Place, method: MethodType, given: str) -> Iterator[TrainerText]:
     """Yield objects that a method of their class makes of words."""
-    for arguments in arguments_of(method, lambda p, at: _values(p, given)):
+    for arguments in calls_of(method, lambda p, at: _values(p, given)):
         if _asks_for_merges(arguments) and WORDS[given] in arguments:
             made = f"made = {place.name_in_text}.{method.__name__}({arguments})"
             yield TrainerText(given, (made, "result = made"))
@@ -199,7 +200,7 @@ def _made_by(place: Place, method: MethodType, given: str) -> Iterator[TrainerTe
 def _built_with(p: inspect.Parameter, place: Place) -> list[str]:
     if own := own_dataclass(p.annotation, place.module):
         return [f"theirs.{own.__name__}({words})" for words in _entries(own)]
-    roles = matches(p.name, ROLES)
+    roles = fitting(p.name, ROLES)
     if "least" in roles:
         return [LEAST]
     number = [*(["config.num_merges"] if "number" in roles else ()), *([SIZE] if "size" in roles else ())]
@@ -210,7 +211,7 @@ def _built_with(p: inspect.Parameter, place: Place) -> list[str]:
 
 def _entries(kind: type) -> Iterator[str]:
     """Yield the arguments for a class of configurations: one of its numbers is that of merges."""
-    for words in arguments_of(kind, lambda p, at: _built_entries(p)):
+    for words in calls_of(kind, lambda p, at: _built_entries(p)):
         if _asks_for_merges(words):
             yield words
 
@@ -218,7 +219,7 @@ def _entries(kind: type) -> Iterator[str]:
 def _built_entries(p: inspect.Parameter) -> list[str]:
     values = [] if p.default is p.empty else [""]
     meant = {"number": "config.num_merges", "least": LEAST, "size": SIZE}
-    found = [meant[role] for role in matches(p.name, ROLES) if role in meant]
+    found = [meant[role] for role in fitting(p.name, ROLES) if role in meant]
     return [*(found or (["config.num_merges", SIZE] if p.default is p.empty else _counted(p))), *values]
 
 
@@ -227,7 +228,7 @@ def _without_self(function: Any, given: str) -> Iterator[str]:
 
     signature = inspect.signature(function)
     method.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
-    yield from arguments_of(method, lambda p, at: _values(p, given))
+    yield from calls_of(method, lambda p, at: _values(p, given))
 
 
 def _bound(place: Place, text: TrainerText, certified: str | None) -> Bound:

@@ -13,9 +13,9 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
-from attnconf.conformance.inference.plain import PlainText, bound, refusal, told
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
+from attnconf.conformance.inference.texts import Text, bound, told
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -27,7 +27,7 @@ OTHER_DIVISORS = [{"variance": "unbiased", "place": "outside"}, {"variance": "bi
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a norm, or what stands against it."""
     kind = Kind(place.component)
-    prover = Prover[PlainText](place)
+    prover = Prover[Text](place)
 
     @cache
     def certificate(eps: float, bias: bool, variance: str = "biased", place: str = "inside") -> Certificate:
@@ -37,7 +37,7 @@ def bind(place: Place) -> Bound | Refusal:
     proposals = (readings(place, text, kind, certificate) for text in texts(place, kind, prover.failures))
     proof = prove(prover, proposals, nearest_first)
     if proof is None:
-        return refusal(prover)
+        return prover.refusal(f"it can be neither built nor called as {place.component}")
     text = proof.hypothesis
     if proof.certified:
         text = _with_cast(place, _with_axes(place, text, kind), kind)
@@ -48,9 +48,7 @@ def bind(place: Place) -> Bound | Refusal:
 # -- how it is asked
 
 
-def readings(
-    place: Place, text: PlainText, kind: Kind, certificate: Callable[..., Certificate]
-) -> Iterator[Reading[PlainText]]:
+def readings(place: Place, text: Text, kind: Kind, certificate: Callable[..., Certificate]) -> Iterator[Reading[Text]]:
     """Yield the conventions that a text may stand for, each with its calls."""
     fixed = "config.eps" not in text.made.text + " ".join(text.made.before) + text.arguments
     if fixed and has_eps(place.thing):  # left at its default, although it is there to be set
@@ -90,7 +88,7 @@ def requests(kind: Kind, eps: float, bias: bool, divided: Mapping[str, str]) -> 
 # -- what is looked for once the rest is known
 
 
-def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
+def _with_axes(place: Place, text: Text, kind: Kind) -> Text:
     """Return the text for several axes, where a class takes them: by what it says, else by what it does."""
     narrow = "config.shape[-1]"
     if not kind.layer or narrow not in text.made.text or not isinstance(place.thing, type):
@@ -112,7 +110,7 @@ def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
     return wide if certificate.agrees(given, text.declares) else text
 
 
-def _unregistered(place: Place, text: PlainText, kind: Kind) -> tuple[str, ...]:
+def _unregistered(place: Place, text: Text, kind: Kind) -> tuple[str, ...]:
     """Return words on tensors of a module that are as wide as its gain, and neither parameters nor buffers."""
     width = WIDTHS[0]
     space = space_for(kind.config((width,)), place.module, weights=kind.weights((width,)))
@@ -125,7 +123,7 @@ def _unregistered(place: Place, text: PlainText, kind: Kind) -> tuple[str, ...]:
     return tuple(f"`{name}` is a tensor and no parameter: it is not trained" for name in names)
 
 
-def says_several(place: Place, text: PlainText, kind: Kind) -> bool:
+def says_several(place: Place, text: Text, kind: Kind) -> bool:
     """Return whether a class makes a sequence of a number, or an annotation has one: it means several axes."""
     given = (p for p in parameters_of(place.thing) if f"{p.name}=config.shape[-1]" in text.made.text)
     name = next(given, None)
@@ -142,7 +140,7 @@ def says_several(place: Place, text: PlainText, kind: Kind) -> bool:
     return any(list(v) == [WIDTHS[0]] for v in held)
 
 
-def _with_cast(place: Place, text: PlainText, kind: Kind) -> PlainText:
+def _with_cast(place: Place, text: Text, kind: Kind) -> Text:
     """Return the text with where it casts in half precision: where nearly all elements are as if there."""
     if kind.layer:
         return text

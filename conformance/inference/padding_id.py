@@ -17,11 +17,11 @@ from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.layer_text import LayerText
-from attnconf.conformance.inference.plain import PlainText
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import reply, same, same_numbers, textbook
 from attnconf.conformance.source import source_text
 
-Text = TypeVar("Text", LayerText, PlainText)
+T = TypeVar("T", LayerText, Text)
 PADS = 2  # ids of padding behind a source
 COUNTS = (
     "id 0 is padding by what the file says, and a source that is padded gives other scores than without its padding"
@@ -46,7 +46,7 @@ def says_zero_is_padding(place: Place) -> bool:
     return text is not None and any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
 
 
-def beside_padding(place: Place, text: Text, asked: Request) -> Text:
+def beside_padding(place: Place, text: T, asked: Request) -> T:
     """Return the text with ids after id 0, where that is padding by what a file says and does.
 
     ``asked``: a call that succeeds. What takes the padding's id from its caller is asked for it.
@@ -80,7 +80,7 @@ def half_hidden(place: Place, text: LayerText, asked: Request) -> tuple[str, ...
     return () if same(given, cut) or same(given, plain) else (COUNTS,)
 
 
-def takes_padding(text: LayerText | PlainText) -> bool:
+def takes_padding(text: LayerText | Text) -> bool:
     """Return whether a text hands the id of the padding over."""
     return "config.padding_id" in text.made.text or "unpadded(" in text.made.text
 

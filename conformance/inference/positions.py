@@ -14,12 +14,13 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.claims import claims_batch_first, claims_sequence_first
-from attnconf.conformance.inference.drafts import Chapter, Choice, Text, tensors_in
+from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import GIVEN, with_options
 from attnconf.conformance.inference.proving import Trial
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 

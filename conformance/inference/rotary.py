@@ -15,14 +15,15 @@ from attnconf.adapters.contract import RotaryConfig
 from attnconf.conformance.chapters.rotary.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
-from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.drafts import Chapter, Choice, Text, called, made_text, makings, tensors_in
+from attnconf.conformance.inference.building import Construction, space_for
+from attnconf.conformance.inference.drafts import Chapter, Choice, called, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import drawn, names
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 
@@ -129,17 +130,17 @@ def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[
             found = _seen(place, request, (line,))
             if found:
                 shown = f"{place.name}({way.text})"
-                yield Text("rotary", (line,), "", given=way.roles | {"max_len"}, shown=shown), found
+                yield _with_table((line,), (), way.roles, shown), found
         return
-    for making, thing, given, shown, _ in makings(place, chapter, request, Attempts()):
-        build, _ = made_text(making, ())
-        build = tuple(line.replace("call = ", "make = ", 1) for line in build)
+    for base, thing, _ in makings(place, chapter, request, Attempts()):
+        build = (*base.made.before, f"make = settle(lambda: {base.made.text}, config, weights)")
+        if base.kind == "function":
+            continue
         for way in fillings(arguments_of(thing), INPUTS_):
             line = f"tables = make({way.text.replace('{x}', 'x')})"
             found = _seen(place, request, (*build, "x, positions = inputs['x'], None", line))
             if found:
-                text = Text("rotary", build, "", limits=(line,), given=given | way.roles | {"max_len"}, shown=shown)
-                yield text, found
+                yield _with_table(build, (line,), base.given | way.roles, base.shown), found
 
 
 def _of_positions(place: Place, request: Request) -> Iterator[tuple[Text, list[Table]]]:
@@ -151,8 +152,13 @@ def _of_positions(place: Place, request: Request) -> Iterator[tuple[Text, list[T
         found = _seen(place, request, ("x, positions = inputs['x'], None", f"tables = {call}"))
         if found:
             shown = f"{place.name}({way.text})"
-            given = way.roles | {"max_len"}
-            yield Text("rotary", (), "", limits=(f"tables = {call}",), given=given, shown=shown), found
+            yield _with_table((), (f"tables = {call}",), way.roles, shown), found
+
+
+def _with_table(build: tuple[str, ...], limits: tuple[str, ...], given: frozenset[str], shown: str) -> Text:
+    """Return the text of a function beside what makes its tables, once or in every call."""
+    made = Construction("", build)
+    return Text("rotary", made, "function", limits=limits, exact=False, given=given | {"max_len"}, shown=shown)
 
 
 def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]:

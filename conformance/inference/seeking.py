@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -10,10 +9,10 @@ from torch import Tensor
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.drafts import Chapter, Choice, Text, texts
+from attnconf.conformance.inference.drafts import Chapter, Choice, texts
 from attnconf.conformance.inference.filling import arguments_of
-from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.proving import Proof, Prover, Reading, Trial, first_readings
+from attnconf.conformance.inference.texts import Text, bound
 from attnconf.conformance.inference.trial import FLOAT32, ROUNDING, Certificate, all_same
 
 LOOKED_AT = 2  # of those that run in one way and differ, how many are compared with mistakes
@@ -56,7 +55,7 @@ def _readings(chapter: Chapter, text: Text, way: str) -> Iterator[Reading[Text]]
     certificate = _certificate(chapter, text.declares, way)
     free = [{k: v for k, v in o.items() if k not in text.declares} for o in others_than(chapter.component, {})]
     for choice in [dict(pairs) for pairs in dict.fromkeys(tuple(d.items()) for d in [{}, *free])]:
-        yield Reading(replace(text, declares={**choice, **text.declares}), certificate)
+        yield Reading(text.but(declares={**choice, **text.declares}), certificate)
 
 
 def _worth_comparing(chapter: Chapter, ways: Sequence[Sequence[Trial[Text]]]) -> Iterator[Trial[Text]]:
@@ -127,5 +126,5 @@ def _bound(place: Place, chapter: Chapter, proof: Proof[Text]) -> Bound:
     conventions = ", ".join(f"{k} {v}" for k, v in text.declares.items()) or "those of the spec"
     plain = re.sub(r"\btheirs\.|\bconfig\.", "", text.shown)
     kind = "constructor" if isinstance(place.thing, type) else "function   "
-    told = (f"{kind}  {plain}", f"forward      {text.call} -> {text.reader}", f"conventions  {conventions}")
-    return with_broken(Bound(place, text.draft(), None, proof.certified, told), proof.trial.certificate.requests[0])
+    told = (f"{kind}  {plain}", f"forward      {text.call} -> {text.out}", f"conventions  {conventions}")
+    return bound(place, proof, text, told)

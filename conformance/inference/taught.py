@@ -11,7 +11,6 @@ from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.by_doing import of_one
 from attnconf.conformance.inference.earlier_steps import KNOWN, attributes_of
-from attnconf.conformance.inference.plain import matches
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.token_text import (
     LIST,
@@ -24,7 +23,7 @@ from attnconf.conformance.inference.token_text import (
     TokenText,
 )
 from attnconf.conformance.inference.trial import reply
-from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.inference.vocabulary import fitting, snake
 
 FILLING = "low er new"
 LEARN = ("fit", "train", "build_vocab", "build", "fit_on_texts")
@@ -64,7 +63,7 @@ def own_unknown(taught: Any, encode: str) -> str:
 
 def held(name: str, x: Any) -> str:
     """Return the entry for something that holds a vocabulary, or its special tokens; nothing for anything else."""
-    if isinstance(x, dict | list | tuple) and matches(name.rpartition(".")[2], ROLES) == ["specials"]:
+    if isinstance(x, dict | list | tuple) and fitting(name.rpartition(".")[2], ROLES) == ["specials"]:
         return f'"{name}": {type(x).__name__}()'
     if type(x) is int:
         plain = snake(name.rpartition(".")[2]).strip("_")

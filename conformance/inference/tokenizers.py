@@ -13,8 +13,8 @@ from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refus
 from attnconf.conformance.inference.by_doing import of_one
 from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.earlier_steps import attributes_of, learnt_steps, with_steps
+from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.proving import Prover, Reading, prove
 from attnconf.conformance.inference.taught import FILLING, held, taught, that_may_learn, with_own_unknown
 from attnconf.conformance.inference.token_text import (
@@ -32,6 +32,7 @@ from attnconf.conformance.inference.token_text import (
     TokenText,
 )
 from attnconf.conformance.inference.trial import Certificate
+from attnconf.conformance.inference.vocabulary import fitting
 from attnconf.conformance.source.signatures import parameters_of
 
 
@@ -150,14 +151,14 @@ def _kinds(whole: str) -> Sequence[str]:
 
 
 def _constructions(place: Place) -> Iterator[str]:
-    for arguments in arguments_of(place.thing, lambda p, at: _values(p, ("text", "ids"))):
+    for arguments in calls_of(place.thing, lambda p, at: _values(p, ("text", "ids"))):
         if "config.vocabulary" in arguments.replace(UNKNOWN_ID, ""):
             yield f"{place.name_in_text}({arguments})"
 
 
 def _values(p: inspect.Parameter, without: Sequence[str] = ()) -> list[str]:
     """Return what a parameter may get, by its name; "" leaves it at its default."""
-    roles = [role for role in matches(p.name, ROLES) if role not in without]
+    roles = [role for role in fitting(p.name, ROLES) if role not in without]
     found = list(dict.fromkeys(text for role in roles for text in VALUES.get(role, ())))
     if p.default is not p.empty:
         keep = {"merges", "unknown", "unknown_id", "specials", "numbers", "tokens", "list"} & set(roles)
@@ -169,13 +170,13 @@ def _needs_unknown(thing: Any) -> bool:
     """Return whether the parameter for an unknown token says that there always is one: its default is a token."""
     for p in parameters_of(thing):
         optional = "None" in str(p.annotation) or "Optional" in str(p.annotation)
-        if "unknown" in matches(p.name, ROLES) and isinstance(p.default, str) and not optional:
+        if "unknown" in fitting(p.name, ROLES) and isinstance(p.default, str) and not optional:
             return True
     return False
 
 
 def _wants_corpus(thing: type) -> bool:
-    return any("corpus" in matches(p.name, ROLES) for p in parameters_of(thing))
+    return any("corpus" in fitting(p.name, ROLES) for p in parameters_of(thing))
 
 
 # -- a vocabulary that is put in afterwards
@@ -183,7 +184,7 @@ def _wants_corpus(thing: type) -> bool:
 
 def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> Iterator[TokenText]:
     """Yield objects that make their vocabulary of a text, or learn it by a method, with another one in its place."""
-    for arguments in arguments_of(place.thing, lambda p, at: _filling(p, place)):
+    for arguments in calls_of(place.thing, lambda p, at: _filling(p, place)):
         built = f"{place.name_in_text}({arguments})"
         methods = ("", *that_may_learn(place.thing))
         found: dict[tuple[str, ...], Any] = {}
@@ -200,7 +201,7 @@ def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> I
 
 
 def _filling(p: inspect.Parameter, place: Place) -> list[str]:
-    roles = matches(p.name, ROLES)
+    roles = fitting(p.name, ROLES)
     if p.default is not p.empty:
         return [*(VALUES["unknown"] if "unknown" in roles else ()), ""]
     own = own_dataclass(p.annotation, place.module)
@@ -219,9 +220,9 @@ def _functions(place: Place) -> Iterator[TokenText]:
 
     def choices(p: inspect.Parameter, at: int) -> list[str]:
         values = _values(p, ("text", "ids"))
-        return [role, *values] if at == 0 or role in matches(p.name, ROLES) else [*values, role]
+        return [role, *values] if at == 0 or role in fitting(p.name, ROLES) else [*values, role]
 
-    for arguments in arguments_of(place.thing, choices):
+    for arguments in calls_of(place.thing, choices):
         if role in arguments.split(", ") and ("config.vocabulary" in arguments or before):
             for kind in _kinds(arguments):
                 call = f"{place.name_in_text}({arguments})"

@@ -22,9 +22,8 @@ from attnconf.adapters.contract import (
 from attnconf.conformance.inference import embedding, feed_forward, positions
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.building import Construction, Meanings
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import built, constructions
 from attnconf.conformance.inference.norm_texts import Kind
-from attnconf.conformance.inference.plain import built
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
 from attnconf.conformance.inference.slots import Slots, refuse
 from attnconf.conformance.inference.trial import Draft, drawn

@@ -15,8 +15,8 @@ from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import Candidate, candidates, may_be, says_nothing, unnamed
+from attnconf.conformance.inference.construction import part_of
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.used_by_others import (
     far_fetched,

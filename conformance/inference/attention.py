@@ -27,9 +27,8 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.calling import attention_forms
 from attnconf.conformance.inference.configurations import filled
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import constructions, for_each_length, lengths_of
 from attnconf.conformance.inference.function_forms import functional
-from attnconf.conformance.inference.one_length import for_each_length, lengths_of
 from attnconf.conformance.inference.probing import Failed, attempt, search
 from attnconf.conformance.inference.proving import Prover, Reading, in_order
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings

@@ -11,20 +11,18 @@ from torch import Tensor
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.inference.attention_aside import outer, with_unapplied
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
-from attnconf.conformance.inference.flag_and_mask import BIAS, refuses
+from attnconf.conformance.inference.construction import for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
-from attnconf.conformance.inference.mask_joining import not_joined
-from attnconf.conformance.inference.masking import with_masks
-from attnconf.conformance.inference.one_length import for_each_length, lengths_of, without_lengths
-from attnconf.conformance.inference.outer_norms import outer
+from attnconf.conformance.inference.mask_biases import BIAS, refuses
+from attnconf.conformance.inference.masking import not_joined, with_masks
 from attnconf.conformance.inference.trial import Certificate, reply
-from attnconf.conformance.inference.unapplied import with_unapplied
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached

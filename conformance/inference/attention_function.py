@@ -1,5 +1,6 @@
 """Bind a function, or a class without parameters, as scaled dot-product attention."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 
 from attnconf.adapters.contract import COMPONENTS, AttentionConfig
 from attnconf.conformance.chapters.attention.binding import APPEARANCES
-from attnconf.conformance.engine.request import Request
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_finish import masks_told, remarks
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
@@ -18,9 +19,9 @@ from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.flags import with_flags
-from attnconf.conformance.inference.function_options import BESIDE_DROPOUT, with_dropout, with_scale
 from attnconf.conformance.inference.left_out import with_broken
-from attnconf.conformance.inference.masking import mask_forms, with_masks
+from attnconf.conformance.inference.mask_forms import mask_forms
+from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Prover, Reading, prove
 from attnconf.conformance.inference.slots import Slots, refuse
@@ -230,3 +231,56 @@ def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
     )
     found = Bound(place, text.draft(), None, certified, told, text.kinds, text.doubt)
     return with_broken(found, request(text, SIZES[0], 4, 8, 8, {}))
+
+
+# -- options: a scale, and dropout with what it needs
+
+# What an argument gets without which dropout may not drop.
+BESIDE_DROPOUT = {
+    "training": "config.training", "deterministic": "not config.training", "generator": "torch.default_generator",
+}  # fmt: skip
+
+
+def with_scale(place: Place, text: "FunctionText", one: Request) -> "FunctionText":
+    """Return the text with an argument for the scale, where one does what it should."""
+    slot = next((p for p in parameters(place.thing) if "scale" in meanings(p.name, INPUTS)), None)
+    if slot is None or isinstance(slot.default, bool):
+        return text
+    candidate = text.but(scale="config.scale", form=_including(text.form, slot, "scale"))
+    certificate = Certificate(COMPONENT, [replace(one, config=AttentionConfig(scale=0.3))])
+    given = certificate.replies(candidate.implementation(place))
+    return candidate if certificate.agrees(given, candidate.conventions()) else text
+
+
+def with_dropout(place: Place, text: "FunctionText", one: Request) -> "FunctionText":
+    """Return the text with an argument for dropout: one that drops everything where its probability is 1."""
+    slot = next((p for p in parameters(place.thing) if "dropout" in meanings(p.name, INPUTS)), None)
+    if slot is None:
+        return text
+    probability, module = (
+        "config.dropout if config.training else 0.0",
+        "nn.Dropout(config.dropout).train(config.training)",
+    )
+    form = _including(text.form, slot, "dropout")
+    for p in parameters(place.thing):
+        for role in set(BESIDE_DROPOUT) & set(meanings(p.name, INPUTS)) if p.default is not p.empty else ():
+            form = _including(form, p, role)
+    for words in (probability, "config.dropout", module):
+        candidate = text.but(dropout=words, form=form)
+        draft = candidate.implementation(place)
+        asked = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0, training=True), seed=0)])
+        kept = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0))])
+        given, whole = asked.replies(draft), kept.replies(draft)
+        if (
+            isinstance(given[0], Reply)
+            and not bool(given[0].out.nan_to_num().any())  # 0/0 where it divides by 1 - p = 0
+            and kept.agrees(whole, text.conventions())
+        ):
+            return candidate
+    return text
+
+
+def _including(form: Form, p: inspect.Parameter, role: str) -> Form:
+    if p.name in {slot.name for slot in form.slots}:
+        return form.giving(p.name, role)
+    return Form((*form.slots, Slot(p.name, role, False, p.default is p.empty)))

@@ -13,7 +13,7 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
-from attnconf.conformance.inference.guards import with_guard_tried
+from attnconf.conformance.inference.left_out import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.slots import refuse

@@ -5,7 +5,9 @@ into an adapter there.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from types import ModuleType
 from typing import Any
@@ -24,7 +26,7 @@ from attnconf.conformance.inference.filling import likeliest
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import meanings, snake
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
@@ -199,3 +201,56 @@ def built(place: Place, made: Construction, table: Meanings, config: Any, weight
     space = space_for(config, place.module, weights=weights)
     whole = attempt(lambda: filled(made, table, place.module, space))
     return whole, attempt(lambda: run(whole, space))
+
+
+# -- parts that it wants
+
+
+def part_of(module: ModuleType) -> Part:
+    """Return what gives expressions for a parameter that wants a part, by its name."""
+
+    def part(name: str, parameter: inspect.Parameter) -> Sequence[str]:
+        plain = name.lower().strip("_")
+        if re.fullmatch(r"(w_?)?(q|k|v|query|key|value)_?(proj|layer|linear|projection)", plain):
+            return ("nn.Linear(config.embed_dim, config.embed_dim)",)
+        if re.fullmatch(r"(w_?)?(o|out|output)_?(proj|layer|linear|projection)", plain):
+            return ("nn.Linear(config.embed_dim, config.embed_dim)",)
+        return ()
+
+    return part
+
+
+# -- a size that is exactly the length of the inputs, as a mask or table is never cut
+
+ROWS = r"256|config\.max_len"  # what a length gets that is the longest
+ANEW = 4  # constructions that are tried again
+A_MAXIMUM = r"max|longest|limit|capacity|end"  # such names say that shorter inputs are taken
+
+
+def lengths_of(made: Construction) -> tuple[str, ...]:
+    """Return the arguments that may be the length of the inputs, and no maximum by their names."""
+    names = re.findall(rf"\b(\w+)=(?:{ROWS})\b", made.text)
+    return tuple(n for n in names if "max_len" in meanings(n) and not re.search(A_MAXIMUM, snake(n)))
+
+
+def for_each_length(made: Construction) -> Construction:
+    """Return the construction such that the object is built anew for the length of each call."""
+    text = made.text
+    for name in lengths_of(made):
+        text = re.sub(rf"\b{name}=(?:{ROWS})\b", f"{name}=length", text)
+    return replace(made, text=f"for_each_length(lambda length: {text})")
+
+
+def and_for_each_length(every: Iterable[Construction]) -> Iterator[Construction]:
+    """Yield constructions, and behind them the first of those again that can be built anew for each length."""
+    anew: list[Construction] = []
+    for made in every:
+        yield made
+        anew += [for_each_length(made)] if lengths_of(made) else []
+    yield from anew[:ANEW]
+
+
+def without_lengths(text: str) -> str:
+    """Return what is built in the text of a construction that is built anew for each length."""
+    found = re.fullmatch(r"for_each_length\(lambda length: (.*)\)", text)
+    return found[1] if found else text

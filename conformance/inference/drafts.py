@@ -20,11 +20,10 @@ from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import own_method
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import and_for_each_length, constructions, without_lengths
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.module_sizes import FLAGS, names_read
-from attnconf.conformance.inference.one_length import and_for_each_length, without_lengths
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Trial
 from attnconf.conformance.inference.texts import Text

@@ -14,7 +14,7 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
-from attnconf.conformance.inference.one_length import for_each_length, lengths_of
+from attnconf.conformance.inference.construction import for_each_length, lengths_of
 from attnconf.conformance.inference.returned import Requests
 from attnconf.conformance.inference.trial import Certificate, all_same, same
 from attnconf.conformance.inference.vocabulary import SIZES, meanings

@@ -21,20 +21,18 @@ from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.function_forms import functional
-from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
-from attnconf.conformance.inference.layer_mask_forms import FILLED
-from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
+from attnconf.conformance.inference.layer_parts import ROWS, layer_parts, layered, with_single
 from attnconf.conformance.inference.layer_probe import Probe
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.layer_state import State, states
 from attnconf.conformance.inference.layer_text import LayerMask, LayerText
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
+from attnconf.conformance.inference.mask_forms import FILLED
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
-from attnconf.conformance.inference.single_parts import with_single
 from attnconf.conformance.inference.sizing import sized
 from attnconf.conformance.inference.vector_input import handed
 

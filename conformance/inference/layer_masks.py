@@ -11,9 +11,9 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import telling
-from attnconf.conformance.inference.layer_mask_forms import FILLED
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
+from attnconf.conformance.inference.mask_forms import FILLED
 from attnconf.conformance.inference.masking import STRANGE, UNLIKE_A_MASK, unmasked
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, reply, same, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES

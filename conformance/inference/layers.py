@@ -15,22 +15,31 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
-from attnconf.conformance.inference.layer_eps import LEAST, NONE, eps_of, other_eps, said
+from attnconf.conformance.inference.layer_finish import (
+    LEAST,
+    NONE,
+    OtherOrder,
+    eps_of,
+    other_eps,
+    other_order,
+    said,
+    switches,
+    told,
+    unturned,
+    with_dropping,
+)
 from attnconf.conformance.inference.layer_forms import layer_forms
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
 from attnconf.conformance.inference.layer_masks import with_masks
 from attnconf.conformance.inference.layer_requests import FIRST, plain_requests, request
 from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
-from attnconf.conformance.inference.layer_told import switches, told, unturned
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import documented, with_broken
-from attnconf.conformance.inference.norm_orders import OtherOrder, other_order
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings
 from attnconf.conformance.inference.trial import Certificate
-from attnconf.conformance.inference.unchosen_dropping import with_dropping
 from attnconf.conformance.inference.vector_input import idle_tables
 
 CONSTRUCTIONS, ENOUGH = 2, 8  # of which hypotheses ran and differ, and hypotheses that did: no more is tried then

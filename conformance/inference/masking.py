@@ -1,19 +1,21 @@
 """How an argument takes a mask: its shape, its dtype and what True or 1 means in it, found by trial."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.inference.attention_requests import COMPONENT, request
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import parameters, says_nothing
-from attnconf.conformance.inference.flag_and_mask import BIAS, MASKS, refuses, with_bias_apart
-from attnconf.conformance.inference.mask_biases import ADDED, biased, wrongly_added
+from attnconf.conformance.inference.mask_biases import BIAS, MASKS, biased, refuses, with_bias_apart, wrongly_added
 from attnconf.conformance.inference.mask_claims import claimed, said
+from attnconf.conformance.inference.mask_forms import ADDED, ONE, mask_forms
 from attnconf.conformance.inference.returned import Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
@@ -21,31 +23,6 @@ from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 STRANGE = 3  # arguments whose names say nothing that are tried
 UNLIKE_A_MASK = "{} takes a mask and changes the output, and is neither right nor a known mistake"
 TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
-ONE = "one_for_all_heads(seen)"
-KEYS = f"one_for_all_queries({ONE})"
-# (in words, expression of seen, whether it says something of keys alone), the widest first
-SHAPES = (
-    ("(B, 1, L, S)", f"{ONE}[:, None]", False),
-    ("(B, L, S)", ONE, False),
-    ("(B·H, L, S)", "for_each_head(seen, {heads})", False),
-    ("(L, S)", f"one_for_all_samples({ONE})", False),
-    ("(B, S)", KEYS, True),
-    ("(B, 1, 1, S)", f"{KEYS}[:, None, None]", True),
-    ("(B, 1, S)", f"{KEYS}[:, None]", True),
-    ("lengths (B,)", f"lengths({KEYS})", True),
-    ("(B·H, S)", "one_for_all_queries(for_each_head(seen, {heads}))", True),
-    ("lengths (B·H,)", "lengths(one_for_all_queries(for_each_head(seen, {heads})))", True),
-)
-# The last as (1 - mask)·-1e9 takes masks that are added too, and does something else with them.
-KINDS = (
-    ("true-keeps", "{m}"),
-    ("true-drops", "~{m}"),
-    ("1-keeps, integers", "{m}.long()"),
-    ("1-keeps", "{m}.to(query.dtype)"),
-    ("1-drops, integers", "(~{m}).long()"),
-    ("1-drops", "(~{m}).to(query.dtype)"),
-    ("additive", ""),
-)
 
 
 @dataclass(frozen=True)
@@ -232,21 +209,6 @@ def _twins(one: Trial, other: Trial) -> bool:
     return same and all(gap(a, b) == 0 for a, b in zip(one.given, other.given, strict=True))
 
 
-def mask_forms(text: AttentionText) -> Iterator[MaskForm]:
-    """Yield the forms in which an argument may take a mask, the widest first."""
-    one_by_one = sorted(SHAPES, key=lambda shape: shape[0] != "(L, S)")  # there is no batch
-    for shape, pattern_of_shape, keys_only in one_by_one if text.single else SHAPES:
-        expression = pattern_of_shape.replace("{heads}", text.heads)
-        if shape.startswith("lengths"):
-            yield MaskForm(expression, shape, True)
-            continue
-        for kind, pattern in KINDS:
-            if kind == "additive":
-                yield MaskForm(expression.replace("seen", ADDED), f"{shape} {kind}", keys_only, True)
-            else:
-                yield MaskForm(pattern.format(m=expression), f"{shape} {kind}", keys_only)
-
-
 def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests, causal: bool = False) -> list[Any]:
     """Return calls with masks as general as the form can be."""
     requests = []
@@ -295,3 +257,30 @@ def _widened(search: Search, text: AttentionText, name: str, form: MaskForm) -> 
     mask |= torch.eye(L, S, dtype=torch.bool)
     asked = [search.request(text, size, B, L, S, {"attn_mask": mask})]
     return wide if search.tried(text, name, wide, asked).right else form
+
+
+# -- two masks in two arguments, given together
+
+
+def not_joined(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
+    """Return a word on a mask of keys and another mask of which each is right alone, and both together are not.
+
+    The check of this asks for masks in forms that not every argument has, as lengths have not.
+    """
+    of_keys = next((n for n, m in text.masks.items() if m.keys_only), None)
+    other = next((n for n, m in text.masks.items() if not m.keys_only), None)
+    if of_keys is None or other is None or text.single:
+        return ()
+    B, L, S = 3, 6, 6
+    keys, explicit = (masks_in(text.masks[name], B, L, S) for name in (of_keys, other))
+    explicit["attn_mask"] = explicit["attn_mask"].clone()
+    explicit["attn_mask"][..., 0] = keys["key_mask"][:, 0] = True
+    asked = [request(text, sizes[0], B, L, S, given) for given in (keys, explicit, {**keys, **explicit})]
+    certificate, declares = Certificate(COMPONENT, asked), text.conventions()
+    given = certificate.replies(text.implementation(place))
+    if not all(isinstance(one, Reply) for one in given) or len(given) < len(asked):
+        return ()
+    alone = Certificate(COMPONENT, asked[:2]).distance(given[:2], declares)
+    if not within_rounding(alone) or certificate.agrees(given, declares):
+        return ()
+    return (f"the arguments `{of_keys}` and `{other}` of forward, given together, do not hide what either hides",)

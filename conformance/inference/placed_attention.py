@@ -15,7 +15,7 @@ from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
 from attnconf.conformance.inference.filling import Input
-from attnconf.conformance.inference.guards import with_guard_tried
+from attnconf.conformance.inference.left_out import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.positions_options import parameters_of, with_options
 from attnconf.conformance.inference.seeking import seek

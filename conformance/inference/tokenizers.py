@@ -12,11 +12,19 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.by_doing import of_one
 from attnconf.conformance.inference.configurations import own_dataclass
-from attnconf.conformance.inference.earlier_steps import attributes_of, learnt_steps, with_steps
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.proving import Prover, Reading, prove
-from attnconf.conformance.inference.taught import FILLING, held, taught, that_may_learn, with_own_unknown
+from attnconf.conformance.inference.taught import (
+    FILLING,
+    attributes_of,
+    held,
+    learnt_steps,
+    taught,
+    that_may_learn,
+    with_own_unknown,
+    with_steps,
+)
 from attnconf.conformance.inference.token_text import (
     DECODE,
     ENCODE,

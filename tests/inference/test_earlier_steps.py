@@ -4,7 +4,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from attnconf.conformance.inference.earlier_steps import learnt_steps, with_steps
+from attnconf.conformance.inference.taught import learnt_steps, with_steps
 from attnconf.conformance.inference.token_text import TokenText
 
 TEXT = """

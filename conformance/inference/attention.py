@@ -24,6 +24,7 @@ from attnconf.conformance.inference.attention_requests import (
 )
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.budgets import ATTENTIONS, CALLED_ALIKE, FOR_HYPOTHESES
 from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.calling import attention_forms
 from attnconf.conformance.inference.configurations import filled
@@ -35,16 +36,13 @@ from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 TABLE = APPEARANCES["multi_head_attention"].sizes
 TOO_MANY = 5  # times as many weights as attention has, which is more than a whole projection for each head: a model
-ENOUGH = 32  # hypotheses of one construction, called alike, that run but are not certified
-AT_MOST = 200  # hypotheses in all
-SHARE = 0.6  # of what may be tried, for hypotheses
 
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
     attempts = AttentionAttempts()
     prover = Prover[AttentionText](place, attempts)
-    with search.sharing(SHARE):  # the rest is for comparing what ran with known mistakes
+    with search.sharing(FOR_HYPOTHESES):
         proof = prover.certified(_proposals(place, prover, attempts))
     if proof := proof or prover.mistaken(in_order(prover.ran, AttentionText.ambiguity), _is_one):
         return finish(place, proof.hypothesis, sizes_of(proof.hypothesis), proof.certified)
@@ -62,11 +60,11 @@ def _proposals(
     place: Place, prover: Prover[AttentionText], attempts: AttentionAttempts
 ) -> Iterator[list[Reading[AttentionText]]]:
     """Yield what the class may be, but what another text that ran leaves no room for."""
-    for text in islice(texts(place, attempts), AT_MOST):
+    for text in islice(texts(place, attempts), ATTENTIONS):
         ran = [trial.hypothesis for trial in prover.ran if not trial.hypothesis.supposed]
         if any(_left_out(one, text) for one in ran):
             continue
-        if text.supposed or sum(_called_alike(one, text) for one in ran) < ENOUGH:
+        if text.supposed or sum(_called_alike(one, text) for one in ran) < CALLED_ALIKE:
             yield [Reading(text, plain_certificate(text, sizes_of(text)))]
 
 

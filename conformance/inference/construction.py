@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import CONSTRUCTIONS, FEW, GUESSED_SIZES
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.configurations import (
@@ -29,11 +30,10 @@ from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.vocabulary import meanings, snake
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
-AT_MOST = 48  # constructions tried of one class
 BASES = (10000,)  # defaults that say what they are, whatever the name
 _LAYERS = {"layers", "decoder_layers"}
 SHORTEST = 8  # what a longest sequence is at least, by default
-FEW = 24  # heads and layers are fewer, widths are more
+SMALL = 24  # heads and layers are fewer, widths are more
 FLAGS = ("bias", "causal", "norm_first", "bidirectional", "final", "affine")  # what is on or off
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
@@ -44,7 +44,10 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     choices = _with_hidden([choices_of(p, table, module, part, thing) for p in parameters], table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
-        for chosen in (*islice(_by_rank(choices), AT_MOST), *islice(_by_rank(guessed) if guessed else (), FEW)):
+        for chosen in (
+            *islice(_by_rank(choices), CONSTRUCTIONS),
+            *islice(_by_rank(guessed) if guessed else (), GUESSED_SIZES),
+        ):
             arguments = [
                 f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
                 for p, (text, _) in zip(parameters, chosen, strict=True)
@@ -173,10 +176,10 @@ def _may_be_as_large(meaning: str, default: int | None) -> bool:
     if default is None:
         return True
     if meaning in ("heads", *_LAYERS):
-        return default <= FEW
+        return default <= SMALL
     if meaning == "max_len":
         return default >= SHORTEST
-    return default >= FEW or meaning not in ("vocab", "embed", "hidden")
+    return default >= SMALL or meaning not in ("vocab", "embed", "hidden")
 
 
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
@@ -223,7 +226,6 @@ def part_of(module: ModuleType) -> Part:
 # -- a size that is exactly the length of the inputs, as a mask or table is never cut
 
 ROWS = r"256|config\.max_len"  # what a length gets that is the longest
-ANEW = 4  # constructions that are tried again
 A_MAXIMUM = r"max|longest|limit|capacity|end"  # such names say that shorter inputs are taken
 
 
@@ -247,7 +249,7 @@ def and_for_each_length(every: Iterable[Construction]) -> Iterator[Construction]
     for made in every:
         yield made
         anew += [for_each_length(made)] if lengths_of(made) else []
-    yield from anew[:ANEW]
+    yield from anew[:FEW]
 
 
 def without_lengths(text: str) -> str:

@@ -17,6 +17,7 @@ from torch import nn
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Attempts, Place
+from attnconf.conformance.inference.budgets import TEXTS
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import own_method
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
@@ -32,7 +33,6 @@ from attnconf.conformance.inference.vocabulary import meanings
 
 Choice = Mapping[str, str]
 ONE_LENGTH = {"sinusoidal"}  # whose tables may be exactly as long as the inputs; other tables are weights
-AT_MOST = 160  # ways to write one binding
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def texts(place: Place, chapter: Chapter, way: str, failures: Attempts) -> Itera
         request = chapter.requests(fixed, way)[0]
         for text in _written(place, chapter, fixed, request, failures):
             count += 1
-            if count > AT_MOST:
+            if count > TEXTS:
                 return
             try:
                 text, raw = _looked_at(place, chapter, text, request)

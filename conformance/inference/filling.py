@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 
 from torch import nn
 
+from attnconf.conformance.inference.budgets import COMBINED, FILLINGS
 from attnconf.conformance.inference.vocabulary import fitting, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 
-AT_MOST = 40  # ways to call one thing; among very many a wrong one would find a way around its mistake
-COMBINED = 20_000  # combinations of what arguments may get, of which the likeliest are taken
 BASE = 10000  # a default that says what it is, whatever its name
 T = TypeVar("T")
 
@@ -44,7 +43,7 @@ def calls_of(thing: Any, choices: Callable[[inspect.Parameter, int], Sequence[st
     except (TypeError, ValueError):
         return
     parameters = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    for texts in islice(likeliest([choices(p, i) for i, p in enumerate(parameters)]), AT_MOST):
+    for texts in islice(likeliest([choices(p, i) for i, p in enumerate(parameters)]), FILLINGS):
         if len({t for t in texts if t}) == sum(map(bool, texts)):  # nothing stands in two places
             yield written(parameters, texts)
 
@@ -79,7 +78,7 @@ def arguments_of(thing: Any) -> list[inspect.Parameter]:
 
 def fillings(parameters: Sequence[inspect.Parameter], inputs: Mapping[str, Input]) -> Iterator[Filled]:
     """Yield ways to fill the parameters of a call."""
-    for chosen in islice(likeliest([_choices(p, inputs) for p in parameters]), AT_MOST):
+    for chosen in islice(likeliest([_choices(p, inputs) for p in parameters]), FILLINGS):
         roles = frozenset(role for text, role in chosen if text)
         yield Filled(written(parameters, [text for text, _ in chosen]), roles)
 

@@ -13,6 +13,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import FLAGS
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
 from attnconf.conformance.inference.construction import for_each_length, lengths_of
 from attnconf.conformance.inference.returned import Requests
@@ -20,7 +21,6 @@ from attnconf.conformance.inference.trial import Certificate, all_same, same
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
-AT_MOST = 8  # flags that are tried
 ON, OFF = "config.causal", "not config.causal"
 
 
@@ -54,7 +54,7 @@ class Flag:
 def flags_of(place: Place, text: AttentionText) -> list[Flag]:
     """Return the flags that a text leaves as they are, those first whose names say what they are."""
     found = [*_of_call(place, text), *_of_constructor(place, text)]
-    return sorted(found, key=lambda flag: not flag.named)[:AT_MOST]
+    return sorted(found, key=lambda flag: not flag.named)[:FLAGS]
 
 
 def _of_call(place: Place, text: AttentionText) -> Iterator[Flag]:

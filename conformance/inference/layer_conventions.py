@@ -7,12 +7,12 @@ from itertools import product
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.translate import translated
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import CONVENTION_SETS
 from attnconf.conformance.inference.layer_state import State
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace, activations
 from attnconf.conformance.inference.vocabulary import snake
 
-AT_MOST = 30  # sets of conventions tried for one text
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
@@ -47,7 +47,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     ranked = sorted(
         product(*(range(len(axis)) for axis in axes)), key=lambda picked: (sum(map(bool, picked)), sum(picked))
     )
-    for picked in ranked[:AT_MOST]:
+    for picked in ranked[:CONVENTION_SETS]:
         declares = dict(fixed)
         for axis, i in zip(axes, picked, strict=True):
             declares |= axis[i]

@@ -10,11 +10,12 @@ from torch import Tensor
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
 from attnconf.conformance.inference.mask_forms import FILLED
-from attnconf.conformance.inference.masking import STRANGE, UNLIKE_A_MASK, unmasked
+from attnconf.conformance.inference.masking import UNLIKE_A_MASK, unmasked
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, reply, same, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings
@@ -121,7 +122,7 @@ class Search:
             if distance < nearest[1]:
                 nearest = (candidate, distance)
         if self.certified == "reference":
-            for candidate, certificate in ran[:2]:
+            for candidate, certificate in ran[:LIKELIEST]:
                 draft = candidate.implementation(self.place)
                 if certificate.mistake(certificate.replies(draft), text.declares):
                     return candidate, nearest[1]
@@ -183,7 +184,7 @@ def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
             text = switch
         elif within_rounding(distance) or (name not in text.masks and distance < FAILED and not others):
             text = found
-    for name in [n for n in strange if not telling(n)][:STRANGE]:
+    for name in [n for n in strange if not telling(n)][:LIKELIEST]:
         text = _with_strange(search, text, name)
     return text
 

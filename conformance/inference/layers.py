@@ -12,6 +12,7 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
@@ -42,9 +43,6 @@ from attnconf.conformance.inference.proving import Prover, Reading, Trial, first
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.vector_input import idle_tables
 
-CONSTRUCTIONS, ENOUGH = 2, 8  # of which hypotheses ran and differ, and hypotheses that did: no more is tried then
-LOOKED_AT = 3  # hypotheses that are compared with known mistakes
-MISTAKES = 3  # known ones that are alike where there is one target, of which each is tried with masks
 SHOWN = 3  # parameters that are named
 OF_HEADS = "MHA-heads-fixed"  # a mistake only of what is asked for a number of heads
 
@@ -85,7 +83,7 @@ def _proposals(place: Place, prover: Prover[LayerText]) -> Iterator[Iterator[Rea
             raise NoPart(words)
         yield _readings(place, text, state, certificates)
         ran = first_readings(prover.ran)
-        if len({trial.hypothesis.made for trial in ran}) > CONSTRUCTIONS or len(ran) > ENOUGH:
+        if len({trial.hypothesis.made for trial in ran}) >= LIKELIEST or len(ran) > LAYERS:
             return
 
 
@@ -117,7 +115,7 @@ class Unlike:
     def end(self) -> Bound:
         """Return the binding of what equals a known mistake, else of what ran first."""
         found: list[Bound] = []
-        for trial, mistake in islice(self._alike(), MISTAKES):
+        for trial, mistake in islice(self._alike(), LIKELIEST):
             text = with_masks(self.place, trial.hypothesis, mistake)
             found.append(bound(self.place, trial, text, mistake))
             if not text.decodes or agrees(self.place, text, mistake):
@@ -126,7 +124,7 @@ class Unlike:
 
     def _alike(self) -> Iterator[tuple[Trial[LayerText], str]]:
         """Yield what ran with a known mistake that gives its replies."""
-        for trial in first_readings(self.prover.ran)[:LOOKED_AT]:
+        for trial in first_readings(self.prover.ran)[:LIKELIEST]:
             for mistake in trial.mistakes():
                 if "heads" in trial.hypothesis.made.given or not mistake.id.startswith(OF_HEADS):
                     yield trial, mistake.id

@@ -12,6 +12,7 @@ from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_requests import COMPONENT, request
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.mask_biases import BIAS, MASKS, biased, refuses, with_bias_apart, wrongly_added
 from attnconf.conformance.inference.mask_claims import claimed, said
@@ -20,9 +21,7 @@ from attnconf.conformance.inference.returned import Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
-STRANGE = 3  # arguments whose names say nothing that are tried
 UNLIKE_A_MASK = "{} takes a mask and changes the output, and is neither right nor a known mistake"
-TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def with_masks(
             found = _as_it_says(search, text, name, found, claimed)
         if standing == "right" or not text.masks:
             text = found
-    for name in strange[:STRANGE]:
+    for name in strange[:LIKELIEST]:
         text = _with_strange(search, text, name)
     text = with_bias_apart(search, text) if certified == "reference" else text
     return with_weights(place, text, sizes, request, search.mistake)
@@ -191,7 +190,7 @@ def _with_argument(
     ran = [t for t in ran if search.changed(text, name, t)] if strange else ran
     if text.form.named(name).role == "lengths":  # as it is called so
         ran = [t for t in ran if t.form.kind == "lengths"] or ran
-    nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
+    nearest = sorted(ran, key=lambda t: t.distance)[:LIKELIEST]
     widest = [t for t in ran if t in nearest]
     mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
     together = sorted(alone, key=lambda t: t.exclusive)[:1]

@@ -15,11 +15,11 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.binding import Attempts, Place, Refusal, refused
+from attnconf.conformance.inference.budgets import COMPARED
 from attnconf.conformance.inference.slots import Hypothesis
 from attnconf.conformance.inference.trial import ROUNDING, Certificate, why
 
 H = TypeVar("H", bound=Hypothesis)
-COMPARED = 20  # trials that are compared with known mistakes
 
 
 @dataclass(frozen=True)

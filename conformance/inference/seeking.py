@@ -9,13 +9,12 @@ from torch import Tensor
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.drafts import Chapter, Choice, texts
 from attnconf.conformance.inference.filling import arguments_of
 from attnconf.conformance.inference.proving import Proof, Prover, Reading, Trial, first_readings
 from attnconf.conformance.inference.texts import Text, bound
 from attnconf.conformance.inference.trial import FLOAT32, ROUNDING, Certificate, all_same
-
-LOOKED_AT = 2  # of those that run in one way and differ, how many are compared with mistakes
 
 
 def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
@@ -70,7 +69,7 @@ def _worth_comparing(chapter: Chapter, ways: Sequence[Sequence[Trial[Text]]]) ->
         texts = {t.proposal: t.hypothesis.draft().body for t in first_readings(trials)}
         fresh = [t for t in first_readings(trials) if texts[t.proposal] not in seen and not (some and _idle(t))]
         seen |= set(texts.values())
-        for one in _different(fresh)[:LOOKED_AT]:
+        for one in _different(fresh)[:LIKELIEST]:
             some = True
             yield from chapter.plausible([t for t in trials if t.proposal == one.proposal])
 

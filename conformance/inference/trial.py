@@ -23,7 +23,8 @@ from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.mutant import Mutant, apply, reaches, size
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Reply, Request
 from attnconf.conformance.engine.translate import in_conventions, telling
-from attnconf.conformance.inference.probing import A_CALL, Failed, search
+from attnconf.conformance.inference.budgets import A_CALL
+from attnconf.conformance.inference.probing import Failed, search
 from attnconf.spec import registry
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32

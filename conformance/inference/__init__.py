@@ -1,4 +1,8 @@
-"""Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
+"""Judge a file that knows nothing of us: find its components, and how each is built, called and given weights.
+
+What may be a component is a hypothesis, from which the slots of a binding follow (slots); who binds a component
+proposes hypotheses, and one prover runs and compares them (proving), within limits (budgets).
+"""
 
 import re
 import sys

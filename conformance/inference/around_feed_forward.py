@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import FeedForwardConfig
 from attnconf.adapters.generated.modules import without
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import drawn, same_numbers
@@ -48,8 +48,7 @@ def set_aside(place: Place, text: Text, config: FeedForwardConfig) -> tuple[str,
 
 def _is_block(place: Place, text: Text, config: FeedForwardConfig) -> bool:
     """Return whether the whole is the network with its norms before it or behind it, and its input added."""
-    weights = {"up.weight": torch.zeros(1, dtype=torch.float64)}
-    module: Any = attempt(lambda: run(text.made, space_for(config, place.module, weights=weights)))
+    module = build(place, text.made, config)
     if not isinstance(module, nn.Module) or text.first or len(text.stripped) > MOST:
         return False
     whole = module.double().eval()

@@ -7,7 +7,6 @@ from itertools import islice
 from types import FunctionType
 from typing import Any
 
-import torch
 from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
@@ -28,7 +27,7 @@ from attnconf.conformance.inference.budgets import ATTENTIONS, CALLED_ALIKE, FOR
 from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.calling import attention_forms
 from attnconf.conformance.inference.configurations import filled
-from attnconf.conformance.inference.construction import constructions, for_each_length, lengths_of
+from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.probing import Failed, attempt, search
 from attnconf.conformance.inference.proving import Prover, Reading, in_order
@@ -98,9 +97,8 @@ def wide_heads(place: Place, text: AttentionText) -> bool:
     config = config_of(sizes_of(text)[0])
     if config.num_heads == 1:
         return False
-    space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
     try:
-        module = attempt(partial(run, text.made, space))
+        module = build(place, text.made, config)
     except Failed:
         return False
     wide = config.num_heads * config.embed_dim
@@ -117,8 +115,7 @@ def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
     for made in _makings(place):
         sizes = SEVERAL if "heads" in made.given else ONE
         config = config_of(sizes[0])
-        numbered = {"q.weight": torch.zeros(1, dtype=torch.float64)}
-        space = space_for(config, place.module, weights=numbered)
+        space = space_for(config, place.module)
         try:
             whole = attempt(partial(filled, made, TABLE, place.module, space))
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
@@ -132,7 +129,7 @@ def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
         sizes = SEVERAL if "heads" in whole.given else ONE
         if "heads" in whole.given and "heads" not in made.given:  # said by a configuration
             config = config_of(sizes[0])
-            space = space_for(config, place.module, weights=numbered)
+            space = space_for(config, place.module)
             module = attempt(partial(run, whole, space))
         there = len(list(module.parameters()))
         unregistered = len(list(registered(module).parameters())) > there

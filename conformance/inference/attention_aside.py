@@ -1,7 +1,6 @@
 """What of a class is set aside where attention is judged: norms around it, parameters that are never applied."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import product
 
 import torch
@@ -12,9 +11,9 @@ from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.inference.attention_probe import Probe
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.naming import roles_of
-from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.trial import drawn, same_numbers
 
 # -- norms
@@ -24,9 +23,8 @@ Three = tuple[Tensor, Tensor, Tensor]
 
 def outer(place: Place, text: AttentionText, config: MultiHeadAttentionConfig) -> bool:
     """Return whether the norms that are left out stand before or behind all of the rest."""
-    space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
     try:
-        one, other = (attempt(partial(run, text.made, dict(space))) for _ in range(2))
+        one, other = (build(place, text.made, config) for _ in range(2))
         if not isinstance(one, nn.Module) or text.lazy or not isinstance(place.thing, type):
             return False
         whole, rest = Probe(one, text.but(stripped=()), config), Probe(other, text, config)
@@ -75,9 +73,8 @@ def reached(place: Place, text: AttentionText, config: MultiHeadAttentionConfig)
     """Return the parameters that no output comes from, and the tensors that one comes from and that are none."""
     if text.lazy or text.unregistered or not isinstance(place.thing, type):
         return [], []
-    space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
     try:
-        module = attempt(partial(run, text.made, space))
+        module = build(place, text.made, config)
         if not isinstance(module, nn.Module):
             return [], []
         probe = Probe(module, text, config)

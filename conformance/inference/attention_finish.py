@@ -22,7 +22,9 @@ from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.mask_biases import BIAS, refuses
 from attnconf.conformance.inference.masking import not_joined, with_masks
-from attnconf.conformance.inference.trial import Certificate, reply
+from attnconf.conformance.inference.probing import longest
+from attnconf.conformance.inference.proving import holds
+from attnconf.conformance.inference.trial import reply
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
@@ -64,9 +66,7 @@ def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...
     if not text.memory_apart:
         return ()
     one = request(text, sizes[0], 2, 6, 6, {}, causal=True)
-    asked = Certificate(COMPONENT, [replace(one, inputs={"query": one.inputs["query"]})])
-    given = asked.replies(text.implementation(place))
-    right = asked.agrees(given, text.conventions())
+    right = holds(place, text, [replace(one, inputs={"query": one.inputs["query"]})])
     return () if right else ("what is causal without a memory is not causal attention of the tokens to themselves",)
 
 
@@ -115,8 +115,7 @@ def _takes(place: Place, text: AttentionText, option: Option, sizes: Any) -> boo
     asked = option.asked(request(text, sizes[0], 2, 3, 7, {}))
     if asked is None:
         return True
-    certificate = Certificate(COMPONENT, [asked])
-    return certificate.agrees(certificate.replies(text.implementation(place)), text.conventions())
+    return holds(place, text, [asked])
 
 
 def _with_dropped(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
@@ -172,16 +171,10 @@ def limit(place: Place, text: AttentionText, sizes: Any) -> int:
     """Return how many tokens a class takes at most, where it takes some but not long sequences; else 0."""
     module = text.implementation(place)
 
-    def fails(tokens: int) -> bool:
-        return isinstance(reply(module, request(text, sizes[0], 1, tokens, tokens, {})), Failure)
+    def takes(tokens: int) -> bool:
+        return not isinstance(reply(module, request(text, sizes[0], 1, tokens, tokens, {})), Failure)
 
-    if not fails(LONG) or fails(4):
-        return 0
-    low, high = 4, LONG
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fails(middle) else (middle, high)
-    return low
+    return longest(takes, 4, LONG)
 
 
 def told(place: Place, text: AttentionText) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.mask_forms import mask_forms
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.proving import Prover, Reading, prove
+from attnconf.conformance.inference.proving import Prover, Reading, holds, prove
 from attnconf.conformance.inference.slots import Slots, refuse
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
@@ -247,9 +247,7 @@ def with_scale(place: Place, text: "FunctionText", one: Request) -> "FunctionTex
     if slot is None or isinstance(slot.default, bool):
         return text
     candidate = text.but(scale="config.scale", form=_including(text.form, slot, "scale"))
-    certificate = Certificate(COMPONENT, [replace(one, config=AttentionConfig(scale=0.3))])
-    given = certificate.replies(candidate.implementation(place))
-    return candidate if certificate.agrees(given, candidate.conventions()) else text
+    return candidate if holds(place, candidate, [replace(one, config=AttentionConfig(scale=0.3))]) else text
 
 
 def with_dropout(place: Place, text: "FunctionText", one: Request) -> "FunctionText":

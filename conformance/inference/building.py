@@ -33,10 +33,11 @@ def run(made: Construction, space: dict[str, Any]) -> Any:
 
 
 def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
-    """Return the names that a construction's text may use."""
+    """Return the names that a construction's text may use; weights, if it asks for one, are in float64."""
     import torch
 
     return {
+        "weights": {"": torch.zeros(1, dtype=torch.float64)},
         "config": config,
         "theirs": module,
         "torch": torch,

@@ -199,6 +199,11 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
     return sizes or [("None", "")]
 
 
+def build(place: Place, made: Construction, config: Any) -> Any:
+    """Return what a construction builds. Raises Failed."""
+    return attempt(lambda: run(made, space_for(config, place.module)))
+
+
 def built(place: Place, made: Construction, table: Meanings, config: Any, weights: Any) -> tuple[Construction, Any]:
     """Return a construction with its configuration written out, and what it builds. Raises Failed."""
     space = space_for(config, place.module, weights=weights)

@@ -1,6 +1,6 @@
-"""The texts that a binding may be: how something is built and called, and how what comes back is read.
+"""The texts that a small component may have: how something is built and called, and how what comes back is read.
 
-A chapter says what its constructors and calls may get, and how what comes back may be laid out; the rest is the same
+A family says what its constructors and calls may get, and how what comes back may be laid out; the rest is the same
 for encodings of positions, rotations, biases and features of coordinates.
 """
 
@@ -36,8 +36,8 @@ ONE_LENGTH = {"sinusoidal"}  # whose tables may be exactly as long as the inputs
 
 
 @dataclass(frozen=True)
-class Chapter:
-    """What is particular to one component."""
+class Family:
+    """What is particular to one component, or to it with fewer options."""
 
     component: str
     sizes: Meanings  # what parameters of constructors get
@@ -50,45 +50,45 @@ class Chapter:
     fixed: tuple[Choice, ...] = ({},)
     layouts: tuple[tuple[str, str], ...] = (("x", "{r}"),)  # of inputs, written {x}, and what is done to the output {r}
     ways: tuple[str, ...] = ("distinct",)  # of requests, tried in turn where none runs
-    extra: Callable[[Place, "Chapter"], Iterator[Text]] | None = None  # texts of several definitions together
+    extra: Callable[[Place, "Family"], Iterator[Text]] | None = None  # texts of several definitions together
     view: View | None = None  # what of a reply has a meaning
-    # not where a chapter before runs and has arguments for these; "": where it runs at all
+    # not where a family before runs and has arguments for these; "": where it runs at all
     unless: frozenset[str] = frozenset()
     plausible: Callable[[Sequence[Trial[Text]]], Sequence[Trial[Text]]] = lambda readings: readings  # of one text
     after: Callable[[Place, Text], Text] = lambda place, text: text  # options, once it is bound
 
 
-def texts(place: Place, chapter: Chapter, way: str, failures: Attempts) -> Iterator[Text]:
+def texts(place: Place, family: Family, way: str, failures: Attempts) -> Iterator[Text]:
     """Yield the texts that give something of a shape that can be read."""
     count = 0
-    for fixed in chapter.fixed:
-        request = chapter.requests(fixed, way)[0]
-        for text in _written(place, chapter, fixed, request, failures):
+    for fixed in family.fixed:
+        request = family.requests(fixed, way)[0]
+        for text in _written(place, family, fixed, request, failures):
             count += 1
             if count > TEXTS:
                 return
             try:
-                text, raw = _looked_at(place, chapter, text, request)
+                text, raw = _looked_at(place, family, text, request)
             except Failed as error:
                 failures.say(str(error))
                 continue
-            for further, found in _followed(place, chapter, text, raw, request):
-                readers = chapter.readers(found, request)
+            for further, found in _followed(place, family, text, raw, request):
+                readers = family.readers(found, request)
                 if not readers:
                     failures.say(f"what came back is {kind_of(found)}")
                 for reader in readers:
                     yield further.but(out=further.out.format(r=reader))
 
 
-def _followed(place: Place, chapter: Chapter, text: Text, raw: Any, request: Request) -> Iterator[tuple[Text, Any]]:
+def _followed(place: Place, family: Family, text: Text, raw: Any, request: Request) -> Iterator[tuple[Text, Any]]:
     """Yield a text with what its call gives; where that is a function, or holds one, with what calling this gives."""
     calls = [(f"{text.call}{at}", thing) for at, thing in callables_in(raw)]
     if not calls:
         yield text, raw
     for call, thing in calls:
-        for further in called(chapter, text.but(limits=()), thing, call, chapter.inputs):
+        for further in called(family, text.but(limits=()), thing, call, family.inputs):
             with contextlib.suppress(Failed):
-                yield _looked_at(place, chapter, further, request)
+                yield _looked_at(place, family, further, request)
 
 
 def callables_in(raw: Any) -> list[tuple[str, Any]]:
@@ -98,7 +98,7 @@ def callables_in(raw: Any) -> list[tuple[str, Any]]:
     return [(at, x) for at, x in found if callable(x) and not isinstance(x, type | torch.Tensor)][:2]
 
 
-def _looked_at(place: Place, chapter: Chapter, text: Text, request: Request) -> tuple[Text, Any]:
+def _looked_at(place: Place, family: Family, text: Text, request: Request) -> tuple[Text, Any]:
     """Return what a text's call gives, and the text with the entries of a configuration that the call asks for.
 
     Raises Failed.
@@ -107,20 +107,20 @@ def _looked_at(place: Place, chapter: Chapter, text: Text, request: Request) -> 
         try:
             return text, attempt(partial(peek, place, text, request))
         except Failed as error:
-            more = _with_entry(place, chapter, text, str(error))
+            more = _with_entry(place, family, text, str(error))
             if more is None:
                 raise
             text = more
     raise Failed("its configuration has too many entries")
 
 
-def _with_entry(place: Place, chapter: Chapter, text: Text, error: str) -> Text | None:
+def _with_entry(place: Place, family: Family, text: Text, error: str) -> Text | None:
     """Return the text with the entry that a namespace or a dict was found to lack."""
     missing = re.search(r"'types.SimpleNamespace' object has no attribute '(\w+)'|^KeyError: '(\w+)'", error)
     if missing is None:
         return None
     name = missing[1] or missing[2]
-    value = entry_text(name, chapter.sizes) or entry_default(name, place.module)
+    value = entry_text(name, family.sizes) or entry_default(name, place.module)
     before, after = (
         ("SimpleNamespace(", f"SimpleNamespace({name}={value}, ") if missing[1] else ("{", f'{{"{name}": {value}, ')
     )
@@ -128,57 +128,57 @@ def _with_entry(place: Place, chapter: Chapter, text: Text, error: str) -> Text 
     made = replace(text.made, text=text.made.text.replace(before, after, 1), before=lines)
     if made == text.made:
         return None
-    given = text.given | {m for m, texts in chapter.sizes.items() if value in texts}
+    given = text.given | {m for m, texts in family.sizes.items() if value in texts}
     bare = text.but(made=made, given=given, limits=(), shown=text.shown.replace(before, after, 1))
-    return complete(chapter, bare).but(limits=text.limits)
+    return complete(family, bare).but(limits=text.limits)
 
 
-def _written(place: Place, chapter: Chapter, fixed: Choice, request: Request, failures: Attempts) -> Iterator[Text]:
-    if chapter.extra is not None:
-        yield from (text.but(declares=fixed) for text in chapter.extra(place, chapter))
-    for base, thing, states in makings(place, chapter, request, failures):
+def _written(place: Place, family: Family, fixed: Choice, request: Request, failures: Attempts) -> Iterator[Text]:
+    if family.extra is not None:
+        yield from (text.but(declares=fixed) for text in family.extra(place, family))
+    for base, thing, states in makings(place, family, request, failures):
         for state in states:
             kind = "module" if state and base.kind == "alone" else base.kind
             one = base.but(kind=kind, state=state, declares=fixed)
-            yield from called(chapter, one, thing, "", chapter.inputs)
+            yield from called(family, one, thing, "", family.inputs)
 
 
-def called(chapter: Chapter, base: Text, thing: Any, callee: str, inputs: Mapping[str, Input]) -> Iterator[Text]:
+def called(family: Family, base: Text, thing: Any, callee: str, inputs: Mapping[str, Input]) -> Iterator[Text]:
     """Yield the texts that call a thing in every likely way; not the same one twice."""
     seen = set()
     for way in fillings(arguments_of(thing), inputs):
-        for into, back in chapter.layouts:
+        for into, back in family.layouts:
             words = way.text.replace("{x}", into)
             if words not in seen:
                 seen.add(words)
                 text = base.but(callee=callee, arguments=words, out=back, given=base.given | way.roles)
-                yield complete(chapter, text)
+                yield complete(family, text)
 
 
-def complete(chapter: Chapter, text: Text) -> Text:
+def complete(family: Family, text: Text) -> Text:
     """Return the text with what it refuses."""
-    return text.but(refusals=tuple(chapter.refusals(text.given)), limits=(*text.limits, *chapter.limits(text.given)))
+    return text.but(refusals=tuple(family.refusals(text.given)), limits=(*text.limits, *family.limits(text.given)))
 
 
 def makings(
-    place: Place, chapter: Chapter, request: Request, failures: Attempts
+    place: Place, family: Family, request: Request, failures: Attempts
 ) -> Iterator[tuple[Text, Any, list[tuple[str, ...]]]]:
     """Yield how a class, or a function of weights, is built, what is called, and what its parameters may be."""
-    base = Text(chapter.component, Construction(place.name_in_text), "function", exact=False, shown=place.name_in_text)
-    of_weights = chapter.states is not None and takes_together(place.thing)
+    base = Text(family.component, Construction(place.name_in_text), "function", exact=False, shown=place.name_in_text)
+    of_weights = family.states is not None and takes_together(place.thing)
     if not isinstance(place.thing, type) and not of_weights:
         if isinstance(place.thing, nn.Module):
             return
-        before = _sizes_in_globals(place, chapter)
+        before = _sizes_in_globals(place, family)
         made = replace(base.made, before=tuple(s for _, s in before))
         yield base.but(made=made, given=frozenset(m for m, _ in before)), place.thing, [()]
         return
     space = {**names(place.module), **space_for(request.config, place.module, weights=request.weights)}
-    by_class = partial(constructions, place.name_in_text, place.thing, chapter.sizes, place.module, place.part)
-    every = functional(place, chapter.sizes) if of_weights else by_class()
-    for made in and_for_each_length(every) if chapter.component in ONE_LENGTH else every:
+    by_class = partial(constructions, place.name_in_text, place.thing, family.sizes, place.module, place.part)
+    every = functional(place, family.sizes) if of_weights else by_class()
+    for made in and_for_each_length(every) if family.component in ONE_LENGTH else every:
         try:
-            whole = attempt(partial(filled, made, chapter.sizes, place.module, space))
+            whole = attempt(partial(filled, made, family.sizes, place.module, space))
             thing = attempt(partial(run, whole, space))
         except Failed as error:
             failures.say(f"{made.text}: {error}")
@@ -186,10 +186,10 @@ def makings(
         text = whole.text
         if not callable(thing) and (method := own_method(type(thing))):
             text, thing = f"{text}.{method}", getattr(thing, method)
-        states: list[tuple[str, ...]] = chapter.states(thing, request) if chapter.states else [()]
+        states: list[tuple[str, ...]] = family.states(thing, request) if family.states else [()]
         kind = "alone" if text.endswith(")") else "function"
         one = base.but(made=replace(whole, text=text), kind=kind, shown=_shown(text))
-        yield one.but(given=_meant(whole, chapter.sizes)), thing, states
+        yield one.but(given=_meant(whole, family.sizes)), thing, states
 
 
 def _shown(text: str) -> str:
@@ -204,16 +204,16 @@ def _meant(made: Construction, table: Meanings) -> frozenset[str]:
     return frozenset(m for m, texts in table.items() if any(re.search(rf"{re.escape(t)}(?!\w)", words) for t in texts))
 
 
-def _sizes_in_globals(place: Place, chapter: Chapter) -> list[tuple[str, str]]:
+def _sizes_in_globals(place: Place, family: Family) -> list[tuple[str, str]]:
     """Return the sizes that a function reads from its module, with statements that set them."""
     found: list[tuple[str, str]] = []
     for name in sorted(names_read(place.thing)):
         value = vars(place.module).get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in chapter.sizes and m not in {*dict(found), *FLAGS}), None)
+        meaning = next((m for m in meanings(name) if m in family.sizes and m not in {*dict(found), *FLAGS}), None)
         if meaning:
-            found.append((meaning, f"theirs.{name} = {chapter.sizes[meaning][0]}"))
+            found.append((meaning, f"theirs.{name} = {family.sizes[meaning][0]}"))
     return found
 
 

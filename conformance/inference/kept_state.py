@@ -64,7 +64,7 @@ def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[st
     required = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
     if not kept or not inner or len(required) != 1:
         return ()
-    space = space_for(config, module, weights={"": torch.zeros(1, dtype=torch.float64)})
+    space = space_for(config, module)
     try:
         built = attempt(partial(run, Construction(inner, made.before), space))
         ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])

@@ -19,7 +19,7 @@ from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import Construction, Meanings, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import build, constructions
 from attnconf.conformance.inference.function_forms import functional
 from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
@@ -76,7 +76,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
         floored = any("hidden_dim //" in text for text in (made.text, *made.before))
         declares = {"hidden-ratio": "4"} if floored else {}
         config = request(place.component, declares, FIRST, (2, 2)).config
-        space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+        space = space_for(config, place.module)
         try:
             whole = attempt(partial(filled, made, table, place.module, space))
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
@@ -201,9 +201,8 @@ def ignores_hidden(place: Place, made: Construction, config: Any) -> bool:
     found = []
     for width in (config.hidden_dim, 2 * config.hidden_dim + 6):
         other = replace(config, hidden_dim=width)
-        space = space_for(other, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
         try:
-            thing = attempt(partial(run, made, space))
+            thing = build(place, made, other)
         except Failed:
             return False
         found.append([p.shape for p in thing.parameters() if not isinstance(p, nn.parameter.UninitializedParameter)])

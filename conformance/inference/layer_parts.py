@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
@@ -39,7 +38,7 @@ _ACTIVATIONS = ('"relu"', "nn.ReLU()", "torch.nn.functional.relu", "nn.ReLU", '"
 def layer_parts(place: Place, table: Mapping[str, Sequence[str]]) -> Part:
     """Return what gives expressions for a parameter that wants a module, by its name."""
     config = request(place.component, {}, FIRST, (2, 2)).config
-    space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+    space = space_for(config, place.module)
     seen: set[Any] = {place.thing}
 
     def part(name: str, parameter: inspect.Parameter) -> Sequence[str]:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,7 +12,8 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
-from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.building import space_for
+from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_finish import (
@@ -38,8 +38,8 @@ from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import documented, with_broken
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
-from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings
+from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.vector_input import idle_tables
 
@@ -134,8 +134,7 @@ def agrees(place: Place, text: LayerText, mistake: str) -> bool:
     """Return whether a text with its masks gives what a mistake gives for several targets: one has no later ones."""
     causal = text.declares.get("causality") == "always"
     asked = request(place.component, text.declares, FIRST.but(L=6, S=7), (2, 2), causal=causal)
-    certificate = Certificate(place.component, [asked])
-    return certificate.agrees(certificate.replies(text.implementation(place)), text.declares, mistake)
+    return holds(place, text, [asked], mistake)
 
 
 def misfit(place: Place, trial: Trial[LayerText]) -> str:
@@ -165,9 +164,8 @@ def no_weights(place: Place, text: LayerText, config: Any) -> str:
 
 def drawn_anew(place: Place, text: LayerText, config: Any) -> list[str]:
     """Return the parameters that are used, but are no weights of ours, and have other values in every construction."""
-    space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
     try:
-        first, second = (dict(attempt(partial(run, text.made, space)).named_parameters()) for _ in range(2))
+        first, second = (dict(build(place, text.made, config).named_parameters()) for _ in range(2))
     except Failed:
         return []
     shapes = {name: tuple(p.shape) for name, p in first.items()}
@@ -233,7 +231,7 @@ def unapplied(place: Place, text: LayerText, config: Any) -> tuple[str, ...]:
     """Return a word on the parameters of a layer that exist and are never applied; of what embeds, on the tables."""
     idle = text.unused
     if "handed(" in text.made.text:
-        space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+        space = space_for(config, place.module)
         idle = idle_tables(text.made, text.form, space)
     if not idle:
         return ()

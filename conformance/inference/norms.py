@@ -11,10 +11,10 @@ from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
-from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
+from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.proving import Prover, Reading, holds, nearest_first, prove
 from attnconf.conformance.inference.texts import Text, bound, told
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.source.signatures import parameters_of
@@ -105,17 +105,14 @@ def _with_axes(place: Place, text: Text, kind: Kind) -> Text:
     asked = Request(
         kind.component, kind.config(shape, 0.1, bias, **divided), kind.weights(shape, bias), {"x": x}, tuple(x.shape)
     )
-    certificate = Certificate(kind.component, [asked])
-    given = certificate.replies(wide.implementation(place))
-    return wide if certificate.agrees(given, text.declares) else text
+    return wide if holds(place, wide, [asked]) else text
 
 
 def _unregistered(place: Place, text: Text, kind: Kind) -> tuple[str, ...]:
     """Return words on tensors of a module that are as wide as its gain, and neither parameters nor buffers."""
     width = WIDTHS[0]
-    space = space_for(kind.config((width,)), place.module, weights=kind.weights((width,)))
     try:
-        thing = attempt(lambda: run(text.made, space))
+        thing = build(place, text.made, kind.config((width,)))
     except Failed:
         return ()
     held = vars(thing).items() if text.kind == "module" and isinstance(thing, nn.Module) else ()
@@ -131,9 +128,8 @@ def says_several(place: Place, text: Text, kind: Kind) -> bool:
         w in str(name.annotation).lower() for w in ("sequence", "tuple", "list", "size", "iterable")
     ):
         return True
-    space = space_for(kind.config((WIDTHS[0],)), place.module, weights=kind.weights((WIDTHS[0],)))
     try:
-        thing = attempt(lambda: run(text.made, space))
+        thing = build(place, text.made, kind.config((WIDTHS[0],)))
     except Failed:
         return False
     held = [v for v in vars(thing).values() if isinstance(v, tuple | list)]

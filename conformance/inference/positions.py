@@ -14,7 +14,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.claims import claims_batch_first, claims_sequence_first
-from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.drafts import Choice, Family, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import GIVEN, with_options
 from attnconf.conformance.inference.proving import Trial
@@ -111,7 +111,7 @@ def as_it_is_added(readings: Sequence[Trial[Text]]) -> Sequence[Trial[Text]]:
     return [*likely, *(r for r in readings if r not in likely and (len(r.hypothesis.declares) < 2 or not likely))]
 
 
-SINUSOIDAL = Chapter(
+SINUSOIDAL = Family(
     "sinusoidal", TABLE, INPUTS, readers, sinusoidal_requests, without, unplaced, ways=WAYS,
     plausible=as_it_is_added,
     after=partial(with_options, request=sinusoidal_requests({}, "distinct")[0]),
@@ -165,7 +165,7 @@ GRID_INPUTS = {
     "device": Input("device", ("config.device",), free=False, optional=True),
     "dtype": Input("dtype", ("config.dtype",), free=False, optional=True),
 }  # fmt: skip
-GRID = Chapter(
+GRID = Family(
     "sinusoidal_2d", TABLE, GRID_INPUTS, grid_readers, grid_requests,
     lambda given: [] if "base" in given else refuse("config.base != 10000.0", "an argument for the base"),
 )  # fmt: skip
@@ -195,14 +195,14 @@ def table_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     return found
 
 
-def learned_chapters() -> Iterator[Chapter]:
-    """Yield the chapters of tables with no row, one or two before that of the first position."""
+def learned_families() -> Iterator[Family]:
+    """Yield the families of tables with no row, one or two before that of the first position."""
     inputs = {name: i for name, i in INPUTS.items() if name not in ("base", "embed")}
     sizes = appearances()["learned"].sizes
     for offset in ("0", "1", "2"):
         fixed = {"learned-offset": offset}
         for most in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):
-            yield Chapter(
+            yield Family(
                 "learned", {**sizes, "max_len": (most,)}, inputs, readers, learned_requests, undropped, unplaced,
                 table_states, (fixed,), ways=WAYS if offset == "0" else WAYS[:1],
                 after=partial(with_options, request=learned_requests(fixed, "distinct")[0]),
@@ -213,14 +213,14 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as an encoding of positions."""
     if place.component == "sinusoidal_2d":
         return seek(place, GRID)
-    chapters = [SINUSOIDAL] if place.component == "sinusoidal" else list(learned_chapters())
+    families = [SINUSOIDAL] if place.component == "sinusoidal" else list(learned_families())
     if claims_batch_first(place.thing):
-        chapters = [told_order(chapter, "x") for chapter in chapters]
+        families = [told_order(family, "x") for family in families]
     elif claims_sequence_first(place.thing):
-        chapters = [told_order(chapter, "x.transpose(0, 1)") for chapter in chapters]
-    return seek(place, *chapters)
+        families = [told_order(family, "x.transpose(0, 1)") for family in families]
+    return seek(place, *families)
 
 
-def told_order(chapter: Chapter, x: str) -> Chapter:
-    """Return the chapter for what says which axis of its input comes first: no other order is tried."""
-    return replace(chapter, inputs={**chapter.inputs, "x": replace(chapter.inputs["x"], texts=(x,))})
+def told_order(family: Family, x: str) -> Family:
+    """Return the family for what says which axis of its input comes first: no other order is tried."""
+    return replace(family, inputs={**family.inputs, "x": replace(family.inputs["x"], texts=(x,))})

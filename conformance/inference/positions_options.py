@@ -12,6 +12,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.filling import arguments_of
+from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import reply, why
@@ -131,10 +132,7 @@ def _limited(place: Place, text: Text, request: Request, axis: int) -> Text:
             _answer(place, text, replace(request, config=config, inputs={"x": x}, out_shape=tuple(shape))), Failure
         )
 
-    low, high = 8, LONG
-    if works(high) or not works(low):
+    most = longest(works, 8, LONG)
+    if not most:
         return text
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if works(middle) else (low, middle)
-    return text.but(limits=(*refuse(f"x.shape[{axis}] > {low}", f"more than {low} tokens"), *text.limits))
+    return text.but(limits=(*refuse(f"x.shape[{axis}] > {most}", f"more than {most} tokens"), *text.limits))

@@ -185,3 +185,13 @@ def found_output(result: Any, shape: tuple[int, ...]) -> str | None:
 def norms_in(module: nn.Module) -> list[str]:
     """Return the names of the norms among the sub-modules."""
     return [name for name, part in module.named_modules() if name and "norm" in type(part).__name__.lower()]
+
+
+def longest(takes: Callable[[int], bool], few: int, many: int) -> int:
+    """Return how many tokens something takes at most, by trial; 0 where it takes ``many``, or not even ``few``."""
+    if takes(many) or not takes(few):
+        return 0
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (middle, many) if takes(middle) else (few, middle)
+    return few

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Attempts, Place, Refusal, refused
 from attnconf.conformance.inference.budgets import COMPARED
 from attnconf.conformance.inference.slots import Hypothesis
@@ -170,3 +170,9 @@ def nearest_first(trials: Sequence[Trial[H]]) -> Sequence[Trial[H]]:
 def first_readings(trials: Sequence[Trial[H]]) -> list[Trial[H]]:
     """Return the first trial of each proposal."""
     return list({trial.proposal: trial for trial in reversed(trials)}.values())[::-1]
+
+
+def holds(place: Place, hypothesis: Hypothesis, requests: Sequence[Request], mistake: str = "") -> bool:
+    """Return whether a hypothesis gives what the textbook, or a known mistake, gives in some calls."""
+    certificate = Certificate(requests[0].component, requests)
+    return certificate.agrees(certificate.replies(hypothesis.implementation(place)), hypothesis.conventions(), mistake)

@@ -16,7 +16,7 @@ from attnconf.conformance.chapters.rotary.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, space_for
-from attnconf.conformance.inference.drafts import Chapter, Choice, called, makings, tensors_in
+from attnconf.conformance.inference.drafts import Choice, Family, called, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.positions_options import with_options
@@ -101,7 +101,7 @@ def unplaced(given: frozenset[str]) -> list[str]:
 # -- one that makes tables, and one that uses them
 
 
-def with_tables(place: Place, chapter: Chapter) -> Iterator[Text]:
+def with_tables(place: Place, family: Family) -> Iterator[Text]:
     """Yield texts in which another definition of the file makes what this one wants beside x."""
     parameters = arguments_of(place.thing)
     if isinstance(place.thing, type) or len(parameters) < 2:
@@ -111,15 +111,15 @@ def with_tables(place: Place, chapter: Chapter) -> Iterator[Text]:
         own = getattr(maker, "__module__", None) == place.module.__name__ and isinstance(maker, type | FunctionType)
         if not own or maker is place.thing or place.name in names_read(maker) or name in names_read(place.thing):
             continue
-        for base, tables in _tables(replace(place, name=name, thing=maker), chapter, request):
+        for base, tables in _tables(replace(place, name=name, thing=maker), family, request):
             for inputs in _handed(parameters, tables):
-                yield from called(chapter, base, place.thing, place.name_in_text, {**INPUTS_, **inputs})
+                yield from called(family, base, place.thing, place.name_in_text, {**INPUTS_, **inputs})
 
 
 Table = tuple[str, torch.Tensor, int]  # an expression of ``tables``, what it is, and how many rows are too many
 
 
-def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[Text, list[Table]]]:
+def _tables(place: Place, family: Family, request: Request) -> Iterator[tuple[Text, list[Table]]]:
     """Yield how tables are made, and what they are."""
     if isinstance(place.thing, FunctionType):
         yield from _of_positions(place, request)
@@ -132,7 +132,7 @@ def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[
                 shown = f"{place.name}({way.text})"
                 yield _with_table((line,), (), way.roles, shown), found
         return
-    for base, thing, _ in makings(place, chapter, request, Attempts()):
+    for base, thing, _ in makings(place, family, request, Attempts()):
         build = (*base.made.before, f"make = settle(lambda: {base.made.text}, config, weights)")
         if base.kind == "function":
             continue
@@ -211,7 +211,7 @@ def _by_name(wanting: list[str], tables: list[Table], texts: list[str]) -> list[
     return texts
 
 
-CHAPTER = Chapter(
+FAMILY = Family(
     "rotary", TABLE, INPUTS_, readers, requests, without, unplaced, layouts=LAYOUTS, ways=("distinct", "one sample"),
     extra=with_tables, after=partial(with_options, request=requests({}, "distinct")[0], axis=2),
 )  # fmt: skip
@@ -219,4 +219,4 @@ CHAPTER = Chapter(
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a rotation."""
-    return seek(place, CHAPTER)
+    return seek(place, FAMILY)

@@ -1,4 +1,4 @@
-"""Find a binding of a chapter whose components are small: write it in every likely way, run it, and compare."""
+"""Find the binding of a small component: it is written in every likely way, run, and compared."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,54 +10,54 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LIKELIEST
-from attnconf.conformance.inference.drafts import Chapter, Choice, texts
+from attnconf.conformance.inference.drafts import Choice, Family, texts
 from attnconf.conformance.inference.filling import arguments_of
 from attnconf.conformance.inference.proving import Proof, Prover, Reading, Trial, first_readings
 from attnconf.conformance.inference.texts import Text, bound
 from attnconf.conformance.inference.trial import FLOAT32, ROUNDING, Certificate, all_same
 
 
-def seek(place: Place, *chapters: Chapter) -> Bound | Refusal:
+def seek(place: Place, *families: Family) -> Bound | Refusal:
     """Return the binding that is the textbook in some conventions, else a known mistake, else the first that runs.
 
-    Several chapters are one component with fewer and fewer options: the textbook with few is likelier than a mistake.
+    Several families are one component with fewer and fewer options: the textbook with few is likelier than a mistake.
     """
     prover = Prover[Text](place)
-    ran: list[tuple[Chapter, list[Trial[Text]]]] = []  # of each way of asking, the trials
-    for chapter in chapters:
-        if any("" in chapter.unless or chapter.unless & t.hypothesis.given for _, trials in ran for t in trials):
+    ran: list[tuple[Family, list[Trial[Text]]]] = []  # of each way of asking, the trials
+    for family in families:
+        if any("" in family.unless or family.unless & t.hypothesis.given for _, trials in ran for t in trials):
             continue
-        for way in chapter.ways:
+        for way in family.ways:
             failed, before = len(prover.failures.failures), len(prover.ran)
-            every = (_readings(chapter, text, way) for text in texts(place, chapter, way, prover.failures))
+            every = (_readings(family, text, way) for text in texts(place, family, way, prover.failures))
             if proof := prover.certified(every):
-                return _bound(place, chapter, proof)
+                return _bound(place, family, proof)
             trials = prover.ran[before:]
             if any(_is_told_nothing(place, each) for each in trials):
                 return Refusal("it gives its input back, unless it gets more than one")
             if trials:
-                ran.append((chapter, trials))
+                ran.append((family, trials))
             if trials and len(prover.failures.failures) == failed:  # all that is likely ran
                 break
-    for chapter in chapters:
-        of_chapter = [trials for known, trials in ran if known is chapter]
+    for family in families:
+        of_family = [trials for known, trials in ran if known is family]
         for rounding in (ROUNDING, FLOAT32):
-            if proof := prover.mistaken(_worth_comparing(chapter, of_chapter), rounding=rounding):
-                return _bound(place, chapter, proof)
-    for chapter, trials in ran[:1]:
-        return _bound(place, chapter, Proof(nearest(chapter, trials), None))
+            if proof := prover.mistaken(_worth_comparing(family, of_family), rounding=rounding):
+                return _bound(place, family, proof)
+    for family, trials in ran[:1]:
+        return _bound(place, family, Proof(nearest(family, trials), None))
     return prover.refusal(f"it cannot be called as {place.component}")
 
 
-def _readings(chapter: Chapter, text: Text, way: str) -> Iterator[Reading[Text]]:
+def _readings(family: Family, text: Text, way: str) -> Iterator[Reading[Text]]:
     """Yield a text in each set of conventions that it leaves open, the most common first."""
-    certificate = _certificate(chapter, text.declares, way)
-    free = [{k: v for k, v in o.items() if k not in text.declares} for o in others_than(chapter.component, {})]
+    certificate = _certificate(family, text.declares, way)
+    free = [{k: v for k, v in o.items() if k not in text.declares} for o in others_than(family.component, {})]
     for choice in [dict(pairs) for pairs in dict.fromkeys(tuple(d.items()) for d in [{}, *free])]:
         yield Reading(text.but(declares={**choice, **text.declares}), certificate)
 
 
-def _worth_comparing(chapter: Chapter, ways: Sequence[Sequence[Trial[Text]]]) -> Iterator[Trial[Text]]:
+def _worth_comparing(family: Family, ways: Sequence[Sequence[Trial[Text]]]) -> Iterator[Trial[Text]]:
     """Yield what is compared with mistakes: the first that differ of each way, those of the first way first.
 
     What ran in one way of asking is no news in another; nor is, where something else ran, what gives its input back: a
@@ -71,7 +71,7 @@ def _worth_comparing(chapter: Chapter, ways: Sequence[Sequence[Trial[Text]]]) ->
         seen |= set(texts.values())
         for one in _different(fresh)[:LIKELIEST]:
             some = True
-            yield from chapter.plausible([t for t in trials if t.proposal == one.proposal])
+            yield from family.plausible([t for t in trials if t.proposal == one.proposal])
 
 
 def _idle(trial: Trial[Text]) -> bool:
@@ -101,27 +101,27 @@ def _different(trials: Sequence[Trial[Text]]) -> list[Trial[Text]]:
     return found
 
 
-def nearest(chapter: Chapter, trials: Sequence[Trial[Text]]) -> Trial[Text]:
+def nearest(family: Family, trials: Sequence[Trial[Text]]) -> Trial[Text]:
     """Return the reading of the first text that is least far away; rare ones have to be much nearer."""
     first = [t for t in trials if t.proposal == trials[0].proposal]
     fixed = min(len(t.hypothesis.declares) for t in first)
-    return min(chapter.plausible(first), key=lambda t: t.distance * (1 + len(t.hypothesis.declares) - fixed))
+    return min(family.plausible(first), key=lambda t: t.distance * (1 + len(t.hypothesis.declares) - fixed))
 
 
 _certificates: dict[tuple[str, frozenset[tuple[str, str]], str], Certificate] = {}
 
 
-def _certificate(chapter: Chapter, fixed: Choice, way: str) -> Certificate:
+def _certificate(family: Family, fixed: Choice, way: str) -> Certificate:
     """Return the calls of a trial; what the textbook gives in them is kept for the next file."""
-    key = (chapter.component, frozenset(fixed.items()), way)
+    key = (family.component, frozenset(fixed.items()), way)
     if key not in _certificates:
-        asked = chapter.requests(fixed, way)
-        _certificates[key] = Certificate(chapter.component, asked, chapter.view, kept=True)
+        asked = family.requests(fixed, way)
+        _certificates[key] = Certificate(family.component, asked, family.view, kept=True)
     return _certificates[key]
 
 
-def _bound(place: Place, chapter: Chapter, proof: Proof[Text]) -> Bound:
-    text = chapter.after(place, proof.hypothesis)
+def _bound(place: Place, family: Family, proof: Proof[Text]) -> Bound:
+    text = family.after(place, proof.hypothesis)
     conventions = ", ".join(f"{k} {v}" for k, v in text.declares.items()) or "those of the spec"
     plain = re.sub(r"\btheirs\.|\bconfig\.", "", text.shown)
     kind = "constructor" if isinstance(place.thing, type) else "function   "

@@ -164,7 +164,7 @@ def with_dropping(place: Place, text: LayerText, asked: Request) -> LayerText:
     """
     if not hasattr(asked.config, "training") or ("dropout" in text.made.given and not any(_other_dropping(place))):
         return text
-    implementation = text.implementation(place, {})
+    implementation = text.implementation(place)
     training = replace(asked.config, training=True)
     still = [reply(implementation, asked.asked(seed=seed)) for seed in (0, 1)]
     if any(isinstance(r, Failure) for r in still) or gap(*still):

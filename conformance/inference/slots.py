@@ -85,16 +85,15 @@ class Hypothesis:
         """Return the choices that it stands for, by convention."""
         return {}
 
-    def draft(self, declares: Mapping[str, str] | None = None) -> Draft:
-        """Return the hypothesis as a draft in its conventions, or in others."""
+    def draft(self) -> Draft:
+        """Return the hypothesis as a draft in its conventions."""
         first, *others = self.slots()
         body = "\n\n".join(slots.source() for slots in (first, *others))
-        choices = self.conventions() if declares is None else declares
-        return Draft(first.component, body, dict(choices), tuple(other.component for other in others))
+        return Draft(first.component, body, dict(self.conventions()), tuple(other.component for other in others))
 
-    def implementation(self, place: Place, declares: Mapping[str, str] | None = None) -> Implementation:
+    def implementation(self, place: Place) -> Implementation:
         """Return what the hypothesis makes of a place: something that can be called as a component."""
-        return self.draft(declares).implementation(place.module)
+        return self.draft().implementation(place.module)
 
 
 def refuse(condition: str, what: str) -> list[str]:

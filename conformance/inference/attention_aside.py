@@ -1,27 +1,80 @@
-"""Parameters of attention that exist and are never applied, and numbers that are applied and no parameters."""
+"""What of a class is set aside where attention is judged: norms around it, parameters that are never applied."""
 
-from functools import partial
+from collections.abc import Iterator, Mapping
+from itertools import product
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.inference.attention_probe import Probe
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.naming import roles_of
-from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.trial import drawn, same_numbers
+
+# -- norms
+
+Three = tuple[Tensor, Tensor, Tensor]
+
+
+def outer(place: Place, text: AttentionText, config: MultiHeadAttentionConfig) -> bool:
+    """Return whether the norms that are left out stand before or behind all of the rest."""
+    try:
+        one, other = (build(place, text.made, config) for _ in range(2))
+        if not isinstance(one, nn.Module) or text.lazy or not isinstance(place.thing, type):
+            return False
+        whole, rest = Probe(one, text.but(stripped=()), config), Probe(other, text, config)
+        x = drawn("normed", 1 if text.single else 2, 4, config.embed_dim)
+        given = (x, x, x) if text.self_only else (x, drawn("normed k", *x.shape), drawn("normed v", *x.shape))
+        want = eval(text.out, {"result": whole.run(*given), "need_weights": False})
+        return any(_alike(want, out) for out in _composed(whole, rest, text, given))
+    except (Failed, RuntimeError, TypeError, ValueError):
+        return False
+
+
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return same_numbers(other, one)
+
+
+def _composed(whole: Probe, rest: Probe, text: AttentionText, given: Three) -> Iterator[Tensor]:
+    """Yield the rest with its norms before it, in every order of inputs, and behind it."""
+
+    def normed(name: str, x: Tensor) -> Tensor:
+        own: Mapping[str, Tensor] = {
+            n.removeprefix(f"{name}."): p for n, p in whole.parameters.items() if n.startswith(f"{name}.")
+        }
+        out: Tensor = functional_call(whole.module.get_submodule(name), dict(own), (x,))
+        return out
+
+    def attended(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        out: Tensor = eval(text.out, {"result": rest.run(q, k, v), "need_weights": False})
+        return out
+
+    names = text.stripped
+    if len(names) == 1:
+        yield normed(names[0], attended(*given))
+    for order in product((*names, ""), repeat=3):
+        if set(order[:1] if text.self_only else order) >= set(names):
+            inputs = [normed(name, x) if name else x for name, x in zip(order, given, strict=True)]
+            inputs = [inputs[0]] * 3 if text.self_only else inputs
+            out = attended(*inputs)
+            added = inputs[0] - given[0]  # the input is added as it was before the norm
+            yield out - (added.transpose(0, 1) if text.sequence_first else added) if text.residual else out
+
+
+# -- parameters that are never applied, and numbers that are applied and no parameters
 
 
 def reached(place: Place, text: AttentionText, config: MultiHeadAttentionConfig) -> tuple[list[str], list[str]]:
     """Return the parameters that no output comes from, and the tensors that one comes from and that are none."""
     if text.lazy or text.unregistered or not isinstance(place.thing, type):
         return [], []
-    space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
     try:
-        module = attempt(partial(run, text.made, space))
+        module = build(place, text.made, config)
         if not isinstance(module, nn.Module):
             return [], []
         probe = Probe(module, text, config)

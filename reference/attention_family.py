@@ -297,5 +297,5 @@ def family_attention(
 
 
 def on(like: Tensor, x: Tensor | None) -> Tensor | None:
-    """Return x on the device of another tensor, and numbers in its dtype; None stays None."""
+    """Return x (..., L, S) on the device of another tensor, and numbers in its dtype; None stays None."""
     return x if x is None else x.to(like.device) if x.dtype == torch.bool else x.to(like)

@@ -86,7 +86,7 @@ class MultiHeadAttentionConfig:
     qk_norm: str = "none"  # none, rms, layer
     qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
     qk_norm_place: str = "before"  # the rotation, or after it
-    eps: float = 1e-6  # of these norms
+    qk_norm_eps: float = 1e-6  # of these norms
     sinks: str = "none"  # none, learned, add-one
     gate: str = "none"  # none, features, heads
 

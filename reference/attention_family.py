@@ -43,7 +43,7 @@ class Member:
     qk_norm: str = "none"  # none, rms, layer
     qk_norm_over: str = "head"  # head, width
     qk_norm_place: str = "before"  # before, after: the rotation
-    eps: float = 1e-6
+    qk_norm_eps: float = 1e-6
     sinks: str = "none"  # none, learned, add-one
     gate: str = "none"  # none, features, heads
 
@@ -150,7 +150,7 @@ def normalize_width(x: Tensor, weights: Weights, name: str, member: Member) -> T
 
     Requirements: FAM-NORM-3.
     """
-    return normalize(x, weights, name, member.qk_norm if member.qk_norm_over == "width" else "none", member.eps)
+    return normalize(x, weights, name, member.qk_norm if member.qk_norm_over == "width" else "none", member.qk_norm_eps)
 
 
 def normalize_heads(x: Tensor, weights: Weights, name: str, member: Member) -> Tensor:
@@ -158,7 +158,7 @@ def normalize_heads(x: Tensor, weights: Weights, name: str, member: Member) -> T
 
     Requirements: FAM-NORM-3.
     """
-    return normalize(x, weights, name, member.qk_norm if member.qk_norm_over == "head" else "none", member.eps)
+    return normalize(x, weights, name, member.qk_norm if member.qk_norm_over == "head" else "none", member.qk_norm_eps)
 
 
 def normalize_and_place(x: Tensor, weights: Weights, name: str, member: Member) -> Tensor:
@@ -188,7 +188,7 @@ def place(x: Tensor, member: Member) -> Tensor:
 def position_bias(queries: int, keys: int, heads: int, weights: Weights, member: Member) -> Tensor | None:
     """Return what is added to the scores for the distances of keys, (H, L, S); None where nothing is.
 
-    Requirements: FAM-ALIBI-1, FAM-RELATIVE-1.
+    Requirements: FAM-SLOPE-1, FAM-RELATIVE-1.
     Source: spec/alibi.md, spec/relative_bias.md.
     """
     if member.positions == "alibi":
@@ -247,17 +247,28 @@ def let_through(context: Tensor, query: Tensor, weights: Weights, member: Member
 # -- all of it
 
 
+def heads(
+    query: Tensor, key: Tensor, value: Tensor, weights: Weights, num_heads: int, member: Member
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return queries, keys and values of all heads: projected, normalized, placed and shared.
+
+    Shapes:
+        query, key, value  (B, L, E), (B, S, Ek), (B, S, Ev)
+        out                (B, H, L, D), (B, H, S, D), (B, H, S, D)
+    """
+    kv_heads = num_heads if member.num_kv_heads is None else member.num_kv_heads
+    q = split_heads(normalize_width(project_query(query, weights), weights, "q_norm", member), num_heads)
+    k = split_heads(normalize_width(project_key(key, weights), weights, "k_norm", member), kv_heads)
+    q = normalize_and_place(q, weights, "q_norm", member)  # (B, H, L, D)
+    k = share_keys(normalize_and_place(k, weights, "k_norm", member), num_heads)  # (B, H, S, D)
+    v = share_values(split_heads(project_value(value, weights), kv_heads), num_heads)  # (B, H, S, D)
+    return q, k, v
+
+
 def family_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    weights: Mapping[str, Tensor],
-    num_heads: int,
-    member: Member,
-    mask: Tensor | None = None,
-    bias: Tensor | None = None,
-    dropout: float = 0.0,
-) -> tuple[Tensor, Tensor]:
+    query: Tensor, key: Tensor, value: Tensor, weights: Mapping[str, Tensor], num_heads: int, member: Member,
+    mask: Tensor | None = None, bias: Tensor | None = None, dropout: float = 0.0,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return (output, attention weights) of one member of the family.
 
     Shapes:
@@ -278,12 +289,7 @@ def family_attention(
     Requirements: the whole chapter (FAM-ORACLE-1).
     Source: spec/attention_family.md.
     """
-    kv_heads = num_heads if member.num_kv_heads is None else member.num_kv_heads
-    q = split_heads(normalize_width(project_query(query, weights), weights, "q_norm", member), num_heads)
-    k = split_heads(normalize_width(project_key(key, weights), weights, "k_norm", member), kv_heads)
-    q = normalize_and_place(q, weights, "q_norm", member)  # (B, H, L, D)
-    k = share_keys(normalize_and_place(k, weights, "k_norm", member), num_heads)  # (B, H, S, D)
-    v = share_values(split_heads(project_value(value, weights), kv_heads), num_heads)  # (B, H, S, D)
+    q, k, v = heads(query, key, value, weights, num_heads, member)  # (B, H, L, D), (B, H, S, D), (B, H, S, D)
     refuse_misfits(q, k, v)
     L, S = query.shape[1], key.shape[1]
     seen = intersect(mask, on(query, within(L, S, member.window)))  # (..., L, S)

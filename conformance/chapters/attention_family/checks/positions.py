@@ -45,7 +45,7 @@ def values_are_not_turned(subject: Subject, case: Case) -> Evidence:
     yield close(got, v.mean(2, keepdim=True).expand_as(got), "out with q = 0, against the mean of the values,")
 
 
-@requirement("FAM-ALIBI-1", TOKENS)
+@requirement("FAM-SLOPE-1", TOKENS)
 def scores_get_the_penalty_of_their_distance(subject: Subject, case: Case) -> Evidence:
     v = values(case)
     got = subject.attend(case.q, case.k, v, inside={"positions-inside": "alibi"}).out

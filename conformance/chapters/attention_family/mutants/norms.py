@@ -102,7 +102,7 @@ def heads_together(x, weights, name, member):
     flat = x.transpose(1, 2).flatten(2)
     gain = {n: w.repeat(H) for n, w in weights.items() if n.startswith(name)}
     kind = member.qk_norm if member.qk_norm_over == "head" else "none"
-    return family.normalize(flat, gain, name, kind, member.eps).unflatten(-1, (H, D)).transpose(1, 2)
+    return family.normalize(flat, gain, name, kind, member.qk_norm_eps).unflatten(-1, (H, D)).transpose(1, 2)
 
 
 norm_of_all_heads = Mutant(
@@ -119,7 +119,7 @@ def values_too(query, key, value, weights, num_heads, member, mask=None, bias=No
         return family.family_attention(query, key, value, weights, num_heads, member, mask, bias, dropout)
     kept = num_heads if member.num_kv_heads is None else member.num_kv_heads
     v = family.split_heads(family.project_value(value, weights), kept)
-    flat = family.merge_heads(v / (v.square().mean(-1, keepdim=True) + member.eps).sqrt())
+    flat = family.merge_heads(v / (v.square().mean(-1, keepdim=True) + member.qk_norm_eps).sqrt())
     same = {**weights, "v.weight": torch.eye(flat.shape[-1], dtype=flat.dtype, device=flat.device)}
     same.pop("v.bias", None)
     return family.family_attention(query, key, flat, same, num_heads, member, mask, bias, dropout)

@@ -166,7 +166,7 @@ def biased(change):
 bias_ignored = Mutant(
     "FAM-bias-ignored",
     story="the bias of positions has no effect",
-    breaks={"FAM-ALIBI-1", "FAM-RELATIVE-1"},
+    breaks={"FAM-SLOPE-1", "FAM-RELATIVE-1"},
     hint="add it to the scaled scores before the softmax",
     replace={family.position_bias: lambda queries, keys, heads, weights, member: None},
 )
@@ -174,7 +174,7 @@ bias_ignored = Mutant(
 bias_subtracted = Mutant(
     "FAM-bias-subtracted",
     story="the bias of positions is subtracted: distant keys weigh more",
-    breaks={"FAM-ALIBI-1", "FAM-RELATIVE-1"},
+    breaks={"FAM-SLOPE-1", "FAM-RELATIVE-1"},
     hint="scores + bias, of which ALiBi's is never above 0",
     replace={family.position_bias: biased(lambda bias, heads: -bias)},
 )
@@ -182,7 +182,7 @@ bias_subtracted = Mutant(
 bias_of_first_head = Mutant(
     "FAM-bias-of-first-head",
     story="all heads get the bias of the first one",
-    breaks={"FAM-ALIBI-1", "FAM-RELATIVE-1"},
+    breaks={"FAM-SLOPE-1", "FAM-RELATIVE-1"},
     hint="a slope, or a column of the table, for each head",
     replace={family.position_bias: biased(lambda bias, heads: bias[:1].expand_as(bias))},
 )
@@ -190,7 +190,7 @@ bias_of_first_head = Mutant(
 bias_reversed_heads = Mutant(
     "FAM-bias-of-heads-reversed",
     story="the last head gets the bias of the first one, and so on",
-    breaks={"FAM-ALIBI-1", "FAM-RELATIVE-1"},
+    breaks={"FAM-SLOPE-1", "FAM-RELATIVE-1"},
     hint="head 0 has the largest slope, and the first column of the table",
     replace={family.position_bias: biased(lambda bias, heads: bias.flip(0))},
 )
@@ -198,7 +198,7 @@ bias_reversed_heads = Mutant(
 bias_turned = Mutant(
     "FAM-bias-of-keys-and-queries-exchanged",
     story="the bias of key j for query i is that of key i for query j",
-    breaks={"FAM-ALIBI-1", "FAM-RELATIVE-1"},
+    breaks={"FAM-SLOPE-1", "FAM-RELATIVE-1"},
     hint="the offset is key minus query",
     replace={family.position_bias: biased(lambda bias, heads: bias.mT if bias.shape[-1] == bias.shape[-2] else
                                           torch.flip(bias, (-1, -2)))},
@@ -207,7 +207,7 @@ bias_turned = Mutant(
 bias_scaled = Mutant(
     "FAM-bias-scaled",
     story="the bias of positions is added before the scores are divided by √D, and divided with them",
-    breaks={"FAM-ALIBI-1", "FAM-RELATIVE-1"},
+    breaks={"FAM-SLOPE-1", "FAM-RELATIVE-1"},
     hint="scale first, then add the bias",
     replace={family.position_bias: biased(lambda bias, heads: bias / 7**0.5)},
     variants=[{family.position_bias: biased(lambda bias, heads: bias / 8**0.5)}],

@@ -20,6 +20,7 @@ LEFT_OUT = {
     ("causal-self-attention-1", "MHA-PERM-1"): "causality depends on order",
     ("causal-self-attention-1", "FAM-CAP-3"): "it takes no bias",
     ("causal-self-attention-1", "MASK-ORACLE-1"): "it takes no bias",
+    ("causal-self-attention-1", "MASK-BIAS-4"): "it takes no bias",
     ("causal-self-attention-1", "MASK-BIAS-3"): "it takes no bias",
     ("causal-self-attention-1", "FAM-RELATIVE-1"): "it takes no bias to compare with",
 }

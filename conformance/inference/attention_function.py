@@ -32,11 +32,11 @@ from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 COMPONENT = "attention"
 TABLE = APPEARANCES["attention"].sizes
 SIZES = ((2, 3, 4, 6, 5, 7), (3, 2, 5, 4, 6, 6))  # B, H, L, S, E, F of the trials
-SINGLE = "(L, E)"  # one sequence, no batch
+SINGLE, FLAT = "(L, E)", "(B·H, L, E)"  # one sequence, no batch; no heads
 # How inputs are laid out: what is done to an input, and to what comes back.
 LAYOUTS = {
     "(B, H, L, E)": ("{x}", "{x}"),
-    "(B·H, L, E)": ("{x}.flatten(0, 1)", "{x}.unflatten(0, query.shape[:2])"),
+    FLAT: ("{x}.flatten(0, 1)", "{x}.unflatten(0, query.shape[:2])"),
     SINGLE: ("{x}", "{x}"),
     "(B, L, H, E)": ("{x}.transpose(1, 2)", "{x}.transpose(1, 2)"),
 }
@@ -99,7 +99,7 @@ class FunctionText(AttentionText):
         return lines if self.value_width else [*lines, *same]
 
     def _weights_back(self) -> str:
-        back = LAYOUTS[self.layout][1] if self.layout == "(B·H, L, E)" else "{x}"
+        back = LAYOUTS[self.layout][1] if self.layout == FLAT else "{x}"
         return back.format(x=self.weights)
 
     def _argument(self, slot: Slot) -> str | None:
@@ -200,7 +200,7 @@ def _layouts(form: Form, thing: Any) -> list[str]:
     """Return how inputs may be laid out, the likeliest first: whoever is told the number of heads splits them."""
     here = [*LAYOUTS]
     if claims_batches_only(thing):
-        here.remove(SINGLE)
+        here = [FLAT, *(x for x in here if x not in (SINGLE, FLAT))]
     return [*PACKED, *here] if form.of("heads") else here
 
 

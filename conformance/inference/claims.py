@@ -16,7 +16,7 @@ _SURELY_BATCH_WORD = rf"(?:{_SURELY_BATCH})"
 _SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
 _SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
 _NAME = r"\w+(?: \w+){0,2}"  # of an axis: ``Input length``
-_BATCH_FIRST = re.compile(_SHAPE.format(first=_BATCH, second=_NAME), re.IGNORECASE)
+_BATCH_FIRST = re.compile(_SHAPE.format(first=rf"{_BATCH}(?: size)?", second=_NAME), re.IGNORECASE)
 _BATCH_IN_WORDS = re.compile(_SHAPE.format(first=rf"{_SURELY_BATCH_WORD}(?: size)?", second=_NAME), re.IGNORECASE)
 _ONE_SEQUENCE = re.compile(r"[(\[]\s*\w+\s*,\s*\w+\s*[)\]]")
 _SEQUENCE_FIRST = re.compile(_SHAPE.format(first=_SEQUENCE, second=_BATCH), re.IGNORECASE)
@@ -77,7 +77,7 @@ def claims_batch(thing: Any) -> bool:
 
 
 def claims_batches_only(thing: Any) -> bool:
-    """Return whether the words on a function, or on its file, tell shapes that begin with a batch, and none of two axes.
+    """Return whether the words on a function, or on its file, tell shapes (batch, tokens, width), and none of two axes.
 
     Then a function that runs on one sequence without a batch is not meant to: ``(n, d)`` is no input of it.
     """
@@ -87,7 +87,8 @@ def claims_batches_only(thing: Any) -> bool:
         return False
     of_file = (getattr(inspect.getmodule(thing), "__doc__", None) or "").splitlines()
     told = "\n".join([*own, *of_file])
-    return _BATCH_IN_WORDS.search(told) is not None and _ONE_SEQUENCE.search(told) is None
+    batches = [found[0].count(",") for found in _BATCH_IN_WORDS.finditer(told)]
+    return bool(batches) and max(batches) == 2 and _ONE_SEQUENCE.search(told) is None
 
 
 def returns_scores(thing: Any, place: int) -> bool:

@@ -95,7 +95,7 @@ def with_own_unknown(place: Place, text: TokenText, taught: Any, encode: str) ->
 
 
 def left_out(place: Place, text: TokenText) -> tuple[str, ...]:
-    """Return in words what decoding leaves out, by default, of a text without special tokens; nothing where it does not.
+    """Return in words what decoding leaves out by default of a text without special tokens; nothing where it is whole.
 
     The text is what the object has learnt its own vocabulary from; without the default it comes back as it is.
     """

@@ -199,7 +199,8 @@ def _forms(thing: Any) -> Iterator[Form]:
 def _layouts(form: Form, thing: Any) -> list[str]:
     """Return how inputs may be laid out, the likeliest first: whoever is told the number of heads splits them."""
     here = [*LAYOUTS]
-    if claims_batches_only(thing):
+    first = "".join(p.name[0].lower() for p in parameters(thing)[:3])
+    if first == "qkv" and claims_batches_only(thing):
         here = [FLAT, *(x for x in here if x not in (SINGLE, FLAT))]
     return [*PACKED, *here] if form.of("heads") else here
 

@@ -17,6 +17,7 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
+from attnconf.conformance.inference.claims import claims_batches_only
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.left_out import with_broken
@@ -31,11 +32,12 @@ from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 COMPONENT = "attention"
 TABLE = APPEARANCES["attention"].sizes
 SIZES = ((2, 3, 4, 6, 5, 7), (3, 2, 5, 4, 6, 6))  # B, H, L, S, E, F of the trials
+SINGLE, FLAT = "(L, E)", "(B·H, L, E)"  # one sequence, no batch; no heads
 # How inputs are laid out: what is done to an input, and to what comes back.
 LAYOUTS = {
     "(B, H, L, E)": ("{x}", "{x}"),
-    "(B·H, L, E)": ("{x}.flatten(0, 1)", "{x}.unflatten(0, query.shape[:2])"),
-    "(L, E)": ("{x}", "{x}"),
+    FLAT: ("{x}.flatten(0, 1)", "{x}.unflatten(0, query.shape[:2])"),
+    SINGLE: ("{x}", "{x}"),
     "(B, L, H, E)": ("{x}.transpose(1, 2)", "{x}.transpose(1, 2)"),
 }
 # Heads side by side in one vector, where the number of heads is said.
@@ -73,7 +75,7 @@ class FunctionText(AttentionText):
     def slots(self) -> tuple[Slots, ...]:
         call = self.made.text if not self.made.text.endswith(")") else f"settle(lambda: {self.made.text}, config)"
         arguments = self.form.text(self._argument)
-        called = f"each_apart({call}, {arguments})" if self.layout == "(L, E)" else f"{call}({arguments})"
+        called = f"each_apart({call}, {arguments})" if self.layout == SINGLE else f"{call}({arguments})"
         read = (LAYOUTS | PACKED)[self.layout][1].format(x=self.out)
         returned = "out" if self.weights is None else f"(out, {self._weights_back()}) if need_weights else out"
         masks = [*self._limits(), *self._masks()]
@@ -97,7 +99,7 @@ class FunctionText(AttentionText):
         return lines if self.value_width else [*lines, *same]
 
     def _weights_back(self) -> str:
-        back = LAYOUTS[self.layout][1] if self.layout == "(B·H, L, E)" else "{x}"
+        back = LAYOUTS[self.layout][1] if self.layout == FLAT else "{x}"
         return back.format(x=self.weights)
 
     def _argument(self, slot: Slot) -> str | None:
@@ -151,7 +153,7 @@ def texts(place: Place) -> Iterator[FunctionText]:
         if isinstance(place.thing, type) and _has_parameters(made, place):
             return
         for form, flags in ((f, flags) for f in _forms(place.thing) for flags in polarities(f)):
-            for layout in _layouts(form):
+            for layout in _layouts(form, place.thing):
                 for out in ("result", "result[0]", "result[1]"):
                     bare = FunctionText(made, form, out=out, layout=layout, flags=flags)
                     name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
@@ -194,9 +196,13 @@ def _forms(thing: Any) -> Iterator[Form]:
         yield form
 
 
-def _layouts(form: Form) -> list[str]:
+def _layouts(form: Form, thing: Any) -> list[str]:
     """Return how inputs may be laid out, the likeliest first: whoever is told the number of heads splits them."""
-    return [*PACKED, *LAYOUTS] if form.of("heads") else [*LAYOUTS]
+    here = [*LAYOUTS]
+    first = "".join(p.name[0].lower() for p in parameters(thing)[:3])
+    if first == "qkv" and claims_batches_only(thing):
+        here = [FLAT, *(x for x in here if x not in (SINGLE, FLAT))]
+    return [*PACKED, *here] if form.of("heads") else here
 
 
 def plain_certificate(text: FunctionText) -> Certificate:

@@ -15,6 +15,7 @@ from attnconf.conformance.engine.request import Request
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, tensors_of
+from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import built, constructions
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.padding_id import beside_padding
@@ -93,21 +94,22 @@ def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[Text]:
     if not callable(thing):
         return
     module = isinstance(thing, nn.Module)
-    text = Text(COMPONENT, made, "module" if module else "object", "ids")
+    name = next((p.name for p in parameters(thing) if p.kind is p.KEYWORD_ONLY and p.default is p.empty), "")
+    text = Text(COMPONENT, made, "module" if module else "object", f"{name}=ids" if name else "ids")
     text = text.but(refusals=tuple(_no_padding(made)))
     ids, fresh = torch.arange(6).reshape(2, 3), copy.deepcopy(thing)  # it may keep what it gave
-    for name, x in tensors_of(thing).items():
+    for table, x in tensors_of(thing).items():
         if tuple(x.shape) not in ((rows, dim), (dim, rows)):
             continue
-        entry = f'"{name}": {ROWS}' if tuple(x.shape) == (rows, dim) else f'"{name}": {ROWS}.T'
+        entry = f'"{table}": {ROWS}' if tuple(x.shape) == (rows, dim) else f'"{table}": {ROWS}.T'
         try:
-            where = found_output(attempt(lambda: thing(ids)), (2, 3, dim))
+            where = found_output(attempt(lambda: thing(**{name: ids}) if name else thing(ids)), (2, 3, dim))
         except Failed as error:
-            failures.say(f"called with (ids): {error}")
+            failures.say(f"called with ({text.arguments}): {error}")
             return
         if where is not None:
             this = text.but(state=(entry,), out=where)
-            yield this if not module else without_positions(this, fresh, name, ids)
+            yield this if not module else without_positions(this, fresh, table, ids)
 
 
 def _no_padding(made: Construction) -> list[str]:

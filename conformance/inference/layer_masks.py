@@ -14,7 +14,8 @@ from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
-from attnconf.conformance.inference.mask_forms import FILLED
+from attnconf.conformance.inference.mask_claims import claimed
+from attnconf.conformance.inference.mask_forms import FILLED, as_said
 from attnconf.conformance.inference.masking import UNLIKE_A_MASK, unmasked
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, reply, same, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
@@ -155,7 +156,17 @@ def with_masks(place: Place, text: LayerText, certified: str | None) -> LayerTex
     slots = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
     text = text.but(masks={n: m for n, m in text.masks.items() if text.needs_mask})
     text = _decoding(search, text, slots) if text.decodes else _encoding(search, text, slots)
-    return _held(search, text, place.prescribed["mask"]) if "mask" in place.prescribed else text
+    return _held(search, text, place.prescribed["mask"]) if "mask" in place.prescribed else _as_it_says(search, text)
+
+
+def _as_it_says(search: Search, text: LayerText) -> LayerText:
+    """Return the text with right masks in the sense that the file's words give them: another then is the mistake."""
+    for name, form in text.masks.items() if search.certified == "reference" else ():
+        said = as_said(form, claimed(search.place.thing, name))
+        asked = Certificate(text.component, search.requests(text, form, False))
+        if said != form and within_rounding(search.distance(text, form, False, asked)):
+            text = text.but(masks={**text.masks, name: said})
+    return text
 
 
 def _held(search: Search, text: LayerText, wanted: str) -> LayerText:
@@ -243,9 +254,8 @@ def _of_models(search: Search, text: LayerText, about: Sequence[str]) -> LayerTe
     groups = [g for g in (padding, list(about)) if len(g) > 1]
     for names in groups:
         for form in _candidates(names, "source", False):
-            masks = {
-                n: LayerMask(form.text, form.told, "memory" if "mem" in n else "source", form.keys_only) for n in names
-            }
+            both = {n: "memory" if "mem" in n else "source" for n in names}
+            masks = {n: replace(form, which=one) for n, one in both.items()}
             candidate = text.but(masks={**text.masks, **masks})
             certificate = Certificate(text.component, search.requests(candidate, form, False))
             if within_rounding(search.distance(candidate, form, False, certificate)):

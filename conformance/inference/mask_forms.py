@@ -1,6 +1,7 @@
 """The forms in which an argument may take a mask: its shape, its dtype, and what its values mean."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.layer_text import LayerMask
@@ -57,3 +58,10 @@ def _of_layers() -> Iterator[LayerMask]:
 
 
 FILLED: Mapping[str, LayerMask] = {form.told: form for form in _of_layers()}  # of an argument of a layer
+
+
+def as_said(form: LayerMask, said: str) -> LayerMask:
+    """Return a form for an argument of a layer with the sense that words, "keeps" or "drops", give its values."""
+    other = {"keeps": "drops", "drops": "keeps"}.get(said, "")
+    found = FILLED.get(form.told.replace(other, said)) if other else None
+    return replace(found, which=form.which) if found else form

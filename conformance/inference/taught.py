@@ -94,6 +94,25 @@ def with_own_unknown(place: Place, text: TokenText, taught: Any, encode: str) ->
     return one.but(encode="") if told else text
 
 
+def left_out(place: Place, text: TokenText) -> tuple[str, ...]:
+    """Return in words what decoding leaves out by default of a text without special tokens; nothing where it is whole.
+
+    The text is what the object has learnt its own vocabulary from; without the default it comes back as it is.
+    """
+    plainly, by_default = text.decode, re.sub(r", \w+=False", "", text.decode)
+    if not (text.encode and text.own[0]) or plainly == by_default:
+        return ()
+    space = {"made": taught(place, *text.own), "text": FILLING}
+    try:
+        space["ids"] = attempt(lambda: eval(text.encode, space))
+        whole, rest = (attempt(lambda call=call: eval(call, space)) for call in (plainly, by_default))  # type: ignore[misc]
+    except Failed:
+        return ()
+    options = ", ".join(f"`{name}`" for name in re.findall(r"\b(\w+)=False", plainly))
+    lost = f"where {options} is on, {rest!a} comes back of {FILLING!a}, in which no token is a special one"
+    return (lost,) if whole == FILLING != rest else ()
+
+
 # -- steps that learning a vocabulary makes and encoding does, too: small letters, punctuation split off
 
 LEARNT_FROM = "Qop,xyz Qop,xyz"  # learnt in small letters and without punctuation it is qop , xyz
@@ -119,7 +138,8 @@ def learnt_steps(place: Place, built: str, methods: Sequence[str], filling: str)
 
 def _learnt(place: Place, built: str, learn: str, given: Sequence[str]) -> set[str]:
     """Return the strings in the attributes of what has learnt from ``given``; none where that fails."""
-    space: dict[str, Any] = {"theirs": place.module, "GIVEN": given, "config": None}
+    config = TokenizerConfig("word", KNOWN, unknown="<unk>")
+    space: dict[str, Any] = {"theirs": place.module, "GIVEN": given, "config": config}
     try:
         space["made"] = attempt(lambda: eval(built, space))
         if learn:
@@ -148,7 +168,8 @@ def with_steps(text: TokenText, implementation: Callable[[TokenText], Any]) -> T
     """Return the text with those of its steps that it makes in encoding, too: the reading refuses what they change."""
     if not text.encode or text.kind != "word":
         return text
-    config = TokenizerConfig("word", KNOWN, unknown="<unk>" if text.own_unknown else None)
+    told = text.own_unknown or "config.unknown" in text.whole
+    config = TokenizerConfig("word", KNOWN, unknown="<unk>" if told else None)
     plain = implementation(text)
     kept = []
     for step in text.learnt:

@@ -74,6 +74,7 @@ class TokenText(Hypothesis):
     encode: str = ""  # an expression of ``made`` and ``text``
     decode: str = ""  # an expression of ``made`` and ``ids``
     decodes: tuple[str, ...] = ()  # what ``decode`` may be
+    own: tuple[str, str] = ("", "")  # what builds it with a vocabulary of its own, and what method learns that
     learnt: tuple[str, ...] = ()  # what learning its vocabulary does to a text before
     steps: tuple[str, ...] = ()  # of these, what encoding does, too: it is refused
     own_unknown: str = ""  # what it has for an unknown token, which it cannot be told

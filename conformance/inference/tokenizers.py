@@ -20,6 +20,7 @@ from attnconf.conformance.inference.taught import (
     attributes_of,
     held,
     learnt_steps,
+    left_out,
     taught,
     that_may_learn,
     with_own_unknown,
@@ -195,14 +196,15 @@ def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> I
     for arguments in calls_of(place.thing, lambda p, at: _filling(p, place)):
         built = f"{place.name_in_text}({arguments})"
         methods = ("", *that_may_learn(place.thing))
-        found: dict[tuple[str, ...], Any] = {}
-        for made in (taught(place, built, learn) for learn in methods):
+        found: dict[tuple[str, ...], tuple[Any, str]] = {}
+        for made, learn in ((taught(place, built, learn), learn) for learn in methods):
             entries = tuple(entry for name, x in attributes_of(made) if (entry := held(name, x)))
             if any(words in entry for entry in entries for words in (LIST, NUMBERS, TOKENS)):
-                found.setdefault(entries, made)
+                found.setdefault(entries, (made, learn))
         steps = learnt_steps(place, built, methods, FILLING) if found else ()
-        for (entries, made), encode in product(found.items(), encodes or [""]):
-            one = TokenText("", made=f"holding({built}, {{{', '.join(entries)}}})", learnt=steps)
+        for (entries, (made, learn)), encode in product(found.items(), encodes or [""]):
+            holding = f"holding({built}, {{{', '.join(entries)}}})"
+            one = TokenText("", made=holding, learnt=steps, own=(built, learn))
             one = with_own_unknown(place, one, made, encode)
             for kind in ("character", "word"):
                 yield from _called_so(one.but(kind=kind), [encode] if encode else [], decodes)
@@ -249,7 +251,7 @@ def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
         *(f"left alone   {REFUSALS[step][1]}" for step in text.steps),
         *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
     )
-    return Bound(place, text.draft(), None, certified, lines)
+    return Bound(place, text.draft(), None, certified, lines, broken=left_out(place, text))
 
 
 def _with_decoding(place: Place, text: TokenText) -> TokenText:

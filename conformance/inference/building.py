@@ -32,12 +32,19 @@ def run(made: Construction, space: dict[str, Any]) -> Any:
     return eval(made.text, space)
 
 
+class Standing(dict[str, Any]):
+    """What stands for the weights where something is built for a look: whatever name is asked for is one number."""
+
+    def __missing__(self, name: str) -> Any:
+        return self[""]
+
+
 def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
     """Return the names that a construction's text may use; weights, if it asks for one, are in float64."""
     import torch
 
     return {
-        "weights": {"": torch.zeros(1, dtype=torch.float64)},
+        "weights": Standing({"": torch.zeros(1, dtype=torch.float64)}),
         "config": config,
         "theirs": module,
         "torch": torch,

@@ -12,8 +12,6 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
-import torch
-
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS, FEW, GUESSED_SIZES
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
@@ -201,16 +199,9 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
     return sizes or [("None", "")]
 
 
-class Standing(dict[str, Any]):
-    """What stands for the weights where something is built for a look: each is a number, with its dtype and device."""
-
-    def __missing__(self, name: str) -> Any:
-        return torch.zeros(1, dtype=torch.float64)
-
-
 def build(place: Place, made: Construction, config: Any) -> Any:
     """Return what a construction builds. Raises Failed."""
-    return attempt(lambda: run(made, space_for(config, place.module, weights=Standing())))
+    return attempt(lambda: run(made, space_for(config, place.module)))
 
 
 def built(place: Place, made: Construction, table: Meanings, config: Any, weights: Any) -> tuple[Construction, Any]:

@@ -110,7 +110,8 @@ def heeding(place: Place, text: Text, requests: Requests) -> Text:
 def _as_promised(place: Place, text: Text, requests: Requests) -> Text:
     """Return the text with an entry of a configuration where it is not what a word for it says.
 
-    Those words are tried that the file promises: the default, and what stands in quotes beside the entry's name.
+    Those words are tried that the file promises: the default, what stands in quotes beside the entry's name or in its
+    annotation, and the keys of a table of the file that has the default.
     """
     for made, name, words in _promised(place):
         values = {a: f'"{word}"' for word in words for a in MEANT if word.lower() in (a, SYNONYMS.get(a))}
@@ -131,7 +132,15 @@ def _promised(place: Place) -> Iterator[tuple[str, str, Sequence[str]]]:
         for entry in fields(kind):
             if "activation" in meanings(entry.name) and isinstance(entry.default, str):
                 beside = " ".join(line for line in told if re.match(rf"\W*{entry.name}\b", line))
-                yield kind.__name__, entry.name, (entry.default, *re.findall(r"[\"'`](\w+)[\"'`]", beside))
+                quoted = re.findall(r"[\"'`](\w+)[\"'`]", f"{beside} {entry.type}")
+                yield kind.__name__, entry.name, (entry.default, *quoted, *_beside(place, entry.default))
+
+
+def _beside(place: Place, word: str) -> list[str]:
+    """Return the keys of the module's tables that a class reads and that have a word."""
+    there = (getattr(place.module, name, None) for name in names_read(place.thing))
+    tables = [table for table in there if isinstance(table, dict) and word in table]
+    return [key for table in tables for key in table if isinstance(key, str)]
 
 
 def _within(text: Text, made: str, name: str, value: str) -> Text:

@@ -23,13 +23,13 @@ from attnconf.conformance.inference.attention_requests import (
 )
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.budgets import ATTENTIONS, CALLED_ALIKE, FOR_HYPOTHESES
+from attnconf.conformance.inference.budgets import ATTENTIONS, CALLED_ALIKE
 from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.calling import attention_forms
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
 from attnconf.conformance.inference.function_forms import functional
-from attnconf.conformance.inference.probing import Failed, attempt, search
+from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Prover, Reading, in_order
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
@@ -41,8 +41,7 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
     attempts = AttentionAttempts()
     prover = Prover[AttentionText](place, attempts)
-    with search.sharing(FOR_HYPOTHESES):
-        proof = prover.certified(_proposals(place, prover, attempts))
+    proof = prover.certified(_proposals(place, prover, attempts))
     if proof := proof or prover.mistaken(in_order(prover.ran, AttentionText.ambiguity), _is_one):
         return finish(place, proof.hypothesis, sizes_of(proof.hypothesis), proof.certified)
     guess = prover.ran[0].hypothesis if prover.ran else next(iter(attempts.partial), None)

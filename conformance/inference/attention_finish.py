@@ -11,6 +11,7 @@ from torch import Tensor
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_aside import outer, with_unapplied
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
 from attnconf.conformance.inference.attention_text import AttentionText
@@ -24,7 +25,7 @@ from attnconf.conformance.inference.mask_biases import BIAS, refuses
 from attnconf.conformance.inference.masking import not_joined, with_masks
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.proving import holds
-from attnconf.conformance.inference.trial import reply
+from attnconf.conformance.inference.trial import reply, same
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
@@ -52,13 +53,25 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
 
 
 def _with_memory_apart(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
-    """Return the text that hands a memory on where attention is not causal, if the file refuses both together."""
+    """Return the text that hands a memory on where attention is not causal, if the file never does both together."""
     if not text.flagged or not any(slot.role == "memory" and not slot.required for slot in text.form.slots):
         return text
-    made = text.implementation(place)
-    if not refuses(reply(made, request(text, sizes[0], 2, 6, 6, {}, causal=True))):
+    both, open_ = (request(text, sizes[0], 2, 6, 6, {}, causal=causal) for causal in (True, False))
+    apart = text.but(memory_apart=True)
+    made, alone = text.implementation(place), apart.implementation(place)
+    to_memory = reply(made, both)
+    if refuses(to_memory):
+        limit = "it is refused"
+    elif same(to_memory, reply(made, open_)) and not same(*(reply(alone, _to_itself(one)) for one in (both, open_))):
+        limit = "with one nothing is hidden"
+    else:
         return text
-    return text.but(memory_apart=True, left_alone=(*text.left_alone, "causal attention to a memory: it is refused"))
+    return apart.but(left_alone=(*text.left_alone, f"causal attention to a memory: {limit}"))
+
+
+def _to_itself(one: Request) -> Request:
+    """Return the call without a memory."""
+    return replace(one, inputs={"query": one.inputs["query"]})
 
 
 def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
@@ -66,7 +79,7 @@ def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...
     if not text.memory_apart:
         return ()
     one = request(text, sizes[0], 2, 6, 6, {}, causal=True)
-    right = holds(place, text, [replace(one, inputs={"query": one.inputs["query"]})])
+    right = holds(place, text, [_to_itself(one)])
     return () if right else ("what is causal without a memory is not causal attention of the tokens to themselves",)
 
 

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import Any, cast
 
 import torch
@@ -128,10 +129,14 @@ def bind(place: Place) -> Bound | Refusal:
 
 
 def _likely(place: Place, prover: Prover[FunctionText]) -> Iterator[FunctionText]:
-    """Yield the texts, but none with values of the keys' width where another width runs: it is something else then."""
+    """Yield the texts, but none with less where the same with more runs: it is something else then.
+
+    Less: values of the keys' width where another width runs, a mask where it runs without one.
+    """
     for text in texts(place):
-        wide = text.but(value_width=True)
-        if text.value_width or not prover.ran or prover.ran[-1].hypothesis != wide:
+        ran = [trial.hypothesis for trial in prover.ran]
+        narrow = not text.value_width and text.but(value_width=True) in ran
+        if not narrow and not (text.needs_mask and any(not one.needs_mask for one in ran)):
             yield text
 
 
@@ -153,16 +158,15 @@ def texts(place: Place) -> Iterator[FunctionText]:
         if isinstance(place.thing, type) and _has_parameters(made, place):
             return
         for form, flags in ((f, flags) for f in _forms(place.thing) for flags in polarities(f)):
-            for layout in _layouts(form, place.thing):
-                for out in ("result", "result[0]", "result[1]"):
-                    bare = FunctionText(made, form, out=out, layout=layout, flags=flags)
-                    name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
-                    needing = [bare.but(masks={name: m}, needs_mask=True) for m in mask_forms(bare)] if name else []
-                    for base in (bare, *needing):
-                        yield base
-                        yield base.but(value_width=False)
-                        if "causal" not in made.given and not flags:  # who asks for it gets both
-                            yield base.but(causal_always=True)
+            outs = product(_layouts(form, place.thing), ("result", "result[0]", "result[1]"))
+            plain = [FunctionText(made, form, out=out, layout=layout, flags=flags) for layout, out in outs]
+            name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
+            needing = (one.but(masks={name: m}, needs_mask=True) for one in plain if name for m in mask_forms(one))
+            for base in chain(plain, needing):
+                yield base
+                yield base.but(value_width=False)
+                if "causal" not in made.given and not flags:  # who asks for it gets both
+                    yield base.but(causal_always=True)
 
 
 def _has_parameters(made: Construction, place: Place) -> bool:
@@ -206,7 +210,15 @@ def _layouts(form: Form, thing: Any) -> list[str]:
 
 
 def plain_certificate(text: FunctionText) -> Certificate:
-    return Certificate(COMPONENT, [request(text, size, 0, 0, 0, {}) for size in SIZES])
+    """Return calls without masks, in two sizes; the same for all texts that are asked alike."""
+    key = (text.value_width, text.causal_always)
+    if key not in _certificates:
+        plain = [request(text, size, 0, 0, 0, {}) for size in SIZES]
+        _certificates[key] = Certificate(COMPONENT, plain, kept=True)
+    return _certificates[key]
+
+
+_certificates: dict[tuple[bool, bool], Certificate] = {}
 
 
 def request(

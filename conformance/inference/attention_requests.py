@@ -45,7 +45,7 @@ def _plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], .
     for i, size in enumerate(sizes):
         B, L, S = ((2, 3, 7), (3, 4, 5))[i]
         requests.append(request(text, size, B, L, S, {}))
-    return Certificate(COMPONENT, requests)
+    return Certificate(COMPONENT, requests, kept=True)
 
 
 def request(

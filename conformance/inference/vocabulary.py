@@ -29,7 +29,10 @@ SIZES: Mapping[str, str] = {
     r"dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
     r"attention_?head_?size|"
     r"d_?key|key_?dim|value_?dim|d_?value|hs|hd|dh|dim_?k|dim_?v",
-    "key_dim": r"k_?dim|key_?dim|d_?key|key_?size|context_?dim|kv_?dim|dim_?context|memory_?dim|key_?input_?dim",
+    "key_dim": r"k_?dim|key_?dim|d_?key|key_?size|key_?input_?dim|"
+    r"(memory|mem|encoder|enc|kv|cond|cross_?attention)_?(hidden_?|input_?|model_?)?(dim|size|width|features|channels)|"
+    r"(context|ctx|source|src)_?(hidden_?(dim|size)|dim|width|features|channels)|"
+    r"(d|dim)_?(memory|mem|context|ctx|encoder|enc|kv|cond|source|src)",
     "value_dim": r"v_?dim|value_?dim|d_?value|value_?size|value_?input_?dim",
     "max_len": r"max_?len|max_?seq_?len|context_?length|block_?size|seq_?len|n_?ctx|max_?length|ctx_?len|ctx|"
     r"max_?position_?embeddings|max_?positions|sequence_?length|max_?seq_?length|max_?sequence_?length|length|t|window|"

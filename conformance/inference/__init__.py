@@ -15,7 +15,7 @@ from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.candidates import Candidate, candidates, may_be, says_nothing, unnamed
-from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.lending import lent
 from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.used_by_others import (
@@ -132,28 +132,14 @@ def bindings(
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
     most = (FEW, SHORT) if candidate.guessed else (AT_MOST, SECONDS)
-    modules = [source.module]
-    if computes_in_arrays(candidate.thing, source.module):
-        found: Any = import_module("attnconf.adapters.generated.numpy_arrays").in_arrays(source.module)
-        modules = [found, source.module]
-    outcomes = []
-    for module in modules:
+    outcomes: list[Bound | Refusal] = []
+    for module in lent(candidate.thing, source.module):
         thing = vars(module).get(candidate.name, candidate.thing)
         with search.limited(*most), patiently(f"{candidate.name} of {source.called}"):
             outcomes.append(_bind(replace(candidate, thing=thing), module, prescribed))
         if _certified(outcomes[-1]):
             return outcomes[-1]
     return min(outcomes, key=lambda outcome: isinstance(outcome, Refusal))
-
-
-def computes_in_arrays(thing: Any, module: ModuleType) -> bool:
-    """Return whether the code of a class or function reads NumPy and not PyTorch."""
-    read = [vars(module)[name] for name in names_read(thing) if name in vars(module)]
-    read += thing.__mro__ if isinstance(thing, type) else []
-    homes = [v.__name__ if isinstance(v, ModuleType) else getattr(v, "__module__", None) for v in read]
-    homes += [type(v).__module__ for v in read]
-    libraries = {str(home).partition(".")[0] for home in homes}
-    return "numpy" in libraries and "torch" not in libraries
 
 
 def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any]) -> Bound | Refusal:

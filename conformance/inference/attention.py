@@ -84,7 +84,7 @@ def bind(place: Place) -> Bound | Refusal:
     for text, _, given, certificate in _differing(ran):
         if mistake := next((m for m in certificate.mistakes(given, declared(text)) if _is_one(m, text)), None):
             return finish(place, text, sizes_of(text), mistake.id)
-    if "functional(" in ran[0][0].made.text and place.in_arrays:
+    if "functional(" in ran[0][0].made.text and place.lent_by == "numpy_arrays.in_arrays":
         return Refusal("which of its arrays is which weight was not found: NumPy has no derivatives to tell it by")
     if wide_heads(place, ran[0][0]):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")

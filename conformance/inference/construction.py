@@ -5,6 +5,7 @@ into an adapter there.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, product
 from types import ModuleType
@@ -15,7 +16,7 @@ from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import meanings, snake
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 AT_MOST = 48  # constructions tried of one class
@@ -24,13 +25,16 @@ _LAYERS = {"layers", "decoder_layers"}
 SHORTEST = 8  # what a longest sequence is at least, by default
 FEW = 24  # heads and layers are fewer, widths are more
 FLAGS = ("bias", "causal", "norm_first", "bidirectional", "final", "affine")  # what is on or off
+WHICH_LAYER = r"(layer|block)_?(idx|index|id)"  # of a model, counted from 0
+SCALED = r"((use|with|do|apply)_)?scal(e|ed|ing)(_(attn|attention|scores|qk|dot_product))?"  # so that scores are
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
 def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
     parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    choices = _with_hidden([choices_of(p, table, module, part, thing) for p in parameters], table)
+    choices = [choices_of(p, table, module, part, thing) for p in parameters]
+    choices = _with_hidden(_with_three_widths(parameters, choices), table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in (*islice(_by_rank(choices), AT_MOST), *islice(_by_rank(guessed) if guessed else (), FEW)):
@@ -43,6 +47,21 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             given = {m for m, texts in table.items() for t, _ in chosen if texts and t == texts[0]} | globals_given
             given |= {m for text, meaning in chosen if meaning == "config" for m in said_by(text, table)}
             yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
+
+
+def _with_three_widths(
+    parameters: Sequence[inspect.Parameter], choices: list[list[tuple[str, str]]]
+) -> list[list[tuple[str, str]]]:
+    """Return the choices such that sizes of query, key and value that stand together are first those of the inputs."""
+    widths = {"query": "embed", "key": "key_dim", "value": "value_dim"}
+    meant = {f"{what}{kind}": m for kind in ("_size", "_dim") for what, m in widths.items()}
+    told = {snake(p.name) for p in parameters} & meant.keys()
+    if not any({f"{what}{kind}" for what in widths} <= told for kind in ("_size", "_dim")):
+        return choices
+    return [
+        sorted(c, key=lambda choice, p=p: choice[1] != meant.get(snake(p.name))) if snake(p.name) in told else c  # type: ignore[misc]
+        for p, c in zip(parameters, choices, strict=True)
+    ]
 
 
 def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[list[tuple[str, str]]]:
@@ -122,6 +141,8 @@ def choices_of(
     if own_dataclass(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty
+    if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):
+        return [("0", "")]
     configured = []
     if "config" in table and is_configuration(p, module, thing):
         configured = [(text, "config") for text in configuration(p, table, module)]
@@ -135,6 +156,8 @@ def choices_of(
         found = [(text, m) for text, m in found if m != "padding" or "config." in text]
     if optional and isinstance(p.default, bool):
         found = [(text, m) for text, m in found if m in FLAGS]
+        if p.default is False and re.fullmatch(SCALED, snake(p.name)):
+            return [("", ""), ("True", "")]
         if any(m == "bidirectional" for _, m in found):  # its name says all: broken is not absent
             return found
     elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):

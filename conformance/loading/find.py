@@ -63,6 +63,7 @@ def working_folder_last() -> None:
 
 def find(name: Name) -> tuple[Name, Source | Unjudgeable]:
     """Return the module of a path, a bare name or a dotted name; the last part of a dotted name may be a class."""
+    os.environ.setdefault("KERAS_BACKEND", "torch")  # Keras reads it when it is imported
     target = name.target
     path = Path(target)
     if path.suffix in _READ or "/" in target or "\\" in target or (path.suffix and path.is_file()):

@@ -94,7 +94,8 @@ def lent(kind: Any) -> Any:
     """Return a class of modules for a class of layers, and anything else as it is."""
     if not isinstance(kind, type) or not issubclass(kind, keras.Layer):
         return kind
-    constructor, call = parameters_of(kind.__init__), parameters_of(kind.call)
+    layer: Any = kind
+    constructor, call = parameters_of(layer.__init__), parameters_of(layer.call)
     ids = any(p.name == "input_dim" for p in constructor)
     return lent_class(kind, Lent, constructor if ids else _with_width(constructor), call, GIVEN)
 

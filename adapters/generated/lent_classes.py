@@ -40,7 +40,7 @@ def lent_class(
     """
 
     def __init__(self: Any, **options: Any) -> None:
-        base.__init__(self, kind, options)  # type: ignore[call-arg]  # not that of a plain module
+        base.__init__(self, kind, options)
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         return self.run(args, kwargs)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound
@@ -198,7 +199,7 @@ def cache(tried: Tried) -> str:
     x = x if x.shape[1] > 3 else drawn("a sequence with a cache", x.shape[0], LONG, x.shape[2])
     more = {**flags(tried.bound.place.thing), **(absent if len(tried.asked.inputs) > 1 else {})}
     returned = continued(lambda part, kept: _last(tried, part, kept, more), x)
-    if returned != UNTRIED:
+    if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
         return returned
     objects = kept_objects(tried.argument.annotation, tried.bound.place.module)
     words = (continued_in_place(lambda part, kept: _last(tried, part, kept, more, True), x, one) for one in objects)

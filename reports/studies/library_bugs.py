@@ -1,0 +1,54 @@
+"""What stands against classes of libraries in reports/libraries.md, shown without this project, on plain float32 input.
+
+``python reports/studies/library_bugs.py`` prints a line for each: what was asked for, and what came out.
+"""
+
+import torch
+from torch import Tensor, nn
+from transformers.models.bart.modeling_bart import BartAttention, BartConfig
+from transformers.models.bert.modeling_bert import BertConfig, BertSelfAttention
+from transformers.models.gpt_neo.modeling_gpt_neo import GPTNeoConfig, GPTNeoSelfAttention
+from transformers.models.whisper.modeling_whisper import WhisperAttention, WhisperConfig
+
+
+def moved(layer: nn.Module, x: Tensor) -> float:
+    """Return how far the first token's output moves with the last token; 0 where attention is causal."""
+    other = x.clone()
+    other[:, -1] += 1.0
+    return float((layer.eval()(other)[0] - layer.eval()(x)[0])[:, 0].abs().max().detach())
+
+
+def causal_but_for_the_flag() -> None:
+    """A layer made from its configuration attends in plain torch, which does not read ``is_causal``."""
+    x = torch.randn(1, 4, 8)
+    bert = BertConfig(hidden_size=8, num_attention_heads=2)
+    bart = BartConfig(d_model=8, encoder_attention_heads=2)
+    whisper = WhisperConfig(d_model=8, encoder_attention_heads=2)
+    for layer in (
+        BertSelfAttention(bert, is_causal=True),
+        BartAttention(8, 2, is_causal=True, config=bart),
+        WhisperAttention(8, 2, is_causal=True, config=whisper),
+    ):
+        name = type(layer).__name__
+        print(f"{name}(is_causal=True): the first output moves by {moved(layer, x):.3f} with the last token")
+
+
+def not_scaled() -> None:
+    """GPT-Neo's scores are not divided by the root of a head's width."""
+    config = GPTNeoConfig(
+        hidden_size=8, num_heads=2, num_layers=2, attention_types=[[["global"], 2]], attention_dropout=0.0
+    )
+    layer = GPTNeoSelfAttention(config, "global").eval()
+    x = torch.randn(1, 4, 8)
+    q, k, v = (proj(x).view(1, 4, 2, 4).transpose(1, 2) for proj in (layer.q_proj, layer.k_proj, layer.v_proj))
+    hidden = torch.ones(4, 4, dtype=torch.bool).triu(1)
+    for name, scale in {"1": 1.0, "1/√E": 0.5}.items():
+        weights = (q @ k.transpose(2, 3) * scale).masked_fill(hidden, float("-inf")).softmax(-1)
+        error = (layer.out_proj((weights @ v).transpose(1, 2).flatten(2)) - layer(x)[0]).abs().max()
+        print(f"GPTNeoSelfAttention: {float(error.detach()):.1e} from attention with scale {name}")
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    causal_but_for_the_flag()
+    not_scaled()

@@ -82,6 +82,7 @@ class Nnx:
         nnx.replace_by_pure_dict(state, params)
         thing = nnx.merge(fixed.form, state, fixed.others)
         thing.set_attributes(deterministic=seed is None, use_running_average=True, raise_if_not_found=False)
+        thing.set_attributes(dtype=None, raise_if_not_found=False)  # an embedding keeps the one it was made in
         wants = {p.name for p in _call_of(fixed.kind)}
         told = {"deterministic": seed is None, "decode": False}
         told |= {} if seed is None else {"rngs": nnx.Rngs(dropout=jax.random.key(seed))}

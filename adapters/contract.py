@@ -57,6 +57,14 @@ class MultiHeadAttentionConfig:
     with ``bias`` also ``q.bias``, ``k.bias``, ``v.bias`` (W,) and ``out.bias`` (out_dim,). What declares that it has no
     ``output-projection`` is handed the identity as ``out.weight``, and leaves it alone.
     Returned attention weights have shape (B, num_heads, L, S).
+
+    What the family has besides (spec/attention_family.md) is asked only of what declares it: ``kv-heads``,
+    ``score-scale``, ``score-cap``, ``window``. With ``num_kv_heads`` K the projections of keys and values have K heads:
+    ``k.weight`` (K · head_dim, key_dim), ``v.weight`` (K · head_dim, value_dim). The entries from ``positions`` on are
+    what is declared as ``positions-inside``, ``qk-norm``, ``qk-norm-over``, ``qk-norm-place``, ``sinks`` and
+    ``output-gate``: an implementation is asked for no other. Their weights: ``q_norm.weight`` and ``k_norm.weight``,
+    (head_dim,) or of the whole width, and of a layer norm the biases beside them; ``relative.weight`` (32, num_heads);
+    ``sinks`` (num_heads,); ``gate.weight``, (W, embed_dim) or (num_heads, embed_dim).
     """
 
     embed_dim: int
@@ -69,6 +77,18 @@ class MultiHeadAttentionConfig:
     causal: bool = False
     dropout: float = 0.0  # probability, on the attention weights, in training only
     training: bool = False
+    num_kv_heads: int | None = None  # heads of keys and values, a divisor of num_heads; None: num_heads
+    scale: float | None = None  # None: 1/√head_dim
+    softcap: float | None = None  # c: a score s becomes c·tanh(s/c), before masks and biases
+    window: tuple[int | None, int | None] | None = None  # keys seen before and after the query's own; None: all
+    positions: str = "none"  # inside: none, rotary, alibi, relative-bias
+    base: float = 10000.0  # of a rotation
+    qk_norm: str = "none"  # none, rms, layer
+    qk_norm_over: str = "head"  # each head by itself, or the width of all heads together
+    qk_norm_place: str = "before"  # the rotation, or after it
+    qk_norm_eps: float = 1e-6  # of these norms
+    sinks: str = "none"  # none, learned, add-one
+    gate: str = "none"  # none, features, heads
 
 
 @dataclass(frozen=True)
@@ -480,6 +500,7 @@ _LAYER = "x, *, key_mask=None, attn_mask=None"
 _DECODER = "x, memory, *, key_mask=None, memory_mask=None"
 _MODEL = "source, target, *, source_mask=None, target_mask=None"
 _IN_ATTENTION = _offers(
+    "free-length no-added-score no-slope "
     "cross mask key-mask bias weights dropout dropped-weights causal several-heads head-masks value-width"
 )
 _IN_LAYERS = _offers(  # the hidden width is as free as that of values
@@ -490,6 +511,17 @@ _MASKS = (
     "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "mask", "masks", "mask-arguments",
     "causality", "heads", "memory",
 )  # fmt: skip
+_FAMILY = ("kv-heads", "score-scale", "score-cap", "window")
+_INSIDE = (
+    "positions-inside",
+    "rope-pairing",
+    "alibi-slopes",
+    "qk-norm",
+    "qk-norm-over",
+    "qk-norm-place",
+    "sinks",
+    "output-gate",
+)
 _NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio")
 _DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
@@ -513,8 +545,11 @@ COMPONENTS: dict[str, Component] = {
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
-        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place"),
-        offers=_IN_ATTENTION | _offers("projections input-biases output-projection output-bias free-width"),
+        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place", *_FAMILY, *_INSIDE),
+        offers=_IN_ATTENTION
+        | _offers("projections input-biases output-projection output-bias free-width")
+        | _offers("member plain rotary-inside alibi-inside relative-inside qk-norm learned-sinks sinks output-gate")
+        | frozenset(_FAMILY),
     ),
     "sinusoidal": Component(
         SinusoidalConfig, "x, *, positions=None", by_hand=True,
@@ -632,6 +667,18 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "output-projection": ("yes", "no"),  # no: the heads side by side come out; out.weight is the identity then
     "dropout-place": ("weights", "output", "both"),  # what is dropped in training; output: of heads, or projected
+    # -- the family of attention: what is asked of those that declare it, and of no other
+    "kv-heads": ("same", "grouped"),  # grouped: any divisor of the heads, 1 as well
+    "score-scale": ("fixed", "given"),  # of multi-head attention: 1/√head_dim, or what config.scale says
+    "score-cap": ("none", "given"),  # given: config.softcap
+    "window": ("none", "given"),  # given: config.window
+    # what a member of the family always has
+    "positions-inside": ("none", "rotary", "alibi", "relative-bias", "any"),  # any, here and below: as config says
+    "qk-norm": ("none", "rms", "layer", "any"),  # of queries and keys, each with weights of its own
+    "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together
+    "qk-norm-place": ("before", "after", "any"),  # the rotation
+    "sinks": ("none", "learned", "add-one", "any"),  # a logit beside the scores, for each head; 0
+    "output-gate": ("none", "features", "heads", "any"),  # what the merged heads are multiplied by, made of the query
     "sinusoidal-output": ("add", "table", "scaled-add"),  # x + PE, PE alone, √dim·x + PE
     "sinusoidal-layout": ("interleaved", "halves", "halves-cos-first"),
     "sinusoidal-frequencies": ("paper", "endpoint"),  # base^(-2i/dim), base^(-i/(dim/2 - 1))

@@ -1,8 +1,11 @@
 """The reference itself, as an implementation under test."""
 
+from dataclasses import fields
+
 from attnconf.reference.alibi import alibi_attention as attend_with_alibi
 from attnconf.reference.alibi import bias as alibi_bias
 from attnconf.reference.attention import attend
+from attnconf.reference.attention_family import Member, family_attention
 from attnconf.reference.coordinate_mlp import coordinate_mlp as colour
 from attnconf.reference.decoder import decoder as decode
 from attnconf.reference.decoder import decoder_layer as decode_once
@@ -36,6 +39,16 @@ declares = {
     "fully-masked-row": "zeros",
     "causal-alignment": "top-left",
     "returned-weights": "per-head",
+    "kv-heads": "grouped",
+    "score-scale": "given",
+    "score-cap": "given",
+    "window": "given",
+    "positions-inside": "any",
+    "qk-norm": "any",
+    "qk-norm-over": "any",
+    "qk-norm-place": "any",
+    "sinks": "any",
+    "output-gate": "any",
     "sinusoidal-output": "add",
     "sinusoidal-layout": "interleaved",
     "sinusoidal-frequencies": "paper",
@@ -95,6 +108,21 @@ def run_multi_head(config, weights, query, key, value, mask, bias, need_weights)
     return (out, attn) if need_weights else out
 
 
+def run_member(config, weights, query, key, value, mask, bias, need_weights):
+    """Run what has more than multi-head attention had in 2017."""
+    member = member_of(config)
+    out, attn = family_attention(
+        query, key, value, weights, config.num_heads, member, mask, bias, active_dropout(config)
+    )
+    return (out, attn) if need_weights else out
+
+
+def member_of(config):
+    """Return which member of the family a configuration asks for."""
+    entries = {f.name: getattr(config, f.name) for f in fields(Member) if f.name != "both_ways"}
+    return Member(**entries, both_ways=not config.causal or config.positions != "relative-bias")
+
+
 def attention(config, weights):
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         mask = gather_masks(config, query, key, key_mask, attn_mask)
@@ -106,7 +134,8 @@ def attention(config, weights):
 def multi_head_attention(config, weights):
     def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):
         mask = gather_masks(config, query, key, key_mask, attn_mask)
-        return run_multi_head(config, weights, query, key, value, mask, attn_bias, need_weights)
+        run = run_multi_head if member_of(config) == Member() else run_member
+        return run(config, weights, query, key, value, mask, attn_bias, need_weights)
 
     return forward
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from attnconf.conformance.engine.catalogue import HOW_TO_NAME
+from attnconf.conformance.engine.catalogue import CALL_SECONDS, HOW_TO_NAME, ISOLATE
 from attnconf.conformance.source.exception_words import first_line
 from attnconf.spec import profiles, registry
 
@@ -31,6 +31,8 @@ def add(parser: pytest.Parser) -> None:
         "also count what a call costs, and time it beside an anchor, in a few cases (default) or in a grid; no verdict "
         "depends on it"))  # fmt: skip
     group.addoption("--strict-perf", action="store_true", help="let a time that is not FASTER or SAME fail")
+    group.addoption("--isolate", action="store_true", help=ISOLATE)
+    group.addoption("--call-seconds", type=float, default=60.0, metavar="S", help=CALL_SECONDS)
     group.addoption("--device", default="cpu", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
 
 
@@ -70,6 +72,7 @@ def begin_run(config: pytest.Config) -> "Run":
     if config.getoption("--blind-spots") and not coverage.available():
         raise pytest.UsageError(f"--blind-spots: {coverage.MISSING}")
     throughput = _throughput(config, device)
+    _check_isolation(config)
     wrong = (find.LoadError, registry.SpecError, deviations.DeviationError, required_conventions.PrescriptionError)
     try:
         return _planned(config, device, throughput)
@@ -89,7 +92,16 @@ def _planned(config: pytest.Config, device: str, throughput: str | None) -> "Run
     profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
     choices = required_conventions.parse(config.getoption("--convention"))
     find.working_folder_last()
-    loaded = [i for name in config.getoption("--impl") for i in implementations.load(name, choices)]
+    seconds = config.getoption("--call-seconds")
+    loaded = [
+        i
+        for name in config.getoption("--impl")
+        for i in (
+            implementations.load_isolated(name, choices, seconds)
+            if config.getoption("--isolate")
+            else implementations.load(name, choices)
+        )
+    ]
     torch.set_float32_matmul_precision("highest")  # no TF32, for the textbook as for what is judged
     settings = Settings(
         config.getoption("--profile"), config.getoption("--seed"), device,
@@ -113,6 +125,18 @@ def _throughput(config: pytest.Config, device: str) -> str | None:
     except ValueError as error:
         raise pytest.UsageError(f"--throughput={which} --device={device}: {error}") from None
     return which
+
+
+def _check_isolation(config: pytest.Config) -> None:
+    """Raise UsageError for what cannot be done, or makes no sense, where code runs in a child process."""
+    if not config.getoption("--isolate"):
+        return
+    if os.name != "posix":
+        raise pytest.UsageError("--isolate: it needs sockets and sessions of POSIX systems")
+    if config.getoption("--throughput"):
+        raise pytest.UsageError("--isolate: calls are timed in this process; give --throughput in a run of its own")
+    if not config.getoption("--call-seconds") > 0:
+        raise pytest.UsageError("--call-seconds: want a number of seconds above 0")
 
 
 def _check_device(device: str) -> None:

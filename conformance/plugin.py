@@ -117,6 +117,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     lingering.sessions.remove(config)
+    if config.getoption("--isolate"):
+        from attnconf.conformance.engine import child
+
+        child.end_all()
     if progress.terminal is not None:
         progress.terminal.close()
         progress.terminal = None
@@ -241,7 +245,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
             explain_failures(front.run)
     except KeyboardInterrupt:
         front.interrupted = True
-    except Exception as fault:  # the verdict stands without an explanation
+    except Exception as fault:  # the checks stand without an explanation
         front.findings.append(f"not explained: {fault_of_ours(fault)}")
     front.save()
     front.findings += [*stale(front.run), *([front.unwritten] if front.unwritten else [])]

@@ -67,7 +67,7 @@ def blocks(record: Record, width: int = WIDTH, verbose: bool = False, optional: 
         if r["outcome"] == "error"
     ]
     shown = [same for same in causes(record) if same[0]["settled"] and same[0]["counts"] != optional]
-    return [*([] if optional else faults), *(_of_cause(record, same, width, verbose) for same in shown)]
+    return [*([] if optional else faults), *(block(record, same, width, verbose) for same in shown)]
 
 
 def explored(record: Record) -> list[str]:
@@ -80,12 +80,24 @@ def explored(record: Record) -> list[str]:
     ]
 
 
-def _of_cause(record: Record, same: list[Result], width: int, verbose: bool) -> list[str]:
-    """Return the block of several failures with one cause, in a fixed order of lines; the first one is the example."""
+def block(record: Record, same: list[Result], width: int = WIDTH, verbose: bool = False) -> list[str]:
+    """Return the block of several failures with one cause."""
+    content = rows(record, same, width, verbose)
+    return [head(same[0]), *(line for name, text in content for line in _laid_out(name, text, width))]
+
+
+def head(r: Result) -> str:
+    """Return the first line of a block."""
+    where = r["implementation"] + (f" ({r['component']})" if r["component"] else "")
+    return f"{r['requirement']} {'violated' if r['strength'] == 'MUST' else 'not followed'} by {where}"
+
+
+def rows(record: Record, same: list[Result], width: int = WIDTH, verbose: bool = False) -> list[tuple[str, str]]:
+    """Return the rows of a block, in a fixed order; of several failures with one cause the first is the example."""
     r = same[0]
     following = list({f["requirement"]: f for root in same for f in _following(record, root)}.values())
     case = next(c for c in r["cases"] if c["outcome"] == "fail")
-    rows = [
+    content: list[Row] = [
         *_cause(r),
         *_evidence(r, case, width),
         ("known", r["deviation"] and f"{r['deviation']['reason']} ({r['deviation']['link']})"),
@@ -95,9 +107,7 @@ def _of_cause(record: Record, same: list[Result], width: int, verbose: bool) -> 
         ("spec", r["spec"]),
         ("rerun", f'attnconf run {_options(record, r)} -k "{r["requirement"]} and {case["name"]}"'),
     ]
-    where = r["implementation"] + (f" ({r['component']})" if r["component"] else "")
-    head = f"{r['requirement']} {'violated' if r['strength'] == 'MUST' else 'not followed'} by {where}"
-    return [head, *(line for name, text in rows if text for line in _laid_out(name, text, width))]
+    return [(name, text) for name, text in content if text]
 
 
 def _cause(r: Result) -> list[Row]:

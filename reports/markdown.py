@@ -1,101 +1,81 @@
-"""``attnconf report``: implementations side by side, as Markdown, made from any number of results records alone."""
+"""``attnconf report`` as Markdown, for READMEs and the summaries of a CI: one screen, and the rest folded.
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+Made from any number of results records alone.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tabulate import tabulate
 
 from attnconf.reports import examples, failures, plots, tables, throughput
+from attnconf.reports.comparison import choices, matrix, overview, runs
+from attnconf.reports.comparison.visible import visible
+from attnconf.reports.merging import Judged, Named, judged, merged
 
 Record = dict[str, Any]
 Result = dict[str, Any]
+Folded = tuple[str, list[str]]  # a title, and what is under it
 
-OUTCOMES = ("pass", "fail", "unsupported", "not-applicable", "not-run", "error")
+MOST_BLOCKS = 10  # failures that are shown in full; the HTML report has all
+MOST_ROWS = 60  # failures that are in the table
+MOST_WORDS = 160  # characters of a cell
+MOST_NAMES = 8  # of ids, or of implementations, in a cell
 
 
-def page(records: Sequence[tuple[str, Record]], root: str | None = None, folder: str | None = None) -> str:
+def page(records: Named, root: str | None = None, folder: str | None = None) -> str:
     """Return the report on records, each with the name of its file.
 
     ``root``: the way from the report to the folder that holds spec/, for links; None: name the place without a link.
     ``folder``: the way to the folder with the pictures of ``pictures``; None: there are no pictures.
     """
-    merged = merge(records)
-    sections = [
-        ["# Conformance report"],
-        _warnings(records),
-        _section("Verdicts", _verdicts(merged)),
-        _section("Requirements", _requirements(merged, root)),
-        _section("Conventions", _conventions(merged)),
-        _section("Failures", _failures(merged, root, folder)),
-        _section("Known deviations", _known(merged)),
-        _section("Recommendations not followed", _recommendations(merged, root)),
-        _section("Not supported", _unsupported(merged)),
-        _section("Faults of the suite", _faults(merged)),
-        _section("Not exercised", _blind_spots(merged)),
-        _section("Throughput", throughput.markdown(records, folder)),
-        _section("Environment", _environment(records)),
+    shown = judged(records)
+    entries = overview.entries(shown)
+    one = len(shown) == 1
+    numbers = ", ".join(f"{n} {verdict}" for verdict, n in overview.totals(entries).items())
+    title = f"# {_text(shown[0].label)}: {numbers.split(' ', 1)[1]}" if one else f"# {len(shown)} implementations"
+    head = [title, *_warnings(records), *([] if one else ["", f"{numbers}."])]
+    table_ = _components(entries[0]) if one else _overview(entries)
+    parts = [("", head), ("", table_), ("", _told(shown, root)), *_folded(shown, records, root, folder)]
+    return "\n\n".join(_part(*part) for part in parts if part[1]) + "\n"
+
+
+def _part(title: str, lines: Sequence[str]) -> str:
+    body = "\n".join(lines)
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>" if title else body
+
+
+def _folded(shown: list[Judged], records: Named, root: str | None, folder: str | None) -> list[Folded]:
+    roots = [(i, r) for i in shown for r in failures.roots(i.record)]
+    record = merged(shown)
+    return [
+        ("Failures in full", _blocks(shown, folder)),
+        ("Known deviations", _known(roots)),
+        ("Recommendations not followed", _recommendations(roots, root)),
+        ("Not supported", _unsupported(record)),
+        ("Faults of the suite", _faults(record)),
+        ("Chapter by chapter", _chapters(matrix.columns(shown))),
+        ("Choices", _choices(shown)),
+        ("Not exercised", _blind_spots(record)),
+        ("Throughput", throughput.markdown(records, folder)),
+        ("Environment", _environment(records)),
     ]
-    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def merge(records: Sequence[tuple[str, Record]]) -> Record:
-    """Return one record of all implementations; equal names get their version or file as a suffix."""
-    merged: Record = {"implementations": [], "results": [], "verdicts": []}
-    for (file, record), labels in zip(records, _labels(records), strict=True):
-        for i in record["implementations"]:
-            merged["implementations"].append({**i, "name": labels[i["name"]], "file": file})
-        for key in ("results", "verdicts"):
-            merged[key] += [{**r, "implementation": labels.get(r["implementation"], "?")} for r in record[key]]
-    return merged
-
-
-def _labels(records: Sequence[tuple[str, Record]]) -> list[dict[str, str]]:
-    """Return, for each file, the labels of its implementations in the report."""
-    versions: dict[str, list[Any]] = {}
-    for _, record in records:
-        for i in record["implementations"]:
-            versions.setdefault(i["name"], []).append(i["version"])
-
-    def label(i: Mapping[str, Any], file: str) -> str:
-        known = versions[i["name"]]
-        if len(known) == 1:
-            return str(i["name"])
-        apart = len(set(known)) == len(known) and None not in known
-        return f"{i['name']} ({i['version'] if apart else file})"
-
-    return [{i["name"]: label(i, file) for i in record["implementations"]} for file, record in records]
-
-
-def _section(title: str, lines: list[str]) -> list[str]:
-    return [f"## {title}", "", *lines] if lines else []
-
-
-def _warnings(records: Sequence[tuple[str, Record]]) -> list[str]:
-    lines = []
-    for file, record in records:
-        if not record["complete"]:
-            done = f"{len(record['results'])} of {record['planned']} planned checks came to an outcome"
-            lines.append(f"> **INCOMPLETE: {_text(file)} is from a run that was cut short.** {done}.")
-        if record["suite"]["selected"]:
-            lines.append(f"> **A selection: {_text(file)} holds a part of the checks only.**")
-    for key, what in (("version", "versions of the suite"), ("seed", "seeds"), ("profile", "profiles")):
-        values = {record["suite"][key] for _, record in records}
-        if len(values) > 1:
-            lines.append(f"> **The files differ in their {what}:** {', '.join(sorted(map(str, values)))}.")
-    return [line for warning in lines for line in (warning, ">")][:-1]
+# -- tables
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """Return the lines of a Markdown table, or none if it has no rows."""
     content = [[_cell(cell) for cell in row] for row in rows]
-    if not content:
-        return []
-    return _tabulated(content, list(map(_cell, head)))
+    return _tabulated(content, list(map(_cell, head))) if content else []
 
 
 def _tabulated(content: list[list[str]], head: list[str]) -> list[str]:
-    return str(tabulate(content, headers=head, tablefmt="github", disable_numparse=True)).splitlines()
+    lines = str(tabulate(content, headers=head, tablefmt="pipe", disable_numparse=True)).splitlines()
+    lines[1] = re.sub("-+", "---", lines[1])
+    return [" ".join(line.split()) for line in lines]  # a report is no larger for its widest cell
 
 
 def _cell(content: object) -> str:
@@ -104,131 +84,135 @@ def _cell(content: object) -> str:
 
 def _text(content: object) -> str:
     """Return a text on one line, with Markdown's special characters escaped."""
-    text = " ".join(str("" if content is None else content).split())
+    text = " ".join(visible(str("" if content is None else content)).split())
     return text.replace("<", "&lt;").replace("*", "\\*").replace("`", "\\`")
 
 
-def _verdicts(record: Record) -> list[str]:
-    counted = [tables.counts(record, v) for v in record["verdicts"]]
-    used = [word for word in tables.IN_ORDER if any(word in numbers for numbers in counted)]
-    profiles = {i["name"]: i["profile"] for i in record["implementations"]}
-    qualities = list(dict.fromkeys(q for v in record["verdicts"] for q in v["qualities"]))
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_WORDS else text[: MOST_WORDS - 2] + " …"
+
+
+def _names(names: Iterable[str]) -> str:
+    known = list(dict.fromkeys(names))
+    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES + 1 else ""
+    return ", ".join(known[:MOST_NAMES] if more else known) + more
+
+
+# -- the first screen
+
+
+def _warnings(records: Named) -> list[str]:
+    return [line for warning in runs.warnings(records) for line in ("", f"> **{_text(warning)}**")]
+
+
+def _overview(entries: list[overview.Entry]) -> list[str]:
+    qualities = [q for q in overview.QUALITIES if any(q in e.qualities for e in entries)]
     return table(
-        ("implementation", "component", "profile", "verdict", "choices", *qualities, *used, "reason"),
+        ("implementation", "version", "verdict", "conformant components", *qualities, "broken"),
         [
-            (
-                v["implementation"],
-                v["component"],
-                profiles.get(v["implementation"]),
-                v["verdict"],
-                ", ".join(f"{name}: {choice}" for name, choice in v["choices"].items()),
-                *(f"{n['met']} of {n['judged']}" if (n := v["qualities"].get(q)) else "" for q in qualities),
-                *(numbers.get(word, 0) for word in used),
-                v["reason"],
-            )
-            for v, numbers in zip(record["verdicts"], counted, strict=True)
+            (e.label, e.version, e.verdict, f"{e.conforming} of {len(e.components)}", *_shares(e, qualities), e.broken)
+            for e in entries
         ],
     )
 
 
-def _requirements(record: Record, root: str | None) -> list[str]:
-    names = [i["name"] for i in record["implementations"] if i["components"]]
-    places = {r["requirement"]: r["spec"] for r in record["results"]}
-    rows = [[_linked(row[0], places[row[0]], root), *map(_cell, row[1:])] for row in tables.rows(record)]
-    if not rows:
-        return []
-    lines = _tabulated(rows, ["requirement", "strength", *map(_cell, names)])
-    return [*lines, "", f"{'; '.join(tables.LEGEND.values())}; empty: not judged."]
+def _shares(entry: overview.Entry, qualities: Sequence[str]) -> Iterable[str]:
+    return ("{} of {}".format(*entry.qualities[q]) if q in entry.qualities else "" for q in qualities)
+
+
+def _components(entry: overview.Entry) -> list[str]:
+    qualities = [q for q in overview.QUALITIES if q in entry.qualities]
+    rows = [
+        (
+            v["component"],
+            v["verdict"],
+            *(f"{n['met']} of {n['judged']}" if (n := v["qualities"].get(q)) else "" for q in qualities),
+            ", ".join(f"{name}: {choice}" for name, choice in v["choices"].items()),
+            v["reason"],
+        )
+        for v in entry.components
+    ]
+    return table(("component", "verdict", *qualities, "choices", "reason"), rows)
+
+
+def _told(shown: list[Judged], root: str | None) -> list[str]:
+    """Return the table of failures that count: the known mistake or what was found, and where it is."""
+    rows, counting = [], _counting(shown)
+    for i, same in counting[:MOST_ROWS]:
+        r = same[0]
+        mistakes = "; and ".join(m["story"] for m in r["diagnosis"]) or r["message"]
+        places = [m["where"] for m in r["diagnosis"] if m.get("where")]
+        where = places[0] if places else (r.get("advice") or {}).get("where")
+        ids = _linked(_names(s["requirement"] for s in same), r["spec"], root)
+        rows.append([_cell(i.label), _cell(r["component"]), ids, _cell(_cut(mistakes)), _cell(where)])
+    head = ["implementation", "component", "requirement", "mistake, or what was found", "where"]
+    more = len(counting) - len(rows)
+    rest = ["", f"And {more} more, which the HTML report has."] if more else []
+    return [*_tabulated(rows, head), *rest] if rows else []
+
+
+def _counting(shown: list[Judged]) -> list[tuple[Judged, list[Result]]]:
+    """Return the failures that count and are not known, by their causes."""
+    causes = [(i, same) for i in shown for same in failures.causes(i.record)]
+    return [(i, same) for i, same in causes if same[0]["counts"] and not same[0]["deviation"]]
 
 
 def _linked(text: str, place: str, root: str | None) -> str:
     return text if root is None else f"[{text}]({root}{place})"
 
 
-def _place(place: str, root: str | None) -> str:
-    return f"`{place}`" if root is None else f"[{place}]({root}{place})"
+# -- what is folded
 
 
-def _conventions(record: Record) -> list[str]:
-    judged = [i for i in record["implementations"] if i["components"]]
-    names = sorted({convention for i in judged for convention in i["conventions"]})
-    return table(
-        ("convention", *(i["name"] for i in judged)),
-        [(convention, *(i["conventions"].get(convention, "") for i in judged)) for convention in names],
-    )
-
-
-def pictures(records: Sequence[tuple[str, Record]]) -> dict[str, str]:
+def pictures(records: Named) -> dict[str, str]:
     """Return the pictures of the report on these records, SVG by the names of their files."""
-    leaks = {examples.name(r): examples.svg(r) for r in _drawn(merge(records)) if r.get("leaks")}
-    return leaks | plots.pictures(records)
+    drawn = [same[0] for _, same in _counting(judged(records))[:MOST_BLOCKS]]
+    return {examples.name(r): examples.svg(r) for r in drawn if r.get("leaks")} | plots.pictures(records)
 
 
-def _drawn(record: Record) -> Iterable[Result]:
-    """Yield every failure at the root that counts for a verdict and is no known deviation."""
-    return (r for r in _roots(record) if r["counts"] and not r["deviation"])
-
-
-def _failures(record: Record, root: str | None, folder: str | None) -> list[str]:
-    """Return the lines on every failure of ``_drawn``, with its diagnosis."""
+def _blocks(shown: list[Judged], folder: str | None) -> list[str]:
     lines = []
-    for r in _drawn(record):
-        lines += ["", f"### {r['requirement']}: {_text(r['implementation'])} ({r['component']})", ""]
-        lines += [f"> {_text(r['sentence'])}", "", *_bullets(r, record), f"* Specification: {_place(r['spec'], root)}"]
-        lines += examples.markdown(r, folder)
+    for i, same in _counting(shown)[:MOST_BLOCKS]:
+        r, block = same[0], failures.block(i.record, same)
+        lines += ["", "```text", *(visible(line).replace("```", "'''") for line in block), "```"]
+        if folder is not None and r.get("leaks"):
+            lines += ["", f"![who depends on whom]({folder}/{examples.name(r)})"]
     return lines[1:]
 
 
-def _bullets(r: Result, record: Record) -> Iterable[str]:
-    cases = [case for case in r["cases"] if case["outcome"] == "fail"]
-    yield f"* Found: {_text(r['message'])} ({r['reason']}; on {len(cases)} of {len(r['cases'])} cases)"
-    if cases:
-        yield f"* First case: {_text(cases[0]['described'])}"
-        if cases[0]["error"] is not None and cases[0]["bound"] is not None:
-            yield f"* Error: {cases[0]['error']:.3g} > {cases[0]['bound']:.2g} ({_text(cases[0]['source'])})"
-    for mistake in r["diagnosis"]:
-        yield f"* Likely mistake: {_text(mistake['story'])} ({', '.join(mistake['mutants'])})"
-        if mistake.get("where"):
-            yield f"* Where: {mistake['where']}" + (f": {_text(mistake['code'])}" if mistake.get("code") else "")
-        yield f"* Hint: {_text(mistake['hint'])}"
-    advice = r.get("advice") or {}
-    yield from (
-        f"* {title}: {_text(advice[key])}" for title, key in (("Try", "hint"), ("Where", "where")) if advice.get(key)
-    )
-    follow = failures.consequences(record, r)
-    if follow:
-        yield f"* Consequences: {', '.join(follow)}"
-
-
-def _roots(record: Record) -> list[Result]:
-    return [r for r in record["results"] if r["outcome"] == "fail" and not r["follows_from"]]
-
-
-def _known(record: Record) -> list[str]:
+def _known(roots: list[tuple[Judged, Result]]) -> list[str]:
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for i, r in roots:
+        if r["deviation"]:
+            key = (r["deviation"]["reason"], r["deviation"]["link"])
+            groups.setdefault(key, []).append((i.label, r["requirement"]))
     rows = [
-        (r["implementation"], r["component"], r["requirement"], r["deviation"]["reason"], r["deviation"]["link"])
-        for r in _roots(record)
-        if r["deviation"]
+        (_names(ids for _, ids in found), _names(label for label, _ in found), reason, link)
+        for (reason, link), found in groups.items()
     ]
-    return table(("implementation", "component", "requirement", "reason", "link"), rows)
+    return table(("requirement", "implementation", "reason", "link"), rows)
 
 
-def _recommendations(record: Record, root: str | None) -> list[str]:
+def _recommendations(roots: list[tuple[Judged, Result]], root: str | None) -> list[str]:
+    groups: dict[str, list[tuple[Judged, Result]]] = {}
+    for i, r in roots:
+        if r["strength"] != "MUST" and not r["counts"] and not r["deviation"]:
+            groups.setdefault(r["requirement"], []).append((i, r))
     rows = [
-        (r["implementation"], r["component"], r["quality"], r["requirement"], r["sentence"], r["message"])
-        for r in _roots(record)
-        if r["strength"] != "MUST" and not r["counts"] and not r["deviation"]
-    ]
-    return table(("implementation", "component", "quality", "requirement", "sentence", "found"), rows)
+        [_linked(name, found[0][1]["spec"], root), found[0][1]["quality"], _cell(_cut(found[0][1]["sentence"])),
+         _cell(_names(i.label for i, _ in found))]
+        for name, found in groups.items()
+    ]  # fmt: skip
+    return _tabulated(rows, ["requirement", "quality", "sentence", "not followed by"]) if rows else []
 
 
 def _unsupported(record: Record) -> list[str]:
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for r in record["results"]:
         if r["outcome"] in ("unsupported", "not-run"):
-            groups.setdefault((r["implementation"], r["component"], r["message"]), []).append(r["requirement"])
-    rows = [(*key, ", ".join(requirements)) for key, requirements in groups.items()]
-    return table(("implementation", "component", "in its words", "requirements"), rows)
+            groups.setdefault((r["implementation"], r["message"]), []).append(r["requirement"])
+    rows = [(name, _cut(words or ""), _names(requirements)) for (name, words), requirements in groups.items()]
+    return table(("implementation", "in its words", "requirements"), rows)
 
 
 def _faults(record: Record) -> list[str]:
@@ -238,6 +222,36 @@ def _faults(record: Record) -> list[str]:
         if r["outcome"] == "error"
     ]
     return table(("implementation", "component", "requirement", "fault"), rows)
+
+
+def _chapters(shown: list[Judged]) -> list[str]:
+    """Return implementations by chapters: how many requirements fail at the root and count, of how many judged."""
+    names: dict[str, None] = {}
+    counted: dict[str, dict[str, list[int]]] = {}
+    for i in shown:
+        for r in i.results:
+            if r["outcome"] in ("pass", "fail"):
+                chapter = tables.chapter(r)
+                names[chapter] = None
+                numbers = counted.setdefault(i.label, {}).setdefault(chapter, [0, 0])
+                numbers[0] += matrix.letter_of(r) in "fo"
+                numbers[1] += 1
+    rows = [(i.label, *(_failing(counted.get(i.label, {}).get(chapter)) for chapter in names)) for i in shown]
+    legend = "How many requirements were judged; behind ✗ how many fail, but for known deviations and recommendations."
+    return [*table(("implementation", *names), rows), "", legend] if names else []
+
+
+def _failing(numbers: list[int] | None) -> str:
+    if numbers is None:
+        return ""
+    wrong, looked_at = numbers
+    return f"✗ {wrong} of {looked_at}" if wrong else str(looked_at)
+
+
+def _choices(shown: list[Judged]) -> list[str]:
+    made = choices.choices(matrix.columns(shown), {})
+    rows = [(c.name, what, ", ".join(labels)) for c in made for what, labels in c.chosen.items()]
+    return table(("choice", "made", "by"), rows)
 
 
 def _blind_spots(record: Record) -> list[str]:
@@ -250,18 +264,6 @@ def _blind_spots(record: Record) -> list[str]:
     return table(("implementation", "lines", "kind", "code"), rows)
 
 
-def _environment(records: Sequence[tuple[str, Record]]) -> list[str]:
-    rows: dict[str, list[object]] = {}
-    for _, record in records:
-        suite, env = record["suite"], record["environment"]
-        outcomes = Counter(r["outcome"] for r in record["results"])
-        rows.setdefault("attnconf", []).append(
-            suite["version"] + (f" ({suite['commit'][:12]})" if suite["commit"] else "")
-        )
-        for key in ("profile", "seed", "strict"):
-            rows.setdefault(key, []).append(suite[key])
-        for key in ("python", "torch", "platform", "device", "accelerator", "threads"):
-            rows.setdefault(key, []).append(env[key])
-        rows.setdefault("outcomes", []).append(", ".join(f"{outcomes[o]} {o}" for o in OUTCOMES if outcomes[o]))
-        rows.setdefault("complete", []).append("yes" if record["complete"] else "NO")
-    return table(("", *(file for file, _ in records)), [(name, *values) for name, values in rows.items()])
+def _environment(records: Named) -> list[str]:
+    rows = [(run["file"], name, text) for run in runs.runs(records) for name, text in run["rows"]]
+    return table(("file", "", ""), rows)

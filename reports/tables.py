@@ -41,14 +41,14 @@ def sections(record: Record) -> list[str]:
         return []
     chapters, titles = (max(len(row[i]) for row in counted) for i in (0, 1))
     lines, last = [""], ""
-    for chapter, title, counts in counted:
-        first = chapter if chapter != last else ""
+    for name, title, counts in counted:
+        first = name if name != last else ""
         rest = [
             f"{counts[o]} {_SAID.get(o, o)}{'s' * (o == 'follows' and counts[o] == 1)}" for o in _COUNTED if counts[o]
         ]
         line = f"{first:<{chapters}}  {title:<{titles}}  {counts['pass']:>3} passed  {'  '.join(rest)}"
         lines.append(line.rstrip())
-        last = chapter
+        last = name
     return lines
 
 
@@ -58,11 +58,12 @@ def _counts(record: Record) -> dict[tuple[str, str], Counter[str]]:
     for r in record["results"]:
         if r["outcome"] != "not-applicable":
             word = _counted_as(record, r)
-            by_section.setdefault((_chapter(r), r.get("topic") or "all"), Counter())[word] += 1
+            by_section.setdefault((chapter(r), r.get("topic") or "all"), Counter())[word] += 1
     return by_section
 
 
-def _chapter(result: Result) -> str:
+def chapter(result: Result) -> str:
+    """Return the chapter of a result's requirement, in words."""
     name: str = result["spec"].removeprefix("spec/").partition(".md")[0]
     return name.replace("multi_head", "multi-head").replace("_", " ")
 

@@ -136,6 +136,15 @@ def notes(timing: Record) -> list[str]:
 # -- in a report
 
 
+def tables(records: Sequence[tuple[str, Record]]) -> list[dict[str, Any]]:
+    """Return, for each run that was timed, its file, title, head, rows and notes."""
+    timings = [(file, record["throughput"]) for file, record in records if record.get("throughput")]
+    return [
+        {"file": file, "title": _title(t), "head": HEAD, "rows": list(_rows(t)), "notes": [*LEGEND, *notes(t)]}
+        for file, t in timings
+    ]
+
+
 def markdown(records: Sequence[tuple[str, Record]], folder: str | None = None) -> list[str]:
     """Return the tables of all runs that were timed, and their pictures in a folder, in lines of Markdown."""
     from attnconf.reports.markdown import table

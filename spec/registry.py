@@ -21,6 +21,7 @@ CHAPTERS = {
     "ATT": "attention",
     "MASK": "masks",
     "MHA": "multi_head_attention",
+    "FAM": "attention_family",
     "SIN": "sinusoidal",
     "LRN": "learned",
     "ROPE": "rotary",

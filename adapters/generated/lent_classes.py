@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +20,13 @@ class LentBy(ModuleType):
         super().__init__(module.__name__)
         vars(self).update({name: lend(value) for name, value in vars(module).items()})
         vars(self).update(__wrapped__=module, __lent_by__=by, __told__=told)
+
+
+def lender(name: str) -> Callable[[ModuleType], ModuleType]:
+    """Return a function of this folder by its module and its name, as in "numpy_arrays.in_arrays"."""
+    file, function = name.split(".")
+    found: Callable[[ModuleType], ModuleType] = getattr(import_module(f"attnconf.adapters.generated.{file}"), function)
+    return found
 
 
 def parameters_of(function: Any) -> Parameters:

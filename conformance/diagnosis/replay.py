@@ -11,11 +11,12 @@ from torch import Tensor
 from attnconf.conformance.chapters.contents import named
 from attnconf.conformance.diagnosis.fixed_settings import fixing
 from attnconf.conformance.diagnosis.table import Table, content
-from attnconf.conformance.engine.boundary import CUT, call
+from attnconf.conformance.engine.boundary import call
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.mutant import apply, size
 from attnconf.conformance.engine.request import Implementation, Reply, Request
 from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.worker.performing import CUT
 
 Log = Sequence[tuple[Request, Reply | Failure]]
 Spoken = frozenset[tuple[str, str]]  # conventions

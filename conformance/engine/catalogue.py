@@ -20,6 +20,11 @@ HOW_TO_NAME = (
     "notebook; or a dotted module. Optionally with :variant of an adapter or :ClassOrFunction of what is none, and "
     "with @component. May be given several times"
 )  # of --impl
+ISOLATE = (
+    "run the code that is judged in a child process, which knows no reference, check or bound, and is killed where it "
+    "does not answer; what has no adapter is bound in this process, as yet, and judged in the child"
+)
+CALL_SECONDS = "with --isolate, how long one call may take before its process is killed (default: 60)"
 
 
 @cache

@@ -4,11 +4,12 @@ Bounds are written so that NaN fails: ``if error <= bound: return``.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from attnconf.conformance.worker.handing_over import same_values
 
 # Meaning is judged by a gap, not by rounding: right code in the wild reassociates, and takes √ and softmax in float32.
 SEMANTIC = 1e-6
@@ -44,6 +45,7 @@ class Failure(Exception):
         self.reason = reason
         self.message = message
         self.at = ""  # the line of the implementation that raised: "homework.py:12", or ""
+        self.seen: dict[str, list[Tensor]] = {}  # the steps of a call that was watched
         self.meant = False  # the implementation's own code raised it, by ``raise`` or ``assert``
         self.details = details  # error, bound, source: floats and where the bound comes from
 
@@ -54,15 +56,6 @@ class GradientsNotAsked(Exception):
 
 class Unsupported(Exception):
     """An adapter's NotImplementedError, with its words on what is not supported."""
-
-
-def kind_of(x: Any) -> str:
-    """Return the kind of an object in words: ``a list``, ``a torch.Tensor of shape (2, 3)``, ``None``."""
-    if x is None:
-        return "None"
-    shape = f" of shape {tuple(x.shape)}" if isinstance(getattr(x, "shape", None), tuple) else ""
-    name = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}{shape}"
 
 
 def close(
@@ -111,15 +104,6 @@ def identical(got: Tensor, want: Tensor, what: str = "out") -> Measure:
     if got.dtype == want.dtype and same_values(got, want):
         return Measure()
     return close(got, want, what, bound=0.0, source="exact")
-
-
-def same_values(one: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have the same shape and the same values, NaN where NaN is."""
-    if torch.equal(one, other):
-        return True
-    if one.shape != other.shape or not (one.is_floating_point() and other.is_floating_point()):
-        return False
-    return bool(((one == other) | (one.isnan() & other.isnan())).all())
 
 
 def holds(condition: bool, message: str, reason: str = "property") -> Measure:

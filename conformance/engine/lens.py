@@ -7,12 +7,14 @@ lens cannot express it does not offer, and a requirement that needs it is not ap
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, AttentionConfig, MultiHeadAttentionConfig
+from attnconf.conformance.engine.member_lens import in_heads, in_tokens, is_member
 from attnconf.conformance.engine.request import Call
 
 OPTIONAL_INPUTS = ("key_mask", "attn_mask", "attn_bias")
@@ -26,6 +28,20 @@ class Options:
     causal: bool = False
     dropout: float = 0.0
     training: bool = False
+    softcap: float | None = None
+    window: tuple[int | None, int | None] | None = None
+    inside: Mapping[str, str] = field(default_factory=dict)  # choices of a member, instead of "any"
+
+    @property
+    def placed(self) -> bool:
+        """Whether it matters where a query stands among the keys."""
+        return self.causal or self.window is not None
+
+    def in_heads(self, parts: int = 1) -> dict[str, Any]:
+        """Return the entries for multi-head attention whose queries are √parts times as long as they should be."""
+        scale = None if self.scale is None else self.scale / math.sqrt(parts)
+        return {"dropout": self.dropout, "training": self.training, "scale": scale, "softcap": self.softcap,
+                "window": self.window}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,10 +78,15 @@ def place_heads(
     if _shared(extra, options, declares):
         return _samples_apart(place_heads, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
+    if is_member(declares):
+        if declares.get("positions-inside") == "alibi" and not options.placed and L > 1:  # each query at the end
+            return _samples_apart(place_heads, q, k, v, extra, options, declares, by_query=True)
+        config, weights, inputs, read = in_heads(q, k, v, options.causal, options.in_heads(), declares)
+        out_shape = (B, L, config.out_dim)
+        return Call("multi_head_attention", config, weights, {**inputs, **extra}, out_shape, (B, H, L, k.shape[2]),
+                    read=read)  # fmt: skip
     width = H * E
-    config = MultiHeadAttentionConfig(
-        width, H, E, width, width, width, True, options.causal, options.dropout, options.training
-    )
+    config = MultiHeadAttentionConfig(width, H, E, width, width, width, True, options.causal, **options.in_heads())
     weights = {}
     for name in ("q", "k", "v", "out"):
         weights[f"{name}.weight"] = torch.eye(width, dtype=q.dtype, device=q.device)
@@ -86,40 +107,53 @@ def place_self(
 ) -> Call:
     """Place q, k and v in multi-head self-attention: a token carries its query, key and value side by side, 3·E a head.
 
-    Unless causality itself is asked for, every query gets a sequence of its own, in which it is the last token:
+    Unless causality or a window is asked for, every query gets a sequence of its own, in which it is the last token:
     the last row sees every key, in an always-causal component too.
     """
     if _shared(extra, options, declares):
         return _samples_apart(place_self, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     S = k.shape[2]
-    in_row = not options.causal
+    in_row = not options.placed
     if in_row:  # (B·L, H, S, E), sample-major
         q = q.transpose(1, 2).reshape(B * L, H, 1, E).expand(-1, -1, S, -1)
         k, v = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
         extra = {name: _in_rows(name, x, B, H, L, S) for name, x in extra.items()}
-    token = torch.cat([q, k, v], dim=-1)
     causal = options.causal or declares.get("causality") == "always"
+
+    def rows(heads: Tensor) -> Tensor:
+        return heads[:, :, -1].unflatten(0, (B, L)).transpose(1, 2) if in_row else heads
+
+    if is_member(declares):
+        config, weights, inputs, read_heads = in_tokens(q, k, v, causal, options.in_heads(), declares)
+        n, extra = len(inputs["query"]), {name: _for_idle(x, 2 * H) for name, x in extra.items()}
+        return Call(
+            "multi_head_attention", config, weights, {**inputs, **extra}, (n, S, config.out_dim),
+            (n, config.num_heads, S, S), read=lambda out: rows(read_heads(out)),
+            read_weights=lambda attention: rows(attention[:, :H]),
+        )  # fmt: skip
+    token = torch.cat([q, k, v], dim=-1)
     width = 3 * H * E
-    config = MultiHeadAttentionConfig(
-        width, H, 3 * E, width, width, width, False, causal, options.dropout, options.training
-    )
+    config = MultiHeadAttentionConfig(width, H, 3 * E, width, width, width, False, causal, **options.in_heads(3))
     weights = {f"{name}.weight": _pick(i, H, E, q) for i, name in enumerate(("q", "k", "v"))}
     weights["out.weight"] = torch.eye(width, dtype=q.dtype, device=q.device)
 
     def read(out: Tensor) -> Tensor:
-        heads = out.unflatten(-1, (H, 3 * E))[..., :E].transpose(1, 2)
-        return heads[:, :, -1].unflatten(0, (B, L)).transpose(1, 2) if in_row else heads
-
-    def read_weights(attention: Tensor) -> Tensor:
-        return attention[:, :, -1].unflatten(0, (B, L)).transpose(1, 2) if in_row else attention
+        return rows(out.unflatten(-1, (H, 3 * E))[..., :E].transpose(1, 2))
 
     n = len(token)
     inputs = {"query": _side_by_side(token), **extra}
     return Call(
         "multi_head_attention", config, weights, inputs, (n, S, width), (n, H, S, S),
-        read=read, read_weights=read_weights,
+        read=read, read_weights=rows,
     )  # fmt: skip
+
+
+def _for_idle(x: Tensor, idle: int) -> Tensor:
+    """Return a mask or bias that differs between heads, (B, H, L, S), with more heads, each as the first."""
+    if x.ndim < 4 or x.shape[1] == 1:
+        return x
+    return torch.cat([x, x[:, :1].expand(-1, idle, -1, -1)], dim=1)
 
 
 def _shared(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str, str]) -> str | None:
@@ -134,11 +168,11 @@ def _shared(extra: Mapping[str, Tensor], options: Options, declares: Mapping[str
 
 def _samples_apart(
     place: Callable[..., Call], q: Tensor, k: Tensor, v: Tensor, extra: Mapping[str, Tensor], options: Options,
-    declares: Mapping[str, str],
+    declares: Mapping[str, str], by_query: bool = False,
 ) -> Call:  # fmt: skip
     """Place each head in a sample with a mask of its own; also each query, where masks must be shared by queries."""
     (B, H, L, E), S = q.shape, k.shape[2]
-    by_query = _shared(extra, options, declares) == "queries"
+    by_query = by_query or _shared(extra, options, declares) == "queries"
     n = L if by_query else 1  # samples for each sample and head
     rows = L // n
     q = q.reshape(B, H, n, rows, E).transpose(1, 2)[:, :, None].expand(B, n, H, H, rows, E).reshape(-1, H, rows, E)
@@ -168,7 +202,7 @@ def place_memory(
     B, H, L, E = q.shape
     S, width = k.shape[2], 2 * H * E
     config = MultiHeadAttentionConfig(
-        width, H, 2 * E, width, width, width, False, options.causal, options.dropout, options.training
+        width, H, 2 * E, width, width, width, False, options.causal, **options.in_heads(2)
     )
     parts = {"q": 0, "k": 0, "v": 1}
     weights = {f"{name}.weight": _pick(part, H, E, q, 2, turned=name == "q") for name, part in parts.items()}

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from torch import Tensor
 
 from attnconf.adapters.contract import Build
-from attnconf.conformance.engine.counter import Counts
+from attnconf.conformance.worker.counter import Counts
+from attnconf.conformance.worker.order import Made, Order
+from attnconf.conformance.worker.watching import Recorded
 
 INFERRED = "<inferred binding>"  # where the text of a binding says that it stands
 GUESS = "a guess: nothing confirmed it"  # of an inferred binding that no textbook and no known mistake certifies
@@ -26,6 +28,15 @@ class Binding:
     open_ends: tuple[str, ...] = ()  # what of it is not judged, or has no effect: it cannot conform in full
     broken: tuple[str, ...] = ()  # arguments that do not do what their names promise, in words: it does not conform
     untried: tuple[str, ...] = ()  # options that were left at their defaults
+    text: str = ""  # the functions of an adapter, over the user's module ``theirs``
+    lent_by: str = ""  # what lends that module to torch: a file of adapters/generated and its function
+
+
+class Apart(Protocol):
+    """An implementation in another process."""
+
+    def perform(self, order: Order) -> Made:
+        """Return what it makes of an order. Raises Refused."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,7 @@ class Implementation:
     version: str | None = None
     notes: tuple[str, ...] = ()  # lines of the header: how it was bound, what was declared and prescribed
     binding: Binding | None = None  # None: an adapter
+    apart: Apart | None = None  # None: it runs in this process
 
     def declared(self, component: str) -> dict[str, str]:
         """Return the conventions that hold for one component."""
@@ -129,6 +141,7 @@ class Request(Call):
     before: tuple[Mapping[str, Any], ...] = ()  # inputs of earlier calls of the same callable
     seed: int | None = None
     counted: bool = False  # count the call's cost; building and earlier calls do not count
+    watched: bool = False  # record the steps that can be seen from outside
 
 
 @dataclass(frozen=True)
@@ -141,3 +154,4 @@ class Reply:
     changed: tuple[str, ...]
     counts: Counts | None = None
     trained: int = 0  # elements of the largest trainable parameter that out comes from, where no gradient is asked for
+    seen: Recorded = field(default_factory=dict)  # by step, each tensor: of earlier calls, too

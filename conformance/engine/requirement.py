@@ -49,6 +49,8 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
         sizes[shape.heads] = 1
         if shape.head:
             sizes[shape.head] = shape.size(shape.model, case.sizes)
+    if shape.head and subject.choice("positions-inside") == "rotary":  # features are turned in pairs
+        sizes[shape.head] = 2 * ((shape.size(shape.head, {**case.sizes, **sizes}) + 1) // 2)
     if shape.hidden and subject.choice("hidden-ratio") != "free":
         sizes[shape.hidden] = int(subject.choice("hidden-ratio")) * shape.size(shape.model, case.sizes)
     if shape.normed and subject.choice("layer-norm-variance") == "unbiased":

@@ -1,17 +1,19 @@
 """A subject: one component of one implementation, seen through one lens. Checks talk to nothing else."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import CONVENTIONS
-from attnconf.conformance.engine.boundary import call, slopes
+from attnconf.conformance.engine.boundary import call
 from attnconf.conformance.engine.evidence import Failure, GradientsNotAsked, Unsupported
 from attnconf.conformance.engine.lens import LENSES, OPTIONAL_INPUTS, Options, offered
+from attnconf.conformance.engine.member_lens import is_member
 from attnconf.conformance.engine.request import Call, Implementation, Reply, Request
+from attnconf.conformance.worker.slopes import slopes
 
 # What a subject lacks because of a declaration: need -> (convention, choices that exclude it).
 _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -44,6 +46,23 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
 _LACKING_TOO: dict[str, tuple[str, tuple[str, ...]]] = {
     "words": ("word-end", ("none",))
 }  # likewise, for another reason
+
+# What a subject offers only where it declares another choice than the first of the convention of that name.
+_DECLARED = frozenset({"kv-heads", "score-scale", "score-cap", "window"})
+
+# What a member of the attention family has inside: need -> (convention, choices that have it).
+_INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
+    "rotary-inside": ("positions-inside", ("rotary", "any")),
+    "alibi-inside": ("positions-inside", ("alibi", "any")),
+    "relative-inside": ("positions-inside", ("relative-bias", "any")),
+    "qk-norm": ("qk-norm", ("rms", "layer", "any")),
+    "sinks": ("sinks", ("learned", "add-one", "any")),
+    "no-added-score": ("sinks", ("none", "learned", "any")),
+    "no-slope": ("positions-inside", ("none", "rotary", "relative-bias", "any")),
+    "free-length": ("qk-norm", ("none", "any")),
+    "learned-sinks": ("sinks", ("learned", "any")),
+    "output-gate": ("output-gate", ("features", "heads", "any")),
+}
 
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).
 _STYLE = (
@@ -79,6 +98,15 @@ class Subject:
 
     def offers(self, what: str) -> bool:
         """Return whether the component offers ``what`` (a word of a requirement's ``needs:``) through its lens."""
+        if what == "member":
+            return any(self.offers(part) for part in (*_DECLARED, *_INSIDE))
+        if what == "plain":
+            return not is_member(self.declares)
+        if what in _INSIDE:
+            convention, choices = _INSIDE[what]
+            return what in self.offered and self.choice(convention) in choices
+        if what in _DECLARED and self.choice(what) == CONVENTIONS[what][0]:
+            return False
         lacking = (_LACKING.get(what, ("", ())), _LACKING_TOO.get(what, ("", ())))
         return what in self.offered and all(
             self.declares.get(convention) not in choices for convention, choices in lacking
@@ -123,8 +151,7 @@ class Subject:
                 raise Unsupported(f"{convention} {asked}: it is declared to be {declared}")
 
     def attend(
-        self, q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, causal: bool = False,
-        dropout: float = 0.0, training: bool = False, need_weights: bool = False, cotangent: Tensor | None = None,
+        self, q: Tensor, k: Tensor, v: Tensor, *, need_weights: bool = False, cotangent: Tensor | None = None,
         wrt: str = "qkv", before: tuple[tuple[Tensor, Tensor, Tensor], ...] = (), **extra: Any,
     ) -> Reply:  # fmt: skip
         """Return attention on q, k and v as the component computes it.
@@ -135,14 +162,14 @@ class Subject:
             Reply.out  (B, H, L, F)    Reply.weights  (B, H, L, S), with ``need_weights``
             Reply.grads  of <cotangent, out>, under "q", "k", "v" (those named in ``wrt``) and "attn_bias"
 
-        ``before``: triples for earlier calls of the same callable. Further keywords (mode, layout, seed) as in Request.
+        ``before``: triples for earlier calls of the same callable. Further keywords are those of Options (scale,
+        causal, …), masks (key_mask, …) and those of Request (mode, layout, seed).
         Raises Failure or Unsupported.
         """
         if cotangent is not None and not self.gradients:
-            reply = self.attend(q, k, v, scale=scale, causal=causal, dropout=dropout, training=training,
-                                need_weights=need_weights, before=before, **extra)  # fmt: skip
+            reply = self.attend(q, k, v, need_weights=need_weights, before=before, **extra)
             return replace(reply, grads=NotAsked())
-        options = Options(scale, causal, dropout, training)
+        options = Options(**{f.name: extra.pop(f.name) for f in fields(Options) if f.name in extra})
         given = {name: extra.pop(name) for name in OPTIONAL_INPUTS if extra.get(name) is not None}
         leaves = {"q": q, "k": k, "v": v, **given}
         if cotangent is not None:
@@ -178,7 +205,7 @@ class Subject:
     def _place(self, leaves: Mapping[str, Tensor], options: Options) -> Call:
         extra = {name: x for name, x in leaves.items() if name in OPTIONAL_INPUTS}
         return LENSES[self.component, self.lens].place(
-            leaves["q"], leaves["k"], leaves["v"], extra, options, self.declares
+            leaves["q"], leaves["k"], leaves["v"], extra, options, {**self.declares, **options.inside}
         )
 
     def _averaged(self, placed: Call) -> tuple[int, ...] | None:

@@ -11,7 +11,7 @@ from itertools import product
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS, Build
 from attnconf.conformance.engine.request import Implementation
-from attnconf.conformance.engine.translations import Choice, coordinates, layers, masks, models, positions
+from attnconf.conformance.engine.translations import Choice, attention, coordinates, layers, masks, models, positions
 
 
 def in_conventions(implementation: Implementation, declares: Mapping[str, str]) -> Implementation:
@@ -67,6 +67,7 @@ def others_than(component: str, declares: Mapping[str, str]) -> list[dict[str, s
 
 
 _TRANSLATED: Mapping[str, Callable[[Build, Choice], Build]] = {
+    "multi_head_attention": attention.multi_head_attention,
     "sinusoidal": positions.sinusoidal,
     "sinusoidal_2d": positions.sinusoidal_2d,
     "learned": positions.learned,

@@ -1,4 +1,8 @@
-"""Judge a file that knows nothing of us: find its components, and how each is built, called and given weights."""
+"""Judge a file that knows nothing of us: find its components, and how each is built, called and given weights.
+
+What may be a component is a hypothesis, from which the slots of a binding follow (slots); who binds a component
+proposes hypotheses, and one prover runs and compares them (proving), within limits (budgets).
+"""
 
 import re
 import sys
@@ -14,9 +18,10 @@ from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.budgets import CALLS, GUESSED
 from attnconf.conformance.inference.candidates import Candidate, candidates, may_be, says_nothing, unnamed
+from attnconf.conformance.inference.construction import part_of
 from attnconf.conformance.inference.lending import lent
-from attnconf.conformance.inference.parts import part_of
 from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.used_by_others import (
     far_fetched,
@@ -36,8 +41,6 @@ from attnconf.conformance.source import source_text
 from attnconf.conformance.source.exception_words import fault_of_ours
 from attnconf.conformance.source.reader import Source, of_module
 
-AT_MOST, SECONDS = 500_000, 20  # what trying one class may cost: about 10 s
-FEW, SHORT = 400_000, 8  # where neither name nor call says what it may be
 PLACED = r"(?<![a-z])(alibi|rope|rotary|t5|relative)(?![a-z])"  # names of attention with positions
 SHOWN, LISTED = 4, 12  # of what cannot be judged, how many are told; of what looks like nothing
 Binder = Callable[[Place], Bound | Refusal]
@@ -131,11 +134,10 @@ def bindings(
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
-    most = (FEW, SHORT) if candidate.guessed else (AT_MOST, SECONDS)
     outcomes: list[Bound | Refusal] = []
     for module in lent(candidate.thing, source.module):
         thing = vars(module).get(candidate.name, candidate.thing)
-        with search.limited(*most), patiently(f"{candidate.name} of {source.called}"):
+        with search.limited(GUESSED if candidate.guessed else CALLS), patiently(f"{candidate.name} of {source.called}"):
             outcomes.append(_bind(replace(candidate, thing=thing), module, prescribed))
         if _certified(outcomes[-1]):
             return outcomes[-1]
@@ -218,7 +220,8 @@ def _certified(outcome: Bound | Refusal) -> str | None:
 def _implementation(b: Bound, name: str, where: str, named: bool) -> Implementation:
     made = b.draft.implementation(b.place.module, name)
     mistake = b.certified if b.certified and b.certified != "reference" else ""
-    bound = Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named, b.open_ends, b.broken, b.untried)
+    bound = Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named, b.open_ends, b.broken, b.untried,
+                    b.draft.body, b.place.lent_by)  # fmt: skip
     return Implementation(
         name,
         made.components,

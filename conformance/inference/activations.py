@@ -1,8 +1,9 @@
 """Which activation a feed-forward network has, and whether it heeds an argument that says which."""
 
+import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import torch
@@ -10,9 +11,11 @@ from torch import Tensor
 
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.plain import PlainText, Trial
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, gap
+from attnconf.conformance.inference.proving import Trial
+from attnconf.conformance.inference.texts import Text
+from attnconf.conformance.inference.trial import FAILED, Certificate, same, within_rounding
 from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.reference import feed_forward as reference
@@ -44,7 +47,7 @@ def activations_of(name: str, gated: bool) -> tuple[str, ...]:
     return ("relu", "gelu", "gelu-tanh", "silu", "sigmoid")
 
 
-def outside_the_contract(thing: Any, ran: Sequence[Trial]) -> str:
+def outside_the_contract(thing: Any, ran: Sequence[Trial[Text]]) -> str:
     """Return in words which other activation a network has that is right but for it and says so, or "".
 
     It is judged by what the contract has, and fails: nobody is to learn from a verdict that it was not looked at.
@@ -58,14 +61,14 @@ def outside_the_contract(thing: Any, ran: Sequence[Trial]) -> str:
     return ""
 
 
-def _is_with(trial: Trial, function: Callable[[Tensor], Tensor]) -> bool:
+def _is_with(trial: Trial[Text], function: Callable[[Tensor], Tensor]) -> bool:
     """Return whether the replies are those of the formula with another activation."""
-    for request, reply in zip(trial.certificate.requests, trial.given, strict=False):
+    for request, reply in zip(trial.certificate.requests, trial.replies, strict=False):
         weights, x = request.weights, request.inputs["x"]
         z = function(reference.linear(x, weights, "gate" if "gate.weight" in weights else "up"))
         z = z * reference.linear(x, weights, "up") if "gate.weight" in weights else z
         want = Reply(reference.linear(z, weights, "down"), None, {}, ())
-        if gap(reply, want) > ROUNDING:
+        if not same(reply, want):
             return False
     return True
 
@@ -79,42 +82,83 @@ NAMED: tuple[Mapping[str, str], ...] = (
     {"relu": "torch.relu", "gelu": "nn.functional.gelu", "silu": "nn.functional.silu"},
     {"relu": "nn.ReLU", "gelu": "nn.GELU", "silu": "nn.SiLU"},
 )
+SYNONYMS = {"silu": "swish"}
 MEANT = {"relu": ("relu",), "gelu": ("gelu", "gelu-tanh"), "silu": ("silu",)}
 Requests = Callable[[str, bool, bool, str], Iterable[Request]]  # of an activation, gated, bias, hidden-ratio
 
 
-def heeding(place: Place, text: PlainText, requests: Requests) -> PlainText:
+def heeding(place: Place, text: Text, requests: Requests) -> Text:
     """Return the text with an argument for the activation where there is one that is not heeded: it is asked then."""
     named = [p.name for p in parameters_of(place.thing) if "activation" in meanings(p.name)]
-    if not named or text.kind != "module" or dict(text.declares)["gated"] == "yes":
+    if text.kind != "module" or text.declares["gated"] == "yes":
         return text
+    if not named:
+        return _as_promised(place, text, requests)
     for values in NAMED:
         found = {
             a: far
             for a, value in values.items()
             if (far := _distance(place, text, named[0], a, value, requests)) < FAILED
         }
-        if len(found) > 1 and any(far > ROUNDING for far in found.values()):
+        if len(found) > 1 and not all(map(within_rounding, found.values())):
             choices = "{" + ", ".join(f'"{a}": {values[a]}' for a in found) + "}"
-            declares = tuple((n, c) for n, c in text.declares if n != "activation")
+            declares = {n: c for n, c in text.declares.items() if n != "activation"}
             return _given(text, named[0], f"chosen({choices}, config.activation)").but(declares=declares)
     return text
 
 
-def _given(text: PlainText, name: str, value: str) -> PlainText:
+def _as_promised(place: Place, text: Text, requests: Requests) -> Text:
+    """Return the text with an entry of a configuration where it is not what a word for it says.
+
+    Those words are tried that the file promises: the default, and what stands in quotes beside the entry's name.
+    """
+    for made, name, words in _promised(place):
+        values = {a: f'"{word}"' for word in words for a in MEANT if word.lower() in (a, SYNONYMS.get(a))}
+        entry = f"{made}({name}="
+        texts = {a: _within(text, made, name, value) for a, value in values.items()}
+        far = {a: _far(place, one, a, requests) for a, one in texts.items() if entry in one.made.text}
+        if far and not all(map(within_rounding, far.values())):
+            choices = "{" + ", ".join(f'"{a}": {values[a]}' for a in far) + "}"
+            declares = {n: c for n, c in text.declares.items() if n != "activation"}
+            return _within(text, made, name, f"chosen({choices}, config.activation)").but(declares=declares)
+    return text
+
+
+def _promised(place: Place) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield the entries for an activation of a constructor's dataclasses: class, entry, and words for its values."""
+    for kind in filter(None, (own_dataclass(p.annotation, place.module) for p in parameters_of(place.thing))):
+        told = [line for thing in (kind, place.thing) for line in (inspect.getdoc(thing) or "").splitlines()]
+        for entry in fields(kind):
+            if "activation" in meanings(entry.name) and isinstance(entry.default, str):
+                beside = " ".join(line for line in told if re.match(rf"\W*{entry.name}\b", line))
+                yield kind.__name__, entry.name, (entry.default, *re.findall(r"[\"'`](\w+)[\"'`]", beside))
+
+
+def _within(text: Text, made: str, name: str, value: str) -> Text:
+    """Return the text with another entry in what it makes a configuration of."""
+    one = re.sub(rf"\b{made}\((?!{name}=)", f"{made}({name}={value}, ", text.made.text, count=1)
+    return text.but(made=replace(text.made, text=one))
+
+
+def _given(text: Text, name: str, value: str) -> Text:
     """Return the text with another argument of this name."""
     rest = re.sub(rf"(, )?\b{name}=[^,()]+(\(\))?", "", text.made.text)[:-1]
     made = f"{rest}{'' if rest.endswith('(') else ', '}{name}={value})"
     return text.but(made=replace(text.made, text=made))
 
 
-def _distance(place: Place, text: PlainText, name: str, activation: str, value: str, requests: Requests) -> float:
+def _distance(place: Place, text: Text, name: str, activation: str, value: str, requests: Requests) -> float:
     """Return how far the network is from what an argument says; infinite where it is not taken."""
-    declared = dict(text.declares)
+    return _far(place, _given(text, name, value), activation, requests)
+
+
+def _far(place: Place, text: Text, activation: str, requests: Requests) -> float:
+    """Return how far the network is from the formula with an activation; infinite where it does not run."""
+    declared = text.declares
     nearest = FAILED
     for meant in MEANT[activation]:
         asked = requests(meant, False, declared["layer-bias"] == "yes", declared.get("hidden-ratio", "free"))
         judge = Certificate("feed_forward", list(asked))
-        given = judge.replies(_given(text, name, value).draft.implementation(place.module))
+        given = judge.replies(text.implementation(place))
         nearest = min(nearest, judge.distance(given, {}))
     return nearest

@@ -15,17 +15,17 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import FeedForwardConfig
 from attnconf.adapters.generated.modules import without
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.building import run, space_for
-from attnconf.conformance.inference.plain import PlainText
+from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import ROUNDING, drawn
+from attnconf.conformance.inference.texts import Text
+from attnconf.conformance.inference.trial import drawn, same_numbers
 
 ADDED = "out = out - x"  # the statement that takes away the input that is added
 MOST = 3  # norms around one network
 PLACES = ("before", "behind", "after all")
 
 
-def around(text: PlainText) -> list[str]:
+def around(text: Text) -> list[str]:
     """Return a line for the header on what a text leaves out around its network; none where that is nothing."""
     norms = [f"the norm{'s' if len(text.stripped) > 1 else ''} {', '.join(text.stripped)} left out"]
     added = ["the input that is added, subtracted again"]
@@ -33,7 +33,7 @@ def around(text: PlainText) -> list[str]:
     return [f"set aside    {'; '.join(words)}"] if words else []
 
 
-def set_aside(place: Place, text: PlainText, config: FeedForwardConfig) -> tuple[str, ...]:
+def set_aside(place: Place, text: Text, config: FeedForwardConfig) -> tuple[str, ...]:
     """Return a word on norms that are left out and stand neither before the network nor behind it."""
     if not text.stripped:
         return ()
@@ -46,10 +46,9 @@ def set_aside(place: Place, text: PlainText, config: FeedForwardConfig) -> tuple
                              "behind it: left out, and not judged",)  # fmt: skip
 
 
-def _is_block(place: Place, text: PlainText, config: FeedForwardConfig) -> bool:
+def _is_block(place: Place, text: Text, config: FeedForwardConfig) -> bool:
     """Return whether the whole is the network with its norms before it or behind it, and its input added."""
-    weights = {"up.weight": torch.zeros(1, dtype=torch.float64)}
-    module: Any = attempt(lambda: run(text.made, space_for(config, place.module, weights=weights)))
+    module = build(place, text.made, config)
     if not isinstance(module, nn.Module) or text.first or len(text.stripped) > MOST:
         return False
     whole = module.double().eval()
@@ -60,7 +59,7 @@ def _is_block(place: Place, text: PlainText, config: FeedForwardConfig) -> bool:
     return any(_alike(want, out) for out in _composed(parts, rest, text, x))
 
 
-def _out(module: nn.Module, text: PlainText, x: Tensor, after: Sequence[str]) -> Tensor:
+def _out(module: nn.Module, text: Text, x: Tensor, after: Sequence[str]) -> Tensor:
     space: dict[str, Any] = {"x": x, "torch": torch}
     space["result"] = attempt(lambda: module(eval(text.arguments, space)))
     space["out"] = eval(text.out, space)
@@ -70,7 +69,7 @@ def _out(module: nn.Module, text: PlainText, x: Tensor, after: Sequence[str]) ->
     return out
 
 
-def _composed(parts: dict[str, nn.Module], rest: nn.Module, text: PlainText, x: Tensor) -> Iterator[Tensor]:
+def _composed(parts: dict[str, nn.Module], rest: nn.Module, text: Text, x: Tensor) -> Iterator[Tensor]:
     """Yield the network with each norm before it, behind it, or behind the sum."""
 
     def normed(places: Sequence[str], where: str, y: Tensor) -> Tensor:
@@ -85,4 +84,4 @@ def _composed(parts: dict[str, nn.Module], rest: nn.Module, text: PlainText, x: 
 
 def _alike(one: Tensor, other: Tensor) -> bool:
     one, other = one.detach(), other.detach()
-    return one.shape == other.shape and float((one - other).abs().max()) <= ROUNDING * float(one.abs().max())
+    return same_numbers(other, one)

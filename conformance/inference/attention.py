@@ -1,105 +1,70 @@
 """Bind a class as multi-head attention: built, called and given weights so that it can be judged."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from types import FunctionType
 from typing import Any
 
-import torch
 from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.adapters.generated.modules import registered
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
-from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant
-from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_finish import finish
 from attnconf.conformance.inference.attention_readings import UNMADE, AttentionAttempts, of_form, otherwise
 from attnconf.conformance.inference.attention_requests import (
-    COMPONENT,
     ONE,
     SEVERAL,
     config_of,
-    declared,
     plain_certificate,
 )
 from attnconf.conformance.inference.attention_text import AttentionText
-from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.budgets import ATTENTIONS, CALLED_ALIKE, FOR_HYPOTHESES
 from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.calling import attention_forms
 from attnconf.conformance.inference.configurations import filled
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
 from attnconf.conformance.inference.function_forms import functional
-from attnconf.conformance.inference.one_length import for_each_length, lengths_of
 from attnconf.conformance.inference.probing import Failed, attempt, search
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.proving import Prover, Reading, in_order
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 TABLE = APPEARANCES["multi_head_attention"].sizes
 TOO_MANY = 5  # times as many weights as attention has, which is more than a whole projection for each head: a model
-ENOUGH = 32  # hypotheses of one construction, called alike, that run but are not certified
-AT_MOST = 200  # hypotheses in all
-SHARE = 0.6  # of what may be tried, for hypotheses
-
-
-Ran = tuple[AttentionText, float, list[Reply | Failure], Certificate]
 
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class as multi-head attention, or what stands against it."""
     attempts = AttentionAttempts()
-    ran: list[Ran] = []
-    known: AttentionText | None = None
-    right: tuple[AttentionText, Any] | None = None
-    with search.sharing(SHARE):  # the rest is for comparing what ran with known mistakes
-        for text, sizes in islice(texts(place, attempts), AT_MOST):
-            if any(_left_out(t, text) for t, *_ in ran):
-                continue
-            if sum(_called_alike(t, text) for t, *_ in ran) == ENOUGH and not text.supposed:
-                continue
-            certificate = plain_certificate(text, sizes)
-            draft = Draft(COMPONENT, text.body(), declared(text))
-            given = certificate.replies(draft.implementation(place.module))
-            distance = certificate.distance(given, draft.declares)
-            if distance <= ROUNDING:
-                right = text, sizes
-                break
-            if text.supposed and certificate.distance(given, draft.declares, text.supposed) <= ROUNDING:
-                known = known or text
-            if distance < FAILED and not text.supposed:
-                ran.append((text, distance, given, certificate))
-            elif given and isinstance(given[-1], Failure):
-                attempts.say(why(given[-1]))
-    if right:
-        return finish(place, *right, "reference")
-    if known:
-        return finish(place, known, sizes_of(known), known.supposed)
-    if not ran and attempts.partial:
-        return finish(place, attempts.partial[0], sizes_of(attempts.partial[0]), None)
-    if not ran:
-        return refused(attempts.failures, "it can be neither built nor called as attention")
-    for text, _, given, certificate in _differing(ran):
-        if mistake := next((m for m in certificate.mistakes(given, declared(text)) if _is_one(m, text)), None):
-            return finish(place, text, sizes_of(text), mistake.id)
-    if "functional(" in ran[0][0].made.text and place.lent_by == "numpy_arrays.in_arrays":
+    prover = Prover[AttentionText](place, attempts)
+    with search.sharing(FOR_HYPOTHESES):
+        proof = prover.certified(_proposals(place, prover, attempts))
+    if proof := proof or prover.mistaken(in_order(prover.ran, AttentionText.ambiguity), _is_one):
+        return finish(place, proof.hypothesis, sizes_of(proof.hypothesis), proof.certified)
+    guess = prover.ran[0].hypothesis if prover.ran else next(iter(attempts.partial), None)
+    if guess is None:
+        return prover.refusal("it can be neither built nor called as attention")
+    if prover.ran and "functional(" in guess.made.text and place.lent_by == "numpy_arrays.in_arrays":
         return Refusal("which of its arrays is which weight was not found: NumPy has no derivatives to tell it by")
-    if wide_heads(place, ran[0][0]):
+    if prover.ran and wide_heads(place, guess):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")
-    return finish(place, ran[0][0], sizes_of(ran[0][0]), None)
+    return finish(place, guess, sizes_of(guess), None)
 
 
-def _differing(ran: Sequence[Ran]) -> Iterator[Ran]:
-    """Yield what ran, once where several texts give the same numbers in the same calls."""
-    seen: set[Any] = set()
-    for one in ran:
-        text, distance, _, certificate = one
-        numbers = (id(certificate), text.exchangeable, round(distance, 9), *sorted(declared(text).items()))
-        if numbers not in seen:
-            seen.add(numbers)
-            yield one
+def _proposals(
+    place: Place, prover: Prover[AttentionText], attempts: AttentionAttempts
+) -> Iterator[list[Reading[AttentionText]]]:
+    """Yield what the class may be, but what another text that ran leaves no room for."""
+    for text in islice(texts(place, attempts), ATTENTIONS):
+        ran = [trial.hypothesis for trial in prover.ran if not trial.hypothesis.supposed]
+        if any(_left_out(one, text) for one in ran):
+            continue
+        if text.supposed or sum(_called_alike(one, text) for one in ran) < CALLED_ALIKE:
+            yield [Reading(text, plain_certificate(text, sizes_of(text)))]
 
 
 def _is_one(mistake: Mutant, text: AttentionText) -> bool:
@@ -132,9 +97,8 @@ def wide_heads(place: Place, text: AttentionText) -> bool:
     config = config_of(sizes_of(text)[0])
     if config.num_heads == 1:
         return False
-    space = space_for(config, place.module, weights={"q.weight": torch.zeros(1, dtype=torch.float64)})
     try:
-        module = attempt(partial(run, text.made, space))
+        module = build(place, text.made, config)
     except Failed:
         return False
     wide = config.num_heads * config.embed_dim
@@ -146,15 +110,12 @@ def sizes_of(text: AttentionText) -> tuple[tuple[int, int, int], ...]:
     return SEVERAL if "heads" in text.made.given else ONE
 
 
-def texts(
-    place: Place, attempts: AttentionAttempts
-) -> Iterator[tuple[AttentionText, tuple[tuple[int, int, int], ...]]]:
+def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
     """Yield what the class may be, the likeliest first."""
     for made in _makings(place):
         sizes = SEVERAL if "heads" in made.given else ONE
         config = config_of(sizes[0])
-        numbered = {"q.weight": torch.zeros(1, dtype=torch.float64)}
-        space = space_for(config, place.module, weights=numbered)
+        space = space_for(config, place.module)
         try:
             whole = attempt(partial(filled, made, TABLE, place.module, space))
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
@@ -168,7 +129,7 @@ def texts(
         sizes = SEVERAL if "heads" in whole.given else ONE
         if "heads" in whole.given and "heads" not in made.given:  # said by a configuration
             config = config_of(sizes[0])
-            space = space_for(config, place.module, weights=numbered)
+            space = space_for(config, place.module)
             module = attempt(partial(run, whole, space))
         there = len(list(module.parameters()))
         unregistered = len(list(registered(module).parameters())) > there
@@ -178,14 +139,14 @@ def texts(
         found = False
         for text in _of_construction(place, whole, module, config, attempts, unregistered):
             found = True
-            yield text, sizes
+            yield text
         if found or not lengths_of(whole):
             continue
         anew = for_each_length(whole)
         with contextlib.suppress(Failed):
             module = attempt(partial(run, anew, space))
             for text in _of_construction(place, anew, module, config, AttentionAttempts(), unregistered):
-                yield text.but(one_length=lengths_of(whole)), sizes
+                yield text.but(one_length=lengths_of(whole))
 
 
 def _of_construction(

@@ -11,20 +11,20 @@ from torch import Tensor
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, declared, request
+from attnconf.conformance.inference.attention_aside import outer, with_unapplied
+from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
-from attnconf.conformance.inference.flag_and_mask import BIAS, refuses
+from attnconf.conformance.inference.construction import for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
-from attnconf.conformance.inference.mask_joining import not_joined
-from attnconf.conformance.inference.masking import with_masks
-from attnconf.conformance.inference.one_length import for_each_length, lengths_of, without_lengths
-from attnconf.conformance.inference.outer_norms import outer
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, reply
-from attnconf.conformance.inference.unapplied import with_unapplied
+from attnconf.conformance.inference.mask_biases import BIAS, refuses
+from attnconf.conformance.inference.masking import not_joined, with_masks
+from attnconf.conformance.inference.probing import longest
+from attnconf.conformance.inference.proving import holds
+from attnconf.conformance.inference.trial import reply
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.source_text import code_reached
@@ -35,20 +35,19 @@ TRIANGLE = r"\b(tril|triu)(_indices)?_?\(|arange\([^\n]*[<>]=? *[^\n]*arange\("
 
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
-    text = with_flags(place, text, sizes, request, declared, certified)
+    text = with_flags(place, text, sizes, request, certified)
     text = _with_memory_apart(place, text, sizes)
     text = _with_dropped(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
-    text = with_masks(place, with_one_length(place, text, sizes), sizes, request, declared, certified)
+    text = with_masks(place, with_one_length(place, text, sizes), sizes, request, certified)
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
-    declares = declared(text)
+    declares = text.conventions()
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
-    draft = Draft(COMPONENT, text.body(), declares)
     broken = (*not_joined(place, text, sizes), *_not_causal(place, text, sizes)) if certified == "reference" else ()
     aside = _set_aside(place, text, sizes)
-    found = Bound(place, draft, profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)
+    found = Bound(place, text.draft(), profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)
     return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))
 
 
@@ -56,7 +55,7 @@ def _with_memory_apart(place: Place, text: AttentionText, sizes: Any) -> Attenti
     """Return the text that hands a memory on where attention is not causal, if the file refuses both together."""
     if not text.flagged or not any(slot.role == "memory" and not slot.required for slot in text.form.slots):
         return text
-    made = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
+    made = text.implementation(place)
     if not refuses(reply(made, request(text, sizes[0], 2, 6, 6, {}, causal=True))):
         return text
     return text.but(memory_apart=True, left_alone=(*text.left_alone, "causal attention to a memory: it is refused"))
@@ -67,9 +66,7 @@ def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...
     if not text.memory_apart:
         return ()
     one = request(text, sizes[0], 2, 6, 6, {}, causal=True)
-    asked = Certificate(COMPONENT, [replace(one, inputs={"query": one.inputs["query"]})])
-    given = asked.replies(Draft(COMPONENT, text.body(), declared(text)).implementation(place.module))
-    right = asked.distance(given, declared(text)) <= ROUNDING
+    right = holds(place, text, [replace(one, inputs={"query": one.inputs["query"]})])
     return () if right else ("what is causal without a memory is not causal attention of the tokens to themselves",)
 
 
@@ -118,8 +115,7 @@ def _takes(place: Place, text: AttentionText, option: Option, sizes: Any) -> boo
     asked = option.asked(request(text, sizes[0], 2, 3, 7, {}))
     if asked is None:
         return True
-    draft, certificate = Draft(COMPONENT, text.body(), declared(text)), Certificate(COMPONENT, [asked])
-    return certificate.distance(certificate.replies(draft.implementation(place.module)), draft.declares) <= ROUNDING
+    return holds(place, text, [asked])
 
 
 def _with_dropped(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
@@ -129,7 +125,7 @@ def _with_dropped(place: Place, text: AttentionText, sizes: Any) -> AttentionTex
     """
     if "dropout" not in text.made.given:
         return text
-    made = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
+    made = text.implementation(place)
     one = request(text, sizes[0], 3, 6, 6, {})
     weights = {**one.weights, "out.weight": torch.eye(len(one.weights["out.weight"]), dtype=torch.float64)}
     weights |= {"out.bias": torch.zeros_like(b)} if (b := weights.get("out.bias")) is not None else {}
@@ -157,7 +153,7 @@ def with_one_length(place: Place, text: AttentionText, sizes: Any) -> AttentionT
     asked = [request(text, sizes[0], 2, L, L, {}, causal=True) for L in (5, 7)]
 
     def comes_back(one: AttentionText) -> bool:
-        made = Draft(COMPONENT, one.body(), declared(one)).implementation(place.module)
+        made = one.implementation(place)
         return not any(isinstance(reply(made, each), Failure) for each in asked)
 
     names = lengths_of(text.made)
@@ -173,18 +169,12 @@ LONG = 140  # tokens, beyond the longest scored case
 
 def limit(place: Place, text: AttentionText, sizes: Any) -> int:
     """Return how many tokens a class takes at most, where it takes some but not long sequences; else 0."""
-    module = Draft(COMPONENT, text.body(), declared(text)).implementation(place.module)
+    module = text.implementation(place)
 
-    def fails(tokens: int) -> bool:
-        return isinstance(reply(module, request(text, sizes[0], 1, tokens, tokens, {})), Failure)
+    def takes(tokens: int) -> bool:
+        return not isinstance(reply(module, request(text, sizes[0], 1, tokens, tokens, {})), Failure)
 
-    if not fails(LONG) or fails(4):
-        return 0
-    low, high = 4, LONG
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fails(middle) else (middle, high)
-    return low
+    return longest(takes, 4, LONG)
 
 
 def told(place: Place, text: AttentionText) -> tuple[str, ...]:
@@ -194,7 +184,7 @@ def told(place: Place, text: AttentionText) -> tuple[str, ...]:
     masks += f"; at most {text.longest} tokens" if text.longest else ""
     masks += "; as many keys as queries only" if text.square else ""
     masks += f"; one length only: {', '.join(text.one_length)} is that of the inputs" if text.one_length else ""
-    conventions = declared(text).items()
+    conventions = text.conventions().items()
     choices = ", ".join(f"{name}: {choice}" for name, choice in conventions if name not in text.mask_conventions)
     more = [f"with the norms {', '.join(text.stripped)} left out"] if text.stripped else []
     more += ["with the input added, and subtracted again"] if text.residual else []

@@ -1,5 +1,6 @@
 """Bind a function, or a class without parameters, as scaled dot-product attention."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -8,32 +9,35 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters.contract import AttentionConfig
+from attnconf.adapters.contract import COMPONENTS, AttentionConfig
 from attnconf.conformance.chapters.attention.binding import APPEARANCES
-from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_finish import masks_told, remarks
-from attnconf.conformance.inference.attention_text import AttentionText, refuse
-from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.attention_text import AttentionText
+from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
+from attnconf.conformance.inference.claims import claims_batches_only
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.flags import with_flags
-from attnconf.conformance.inference.function_options import BESIDE_DROPOUT, with_dropout, with_scale
 from attnconf.conformance.inference.left_out import with_broken
-from attnconf.conformance.inference.masking import mask_forms, with_masks
+from attnconf.conformance.inference.mask_forms import mask_forms
+from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, drawn, why
+from attnconf.conformance.inference.proving import Prover, Reading, holds, prove
+from attnconf.conformance.inference.slots import Slots, refuse
+from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
 COMPONENT = "attention"
 TABLE = APPEARANCES["attention"].sizes
 SIZES = ((2, 3, 4, 6, 5, 7), (3, 2, 5, 4, 6, 6))  # B, H, L, S, E, F of the trials
+SINGLE, FLAT = "(L, E)", "(B·H, L, E)"  # one sequence, no batch; no heads
 # How inputs are laid out: what is done to an input, and to what comes back.
 LAYOUTS = {
     "(B, H, L, E)": ("{x}", "{x}"),
-    "(B·H, L, E)": ("{x}.flatten(0, 1)", "{x}.unflatten(0, query.shape[:2])"),
-    "(L, E)": ("{x}", "{x}"),
+    FLAT: ("{x}.flatten(0, 1)", "{x}.unflatten(0, query.shape[:2])"),
+    SINGLE: ("{x}", "{x}"),
     "(B, L, H, E)": ("{x}.transpose(1, 2)", "{x}.transpose(1, 2)"),
 }
 # Heads side by side in one vector, where the number of heads is said.
@@ -61,46 +65,41 @@ class FunctionText(AttentionText):
     def self_only(self) -> bool:
         return False
 
-    def body(self) -> str:
-        lines = ["def attention(config, weights):"]
-        refusals = []
-        if not self.dropout and "dropout" not in self.made.given:
-            refusals += refuse("config.dropout and config.training", "dropout")
-        if not self.scale:
-            refusals += refuse("config.scale is not None", "an argument for the scale")
+    def conventions(self) -> Mapping[str, str]:
+        found = {"returned-weights": "none"} if self.weights is None else {}
+        found |= self.mask_conventions
         if self.causal_always:
-            refusals += refuse("not config.causal", "attention that is not causal")
-        lines += [f"    {line}" for line in refusals]
-        lines += [
-            "",
-            "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",
-        ]
-        if not self.in_float32:
-            lines += ['        exact({"query": query})']
-        if not self.value_width:
-            lines += [
-                f"        {line}" for line in refuse("value.shape[-1] != key.shape[-1]", "values of another width")
-            ]
-        lines += [f"        {line}" for line in self._call()]
-        return "\n".join([*lines, "", "    return forward", ""])
+            found["causality"] = "always"
+        return found if self.value_width else {**found, "value-width": "key"}
 
-    def _call(self) -> list[str]:
-        lines = self._masks()
-        if self.weights is None:
-            lines += refuse("need_weights", "returned weights")
-        lines += list(self.made.before)
+    def slots(self) -> tuple[Slots, ...]:
         call = self.made.text if not self.made.text.endswith(")") else f"settle(lambda: {self.made.text}, config)"
         arguments = self.form.text(self._argument)
-        lines.append(
-            f"result = each_apart({call}, {arguments})" if self.layout == "(L, E)" else f"result = {call}({arguments})"
-        )
-        back = (LAYOUTS | PACKED)[self.layout][1]
-        lines.append(f"out = {back.format(x=self.out)}")
+        called = f"each_apart({call}, {arguments})" if self.layout == SINGLE else f"{call}({arguments})"
+        read = (LAYOUTS | PACKED)[self.layout][1].format(x=self.out)
         returned = "out" if self.weights is None else f"(out, {self._weights_back()}) if need_weights else out"
-        return [*lines, f"return {returned}"]
+        masks = [*self._limits(), *self._masks()]
+        if self.weights is None:
+            masks += refuse("need_weights", "returned weights")
+        masks += self.made.before
+        forward = COMPONENTS[COMPONENT].forward
+        return (Slots(COMPONENT, forward, self._refusals(), masks=masks, call=called, read=read, returned=returned),)
+
+    def _refusals(self) -> list[str]:
+        lines = []
+        if not self.dropout and "dropout" not in self.made.given:
+            lines += refuse("config.dropout and config.training", "dropout")
+        if not self.scale:
+            lines += refuse("config.scale is not None", "an argument for the scale")
+        return lines + (refuse("not config.causal", "attention that is not causal") if self.causal_always else [])
+
+    def _limits(self) -> list[str]:
+        lines = [] if self.in_float32 else ['exact({"query": query})']
+        same = refuse("value.shape[-1] != key.shape[-1]", "values of another width")
+        return lines if self.value_width else [*lines, *same]
 
     def _weights_back(self) -> str:
-        back = LAYOUTS[self.layout][1] if self.layout == "(B·H, L, E)" else "{x}"
+        back = LAYOUTS[self.layout][1] if self.layout == FLAT else "{x}"
         return back.format(x=self.weights)
 
     def _argument(self, slot: Slot) -> str | None:
@@ -121,35 +120,28 @@ class FunctionText(AttentionText):
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a function as attention, or what stands against it."""
-    said: list[str] = []
-    ran: list[tuple[FunctionText, float, list[Reply | Failure], Certificate]] = []
+    prover = Prover[FunctionText](place)
+    proof = prove(prover, (_readings(text, prover) for text in _likely(place, prover)))
+    if proof is None:
+        return prover.refusal("it cannot be called as attention")
+    return finish(place, proof.hypothesis, proof.certified)
+
+
+def _likely(place: Place, prover: Prover[FunctionText]) -> Iterator[FunctionText]:
+    """Yield the texts, but none with values of the keys' width where another width runs: it is something else then."""
     for text in texts(place):
-        if not text.value_width and ran and ran[-1][0] == text.but(value_width=True):
-            continue  # it takes values of another width, and does something else with them
-        certificate = plain_certificate(text)
-        text, given = _replied(place, text, certificate)
-        distance = certificate.distance(given, declared(text))
-        if distance <= ROUNDING:
-            return finish(place, text, "reference")
-        if distance < FAILED:
-            ran.append((text, distance, given, certificate))
-        elif given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
-            said.append(why(given[-1]))
-    for text, _, given, certificate in ran[:4]:
-        if mistake := certificate.mistake(given, declared(text)):
-            return finish(place, text, mistake.id)
-    if not ran:
-        return refused(said, "it cannot be called as attention")
-    return finish(place, ran[0][0], None)
+        wide = text.but(value_width=True)
+        if text.value_width or not prover.ran or prover.ran[-1].hypothesis != wide:
+            yield text
 
 
-def _replied(place: Place, text: FunctionText, certificate: Certificate) -> tuple[FunctionText, list[Reply | Failure]]:
-    """Return the replies of a text; where its code complains that it gets both dtypes, such that it may use float32."""
-    given = certificate.replies(Draft(COMPONENT, text.body(), declared(text)).implementation(place.module))
-    words = given[-1].message if given and isinstance(given[-1], Failure) else ""
-    if text.in_float32 or not ("Double" in words and "Float" in words):
-        return text, given
-    return _replied(place, text.but(in_float32=True), certificate)  # type: ignore[arg-type]  # of the same class
+def _readings(text: FunctionText, prover: Prover[FunctionText]) -> Iterator[Reading[FunctionText]]:
+    """Yield a text, and where its code complains that it gets both dtypes, such that it may use float32."""
+    certificate = plain_certificate(text)
+    yield Reading(text, certificate)
+    words = prover.failure.message if prover.failure else ""
+    if "Double" in words and "Float" in words:
+        yield Reading(text.but(in_float32=True), certificate, "float32")
 
 
 def texts(place: Place) -> Iterator[FunctionText]:
@@ -161,16 +153,16 @@ def texts(place: Place) -> Iterator[FunctionText]:
         if isinstance(place.thing, type) and _has_parameters(made, place):
             return
         for form, flags in ((f, flags) for f in _forms(place.thing) for flags in polarities(f)):
-            for layout in _layouts(form):
+            for layout in _layouts(form, place.thing):
                 for out in ("result", "result[0]", "result[1]"):
                     bare = FunctionText(made, form, out=out, layout=layout, flags=flags)
                     name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
                     needing = [bare.but(masks={name: m}, needs_mask=True) for m in mask_forms(bare)] if name else []
                     for base in (bare, *needing):
-                        yield cast(FunctionText, base)
-                        yield base.but(value_width=False)  # type: ignore[misc]  # of the same class
+                        yield base
+                        yield base.but(value_width=False)
                         if "causal" not in made.given and not flags:  # who asks for it gets both
-                            yield base.but(causal_always=True)  # type: ignore[misc]
+                            yield base.but(causal_always=True)
 
 
 def _has_parameters(made: Construction, place: Place) -> bool:
@@ -204,9 +196,13 @@ def _forms(thing: Any) -> Iterator[Form]:
         yield form
 
 
-def _layouts(form: Form) -> list[str]:
+def _layouts(form: Form, thing: Any) -> list[str]:
     """Return how inputs may be laid out, the likeliest first: whoever is told the number of heads splits them."""
-    return [*PACKED, *LAYOUTS] if form.of("heads") else [*LAYOUTS]
+    here = [*LAYOUTS]
+    first = "".join(p.name[0].lower() for p in parameters(thing)[:3])
+    if first == "qkv" and claims_batches_only(thing):
+        here = [FLAT, *(x for x in here if x not in (SINGLE, FLAT))]
+    return [*PACKED, *here] if form.of("heads") else here
 
 
 def plain_certificate(text: FunctionText) -> Certificate:
@@ -225,22 +221,12 @@ def request(
     return Request(COMPONENT, config, {}, {**inputs, **masks}, (B, H, L, F), **options)
 
 
-def declared(text: AttentionText) -> dict[str, str]:
-    found = {"returned-weights": "none"} if text.weights is None else {}
-    found |= text.mask_conventions
-    if text.causal_always:
-        found["causality"] = "always"
-    if isinstance(text, FunctionText) and not text.value_width:
-        found["value-width"] = "key"
-    return found
-
-
 def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
     """Return the binding with masks, returned weights, scale and dropout, which are looked for one by one."""
-    text = cast(FunctionText, with_flags(place, text, SIZES, request, declared, certified))
-    text = cast(FunctionText, with_masks(place, text, SIZES, request, declared, certified))
-    text = with_dropout(place, with_scale(place, text, request(text, SIZES[0], 0, 0, 0, {}), declared),
-                        request(text, SIZES[0], 0, 0, 0, {}), declared)  # fmt: skip
+    text = cast(FunctionText, with_flags(place, text, SIZES, request, certified))
+    text = cast(FunctionText, with_masks(place, text, SIZES, request, certified))
+    text = with_dropout(place, with_scale(place, text, request(text, SIZES[0], 0, 0, 0, {})),
+                        request(text, SIZES[0], 0, 0, 0, {}))  # fmt: skip
     shown = re.sub(r"\btheirs\.", "", text.made.text)
     told = (
         f"constructor  {shown}" if isinstance(place.thing, type) else f"function     {shown}",
@@ -249,6 +235,56 @@ def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
         *(["precision    it computes in float32"] if text.in_float32 else []),
         *remarks(text),
     )
-    draft = Draft(COMPONENT, text.body(), declared(text))
-    found = Bound(place, draft, None, certified, told, text.kinds, text.doubt)
+    found = Bound(place, text.draft(), None, certified, told, text.kinds, text.doubt)
     return with_broken(found, request(text, SIZES[0], 4, 8, 8, {}))
+
+
+# -- options: a scale, and dropout with what it needs
+
+# What an argument gets without which dropout may not drop.
+BESIDE_DROPOUT = {
+    "training": "config.training", "deterministic": "not config.training", "generator": "torch.default_generator",
+}  # fmt: skip
+
+
+def with_scale(place: Place, text: "FunctionText", one: Request) -> "FunctionText":
+    """Return the text with an argument for the scale, where one does what it should."""
+    slot = next((p for p in parameters(place.thing) if "scale" in meanings(p.name, INPUTS)), None)
+    if slot is None or isinstance(slot.default, bool):
+        return text
+    candidate = text.but(scale="config.scale", form=_including(text.form, slot, "scale"))
+    return candidate if holds(place, candidate, [replace(one, config=AttentionConfig(scale=0.3))]) else text
+
+
+def with_dropout(place: Place, text: "FunctionText", one: Request) -> "FunctionText":
+    """Return the text with an argument for dropout: one that drops everything where its probability is 1."""
+    slot = next((p for p in parameters(place.thing) if "dropout" in meanings(p.name, INPUTS)), None)
+    if slot is None:
+        return text
+    probability, module = (
+        "config.dropout if config.training else 0.0",
+        "nn.Dropout(config.dropout).train(config.training)",
+    )
+    form = _including(text.form, slot, "dropout")
+    for p in parameters(place.thing):
+        for role in set(BESIDE_DROPOUT) & set(meanings(p.name, INPUTS)) if p.default is not p.empty else ():
+            form = _including(form, p, role)
+    for words in (probability, "config.dropout", module):
+        candidate = text.but(dropout=words, form=form)
+        draft = candidate.implementation(place)
+        asked = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0, training=True), seed=0)])
+        kept = Certificate(COMPONENT, [replace(one, config=AttentionConfig(dropout=1.0))])
+        given, whole = asked.replies(draft), kept.replies(draft)
+        if (
+            isinstance(given[0], Reply)
+            and not bool(given[0].out.nan_to_num().any())  # 0/0 where it divides by 1 - p = 0
+            and kept.agrees(whole, text.conventions())
+        ):
+            return candidate
+    return text
+
+
+def _including(form: Form, p: inspect.Parameter, role: str) -> Form:
+    if p.name in {slot.name for slot in form.slots}:
+        return form.giving(p.name, role)
+    return Form((*form.slots, Slot(p.name, role, False, p.default is p.empty)))

@@ -12,7 +12,8 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.reading import Sizes
 from attnconf.conformance.inference.states import Weighing, weighings
-from attnconf.conformance.inference.trial import drawn, names
+from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.worker.bodies import names
 
 
 class Probe:

@@ -15,7 +15,7 @@ from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, polarities
 from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
-from attnconf.conformance.inference.masking import mask_forms
+from attnconf.conformance.inference.mask_forms import mask_forms
 from attnconf.conformance.inference.module_sizes import integers_of
 from attnconf.conformance.inference.probing import Failed, norms_in, restored
 

@@ -1,4 +1,4 @@
-"""Calls of multi-head attention on fresh weights, with which a binding is tried, and what a binding declares."""
+"""Calls of multi-head attention on fresh weights, with which a binding is tried."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.adapters.contract import CONVENTIONS, MultiHeadAttentionConfig
-from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
+from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.trial import Certificate, drawn
@@ -71,38 +70,3 @@ def request(
     if "value" in text.form.roles:
         inputs["value"] = drawn(f"value {size} {S}", B, S, E)
     return Request(COMPONENT, config, weights, {**inputs, **masks}, (B, L, E), **options)
-
-
-def declared(text: AttentionText) -> dict[str, str]:
-    """Return the conventions that a binding stands for."""
-    found = {}
-    if text.self_only:
-        found["inputs"] = "self"
-    elif "value" not in text.form.roles:
-        found["inputs"] = "memory"
-    found |= text.mask_conventions
-    if text.causal_always:
-        found["causality"] = "always"
-    found |= _told(text)
-    if not text.projected:
-        found["output-projection"] = "no"
-    if text.drops != "weights":
-        found["dropout-place"] = text.drops
-    if text.weights is None or text.averaged:
-        found["returned-weights"] = "averaged" if text.averaged else "none"
-    inputs = "q.bias" not in text.lacking and "v.bias" not in text.lacking
-    output = "out.bias" not in text.lacking
-    biases = {(True, True): "all", (True, False): "inputs", (False, True): "output", (False, False): "none"}[
-        inputs, output
-    ]
-    return found if biases == "all" else {**found, "biases": biases}
-
-
-def _told(text: AttentionText) -> dict[str, str]:
-    """Return the conventions that are said by what the constructor has parameters for, where they are not the usual."""
-    found = {}
-    for meaning, (convention, there, lacking) in APPEARANCES[COMPONENT].tells.items():
-        choice = there if meaning in text.made.given else lacking
-        if choice != CONVENTIONS[convention][0]:
-            found[convention] = choice
-    return found

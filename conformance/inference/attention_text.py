@@ -1,12 +1,14 @@
 """Multi-head attention of a user's class, as the text of an adapter's function."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from attnconf.adapters import generated
+from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
+from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.slots import Hypothesis, Slots, refuse
 
 BESIDE_THE_FLAG = "a mask or a bias beside the flag for causality"
 
@@ -32,7 +34,7 @@ class MaskForm:
 
 
 @dataclass(frozen=True)
-class AttentionText:
+class AttentionText(Hypothesis):
     """All that is known, or supposed, of a class as multi-head attention."""
 
     made: Construction
@@ -70,9 +72,6 @@ class AttentionText:
     unapplied: tuple[str, ...] = ()  # parameters that are there, in words
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
-    def but(self, **changes: Any) -> "AttentionText":
-        return replace(self, **changes)
-
     @property
     def self_only(self) -> bool:
         return "query" not in self.form.roles and "memory" not in self.form.roles
@@ -101,43 +100,81 @@ class AttentionText:
             found["mask-arguments"] = "one"
         return found
 
-    def body(self) -> str:
-        """Return the text of ``multi_head_attention(config, weights)``."""
-        lines = ["def multi_head_attention(config, weights):", *_indented(self._refusals(), 4)]
-        lines += ["    exact(weights)"]
+    def ambiguity(self) -> bool:
+        """Return what decides, besides the replies, which mistakes it may be."""
+        return self.exchangeable
+
+    def conventions(self) -> Mapping[str, str]:
+        found = {"inputs": "self"} if self.self_only else {}
+        if not self.self_only and "value" not in self.form.roles:
+            found["inputs"] = "memory"
+        found |= self.mask_conventions
+        if self.causal_always:
+            found["causality"] = "always"
+        found |= self._said_by_the_constructor()
+        if not self.projected:
+            found["output-projection"] = "no"
+        if self.drops != "weights":
+            found["dropout-place"] = self.drops
+        if self.weights is None or self.averaged:
+            found["returned-weights"] = "averaged" if self.averaged else "none"
+        inputs, output = "q.bias" not in self.lacking and "v.bias" not in self.lacking, "out.bias" not in self.lacking
+        if not (inputs and output):
+            found["biases"] = "inputs" if inputs else "output" if output else "none"
+        return found
+
+    def _said_by_the_constructor(self) -> dict[str, str]:
+        """Return the conventions that its parameters say, where they are not the usual."""
+        tells = APPEARANCES["multi_head_attention"].tells.items()
+        choices = {c: there if meaning in self.made.given else lacking for meaning, (c, there, lacking) in tells}
+        return {convention: choice for convention, choice in choices.items() if choice != CONVENTIONS[convention][0]}
+
+    def slots(self) -> tuple[Slots, ...]:
+        masks, read = self._limits(), self.out
+        masks += self._masks()
+        if self.weights is None:
+            masks += refuse("need_weights", "returned weights")
+        masks += ["before = query.clone()"] if self.residual else []
+        after = ["out = out.transpose(0, 1)"] if self.sequence_first else []
+        after += ["out = out[None]"] if self.single else []
+        after += ["out = out - before"] if self.residual else []
+        returned = "out" if self.weights is None else f"(out, {self.weights}) if need_weights else out"
+        return (Slots(
+            self.component, COMPONENTS[self.component].forward, self._refusals(), self._built(), self._weighed(), masks,
+            f"call({self.form.text(self._argument)})", self.visible, read, after, returned,
+            "singly(forward)" if self.single else "forward",
+        ),)  # fmt: skip
+
+    @property
+    def visible(self) -> tuple[list[str], list[str]]:
+        """The masks that a call gets, by their names in the text, and the arguments that they are made of."""
+        return [_local(name) for name in self.masks], ["attn_mask", "key_mask", "attn_bias"]
+
+    def _built(self) -> list[str]:
+        lines = ["exact(weights)"]
         if self.lacking:
-            lines.append(f"    lacking(weights, {', '.join(map(repr, self.lacking))})")
-        lines += [f"    {statement}" for statement in self.made.before]
+            lines.append(f"lacking(weights, {', '.join(map(repr, self.lacking))})")
         module = f"settle(lambda: {self.made.text}, config, weights)"
         if self.stripped:
             module = f"without({module}, {', '.join(map(repr, self.stripped))})"
-        lines += [f"    module = {module}"]
+        lines += [*self.made.before, f"module = {module}"]
         if self.unregistered:
-            lines += ["    module = registered(module)  # keeps modules in plain lists"]
+            lines.append("module = registered(module)  # keeps modules in plain lists")
         if self.lazy:
             zeros = 'torch.zeros(1, 2, config.embed_dim, dtype=weights["q.weight"].dtype)'
-            lines += [f"    query = key = value = {zeros}",
-                      f"    module({self.form.text(self._first_argument)})  # makes its parameters"]  # fmt: skip
-        even = "heads" not in self.made.given or "head_dim" in self.made.given
-        lines += ["    weights = full(weights)" if even else "    weights = floored(full(weights), config)"]
-        lines += self._bound()
-        lines += [
-            "",
-            "    def forward(query, key, value, *, key_mask=None, attn_mask=None, attn_bias=None, need_weights=False):",
-        ]
-        lines += _indented(self._forward(), 8)
-        returned = "singly(forward)" if self.single else "forward"
-        return "\n".join([*lines, "", f"    return {returned}", ""])
+            lines += [f"query = key = value = {zeros}",
+                      f"module({self.form.text(self._first_argument)})  # makes its parameters"]  # fmt: skip
+        return lines
 
-    def _bound(self) -> list[str]:
-        entries = [f"        {entry}," for entry in self.state]
-        turned = []
+    def _weighed(self) -> list[str]:
+        even = "heads" not in self.made.given or "head_dim" in self.made.given
+        lines = ["weights = full(weights)" if even else "weights = floored(full(weights), config)"]
         if self.heads_last:
-            turned = ['    rows = [f"{n}.{part}" for n in "qkv" for part in ("weight", "bias")]',
-                      "    weights |= {name: heads_last(weights[name], config.num_heads) for name in rows}",
-                      '    weights["out.weight"] = heads_last(weights["out.weight"].T, config.num_heads).T',
-                      ]  # fmt: skip
-        return [*turned, "    call = bind(module, fitted(module, {", *entries, "    }))"]
+            lines += ['rows = [f"{n}.{part}" for n in "qkv" for part in ("weight", "bias")]',
+                      "weights |= {name: heads_last(weights[name], config.num_heads) for name in rows}",
+                      'weights["out.weight"] = heads_last(weights["out.weight"].T, config.num_heads).T']  # fmt: skip
+        entries = [f"    {entry}," for entry in self.state]
+        return [*lines, "call = bind(module, fitted(module, {", *entries, "}))"]
 
     def _refusals(self) -> list[str]:
         """Return what the class cannot be asked for."""
@@ -162,7 +199,8 @@ class AttentionText:
             lines += refuse("config.dropout and config.training", "dropout")
         return lines
 
-    def _forward(self) -> list[str]:
+    def _limits(self) -> list[str]:
+        """Return what a call cannot be asked for, besides masks."""
         lines = []
         if self.self_only:
             lines += refuse("not query is key is value", "attention to another sequence")
@@ -176,22 +214,7 @@ class AttentionText:
         if self.longest:
             condition = f"max(query.shape[1], key.shape[1]) > {self.longest}"
             lines += refuse(condition, f"sequences of more than {self.longest} tokens")
-        lines += self._masks()
-        if self.weights is None:
-            lines += refuse("need_weights", "returned weights")
-        if self.residual:
-            lines.append("before = query.clone()")
-        given = ["attn_mask", "key_mask", "attn_bias"]
-        lines += called(self.form.text(self._argument), [_local(name) for name in self.masks], given)
-        lines.append(f"out = {self.out}")
-        if self.sequence_first:
-            lines.append("out = out.transpose(0, 1)")
-        if self.single:
-            lines.append("out = out[None]")
-        if self.residual:
-            lines.append("out = out - before")
-        returned = "out" if self.weights is None else f"(out, {self.weights}) if need_weights else out"
-        return [*lines, f"return {returned}"]
+        return lines
 
     def _masks(self) -> list[str]:
         lines = []
@@ -262,17 +285,3 @@ def _local(name: str) -> str:
     }
     taken |= {"key_mask", "attn_mask", "attn_bias", "need_weights"}
     return f"{name}_given" if name in taken else name
-
-
-def called(arguments: str, masks: Sequence[str], given: Sequence[str]) -> list[str]:
-    """Return the call of what is bound, with the names of the masks that are handed over and of those they are of."""
-    call = f"result = call({arguments})"
-    return [f"with not_hidden([{', '.join(masks)}], [{', '.join(given)}]):", f"    {call}"] if masks else [call]
-
-
-def refuse(condition: str, what: str) -> list[str]:
-    return [f"if {condition}:", f'    raise NotImplementedError("{what}")']
-
-
-def _indented(lines: list[str], by: int) -> list[str]:
-    return [" " * by + line for line in lines]

@@ -10,13 +10,13 @@ import torch
 from attnconf.adapters.contract import AlibiConfig, RelativeBiasConfig
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.drafts import Choice, Family, tensors_in
 from attnconf.conformance.inference.filling import Input
-from attnconf.conformance.inference.guards import with_guard_tried
+from attnconf.conformance.inference.left_out import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
@@ -103,10 +103,10 @@ def alibi_refusals(given: frozenset[str], one_way: bool, powers: bool) -> list[s
     return lines
 
 
-def alibi_chapters(powers: bool) -> Iterator[Chapter]:
-    """Yield the chapters of a bias in both directions, and of the causal one alone; for powers of two, or any heads."""
+def alibi_families(powers: bool) -> Iterator[Family]:
+    """Yield the families of a bias in both directions, and of the causal one alone; for powers of two, or any heads."""
     for one_way in (False, True):
-        yield Chapter(
+        yield Family(
             "alibi", ALIBI_TABLE, ALIBI_INPUTS, alibi_readers, partial(alibi_requests, one_way, powers),
             partial(alibi_refusals, one_way=one_way, powers=powers), one_length, view=against_own_key,
             ways=(f"{one_way} {powers}",),
@@ -115,8 +115,8 @@ def alibi_chapters(powers: bool) -> Iterator[Chapter]:
 
 def alibi(place: Place) -> Bound | Refusal:
     """Return the binding of ALiBi for any number of heads; for powers of two where others raise an exception."""
-    outcome = seek(place, *alibi_chapters(powers=False))
-    return outcome if isinstance(outcome, Bound) else _other_heads(seek(place, *alibi_chapters(powers=True)))
+    outcome = seek(place, *alibi_families(powers=False))
+    return outcome if isinstance(outcome, Bound) else _other_heads(seek(place, *alibi_families(powers=True)))
 
 
 def _other_heads(outcome: Bound | Refusal) -> Bound | Refusal:
@@ -197,7 +197,7 @@ def relative_bias(place: Place) -> Bound | Refusal:
     return seek(
         place,
         *(
-            Chapter(
+            Family(
                 "relative_bias", T5_TABLE if way == "both" else T5_ONE, T5_INPUTS, t5_readers, t5_requests,
                 partial(t5_refusals, way=way), one_length, table_states, ways=(way,),
                 unless=frozenset(() if way == "both" else ("bidirectional", "causal", "one_way")),

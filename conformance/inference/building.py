@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from attnconf.adapters.generated.function_module import functional
 from attnconf.adapters.generated.held_objects import held
@@ -32,11 +32,19 @@ def run(made: Construction, space: dict[str, Any]) -> Any:
     return eval(made.text, space)
 
 
+class Standing(dict[str, Any]):
+    """What stands for the weights where something is built for a look: whatever name is asked for is one number."""
+
+    def __missing__(self, name: str) -> Any:
+        return self[""]
+
+
 def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
-    """Return the names that a construction's text may use."""
+    """Return the names that a construction's text may use; weights, if it asks for one, are in float64."""
     import torch
 
     return {
+        "weights": Standing({"": torch.zeros(1, dtype=torch.float64)}),
         "config": config,
         "theirs": module,
         "torch": torch,
@@ -80,3 +88,11 @@ def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
     if next(module.parameters(), None) is None:
         return made, thing
     return replace(made, text=f"held({made.text})"), module
+
+
+def tensors_of(thing: Any) -> dict[str, Tensor]:
+    """Return the parameters of a module, or the tensors that another object holds."""
+    if isinstance(thing, nn.Module):
+        return dict(thing.named_parameters())
+    held = {name: x for name, x in vars(thing).items() if isinstance(x, Tensor)} if hasattr(thing, "__dict__") else {}
+    return {name: x for name, x in held.items() if x.is_floating_point()}

@@ -139,7 +139,7 @@ def attention_forms(thing: Any) -> Iterator[Form]:
     for roles in _attention_roles(inputs):
         if starred and not options and len(roles) == len(inputs):  # behind the others there may be a mask
             yield Form((*(Slot(p.name, r, True) for p, r in zip(inputs, roles, strict=True) if r), MASK))
-        slots = [_slot(p, role) for p, role in zip(inputs, roles, strict=True) if role]
+        slots = [slot_of(p, role) for p, role in zip(inputs, roles, strict=True) if role]
         order = {p.name: i for i, p in enumerate(named)}
         yield Form(tuple(sorted([*slots, *options], key=lambda slot: order[slot.name])))
 
@@ -153,7 +153,7 @@ def _sides(named: Sequence[inspect.Parameter]) -> dict[str, Slot]:
     for high, wide in SIDES:
         if high in required and wide in required and len(required) > 2:
             pair = ((required[high], "tokens"), (required[wide], "one"))
-            return {p.name: _slot(p, role) for p, role in pair}
+            return {p.name: slot_of(p, role) for p, role in pair}
     return {}
 
 
@@ -172,7 +172,8 @@ def either(name: str) -> bool:
     return re.fullmatch(EITHER, snake(name).strip("_")) is not None
 
 
-def _slot(p: inspect.Parameter, role: str) -> Slot:
+def slot_of(p: inspect.Parameter, role: str) -> Slot:
+    """Return the slot of a parameter, which gets it by its name where it takes a keyword alone."""
     return Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty, p.kind == p.KEYWORD_ONLY)
 
 
@@ -184,7 +185,7 @@ def _option(p: inspect.Parameter) -> Slot | None:
             continue
         if role == "mask" and isinstance(p.default, bool):
             role = "causal"
-        return _slot(p, role)
+        return slot_of(p, role)
     return None
 
 

@@ -15,8 +15,10 @@ _SURELY_BATCH = r"b|bs|bsz|batch\w*"
 _SURELY_BATCH_WORD = rf"(?:{_SURELY_BATCH})"
 _SEQUENCE = r"(?:l|t|s|seq\w*|\w*len\w*|tokens?|time\w*|words?|steps?)"
 _SHAPE = r"[(\[]\s*{first}\s*,\s*{second}\s*,[^()\[\]]*[)\]]"
-_BATCH_FIRST = re.compile(_SHAPE.format(first=_BATCH, second=r"\w+"), re.IGNORECASE)
-_BATCH_IN_WORDS = re.compile(_SHAPE.format(first=r"(?:b|bs|bsz|batch\w*)", second=r"\w+"), re.IGNORECASE)
+_NAME = r"\w+(?: \w+){0,2}"  # of an axis: ``Input length``
+_BATCH_FIRST = re.compile(_SHAPE.format(first=rf"{_BATCH}(?: size)?", second=_NAME), re.IGNORECASE)
+_BATCH_IN_WORDS = re.compile(_SHAPE.format(first=rf"{_SURELY_BATCH_WORD}(?: size)?", second=_NAME), re.IGNORECASE)
+_ONE_SEQUENCE = re.compile(r"[(\[]\s*\w+\s*,\s*\w+\s*[)\]]")
 _SEQUENCE_FIRST = re.compile(_SHAPE.format(first=_SEQUENCE, second=_BATCH), re.IGNORECASE)
 _TIMES = r"\b{first}\s*[x×*]\s*{second}\s*[x×*]\s*\w+"
 _SURELY_SEQUENCE = re.compile(_SHAPE.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
@@ -46,7 +48,7 @@ def claims_batch_first(thing: Any) -> bool:
                 second = "".join(others[:1])
                 is_batch = re.fullmatch(_BATCH, first, re.IGNORECASE) is not None
                 return is_batch and not re.fullmatch(_SURELY_BATCH, second, re.IGNORECASE)
-    return any(_BATCH_FIRST.search(line) for line in _words(source)) and not _SEQUENCE_FIRST.search(source)
+    return any(_BATCH_FIRST.search(line) for line in said_in(source)) and not _SEQUENCE_FIRST.search(source)
 
 
 def claims_sequence_first(thing: Any) -> bool:
@@ -60,7 +62,7 @@ def claims_sequence_first(thing: Any) -> bool:
             return False
     except (OSError, TypeError):
         return False
-    told = "\n".join(_words(source))
+    told = "\n".join(said_in(source))
     other = _BATCH_FIRST.search(told) or _BY_TIMES_BATCH.search(told) or re.search(r"(?i)batch[- ]first", told)
     return other is None and any(p.search(told) is not None for p in (_SURELY_SEQUENCE, _BY_TIMES_SEQUENCE, _TOLD))
 
@@ -71,7 +73,22 @@ def claims_batch(thing: Any) -> bool:
         source = textwrap.dedent(inspect.getsource(thing))
     except (OSError, TypeError):
         return False
-    return any(_BATCH_IN_WORDS.search(line) for line in _words(source))
+    return any(_BATCH_IN_WORDS.search(line) for line in said_in(source))
+
+
+def claims_batches_only(thing: Any) -> bool:
+    """Return whether the words on a function, or on its file, tell shapes (batch, tokens, width), and none of two axes.
+
+    Then a function that runs on one sequence without a batch is not meant to: ``(n, d)`` is no input of it.
+    """
+    try:
+        own = said_in(textwrap.dedent(inspect.getsource(thing)))
+    except (OSError, TypeError):
+        return False
+    of_file = (getattr(inspect.getmodule(thing), "__doc__", None) or "").splitlines()
+    told = "\n".join([*own, *of_file])
+    batches = [found[0].count(",") for found in _BATCH_IN_WORDS.finditer(told)]
+    return bool(batches) and max(batches) == 2 and _ONE_SEQUENCE.search(told) is None
 
 
 def returns_scores(thing: Any, place: int) -> bool:
@@ -97,7 +114,7 @@ def _returned(thing: Any) -> list[ast.expr | None]:
     return [n.value for n in inner if isinstance(n, ast.Return) and id(n) not in nested]
 
 
-def _words(source: str) -> list[str]:
+def said_in(source: str) -> list[str]:
     """Return the lines of docstrings and comments, where a shape is no call."""
     comments = [line.partition("#")[2] for line in source.splitlines() if "#" in line]
     quoted = re.findall(r"""(\"{3}|'{3})(.*?)\1""", source, re.DOTALL)

@@ -9,11 +9,11 @@ from types import ModuleType, SimpleNamespace, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from attnconf.conformance.inference.asked import asked_of
+from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
 from attnconf.conformance.inference.vocabulary import meanings
 
 UNSAID = ("embed", "heads")  # what entries whose names say nothing may be
-SEVERAL = 6  # ways to tell these apart
 
 
 def is_configuration(p: inspect.Parameter, module: ModuleType, thing: Any) -> bool:
@@ -154,7 +154,7 @@ def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[st
     silent = [name for name, kind in types.items() if given[name] is None and kind in (int, "int")]
     missing = [table[m][0] for m in UNSAID if table.get(m) and table[m][0] not in given.values()]
     for n in range(min(len(silent), len(missing)), 0, -1):
-        for names in islice(permutations(silent, n), SEVERAL):
+        for names in islice(permutations(silent, n), FEW):
             guessed = dict(zip(names, missing, strict=False))
             yield ", ".join(f"{name}={text}" for name, text in {**given, **guessed}.items() if text)
     yield ", ".join(f"{name}={text}" for name, text in given.items() if text)

@@ -6,24 +6,34 @@ into an adapter there.
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
-from attnconf.conformance.inference.building import SIZES, Construction, Meanings
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import CONSTRUCTIONS, FEW, GUESSED_SIZES
+from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import telling
-from attnconf.conformance.inference.configurations import configuration, is_configuration, own_dataclass, said_by
+from attnconf.conformance.inference.configurations import (
+    configuration,
+    filled,
+    is_configuration,
+    own_dataclass,
+    said_by,
+)
+from attnconf.conformance.inference.filling import likeliest
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
+from attnconf.conformance.inference.probing import attempt
 from attnconf.conformance.inference.vocabulary import meanings, snake
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
-AT_MOST = 48  # constructions tried of one class
 BASES = (10000,)  # defaults that say what they are, whatever the name
 _LAYERS = {"layers", "decoder_layers"}
 SHORTEST = 8  # what a longest sequence is at least, by default
-FEW = 24  # heads and layers are fewer, widths are more
+SMALL = 24  # heads and layers are fewer, widths are more
 FLAGS = ("bias", "causal", "norm_first", "bidirectional", "final", "affine")  # what is on or off
 WHICH_LAYER = r"(layer|block)_?(idx|index|id)"  # of a model, counted from 0
 SCALED = r"((use|with|do|apply)_)?scal(e|ed|ing)(_(attn|attention|scores|qk|dot_product))?"  # so that scores are
@@ -37,7 +47,10 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     choices = _with_hidden(_with_three_widths(parameters, choices), table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
-        for chosen in (*islice(_by_rank(choices), AT_MOST), *islice(_by_rank(guessed) if guessed else (), FEW)):
+        for chosen in (
+            *islice(_by_rank(choices), CONSTRUCTIONS),
+            *islice(_by_rank(guessed) if guessed else (), GUESSED_SIZES),
+        ):
             arguments = [
                 f"{p.name}={text}" if p.kind is not p.POSITIONAL_ONLY else text
                 for p, (text, _) in zip(parameters, chosen, strict=True)
@@ -108,9 +121,7 @@ def _one_dropout(arguments: list[str]) -> list[str]:
 
 
 def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, str], ...]]:
-    """Yield one choice for each parameter, those first whose ranks add up to little."""
-    ranks = [range(len(c)) for c in choices]
-    every = islice(product(*ranks), 20_000)
+    """Yield one choice for each parameter, the likeliest first: two parameters seldom mean the same."""
     wanted = {m for c in choices for _, m in c if m in ("embed", "heads", "hidden")}
     any_side = [{m for _, m in c} >= _LAYERS for c in choices]  # layers, of which side nobody says
 
@@ -121,10 +132,9 @@ def _by_rank(choices: list[list[tuple[str, str]]]) -> Iterator[tuple[tuple[str, 
         lengths = meant.count("max_len")
         twice = len(sizes) - len(set(sizes)) + (len(sides) > 1 and len(set(sides)) > 1) + max(lengths - 1, 0)
         missing = len(wanted - set(sizes))
-        return sum(picked) + 3 * twice + 2 * missing, picked  # two parameters seldom mean the same
+        return sum(picked) + 3 * twice + 2 * missing, picked
 
-    for picked in sorted(every, key=cost):
-        yield tuple(c[i] for c, i in zip(choices, picked, strict=True))
+    return likeliest(choices, cost)
 
 
 def choices_of(
@@ -188,10 +198,10 @@ def _may_be_as_large(meaning: str, default: int | None) -> bool:
     if default is None:
         return True
     if meaning in ("heads", *_LAYERS):
-        return default <= FEW
+        return default <= SMALL
     if meaning == "max_len":
         return default >= SHORTEST
-    return default >= FEW or meaning not in ("vocab", "embed", "hidden")
+    return default >= SMALL or meaning not in ("vocab", "embed", "hidden")
 
 
 def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[str, str]]:
@@ -209,3 +219,67 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
         return []
     sizes = [(text, m) for m in ("vocab", *SIZES, "head_dim", "max_len") for text in table.get(m, ())]
     return sizes or [("None", "")]
+
+
+def build(place: Place, made: Construction, config: Any) -> Any:
+    """Return what a construction builds. Raises Failed."""
+    return attempt(lambda: run(made, space_for(config, place.module)))
+
+
+def built(place: Place, made: Construction, table: Meanings, config: Any, weights: Any) -> tuple[Construction, Any]:
+    """Return a construction with its configuration written out, and what it builds. Raises Failed."""
+    space = space_for(config, place.module, weights=weights)
+    whole = attempt(lambda: filled(made, table, place.module, space))
+    return whole, attempt(lambda: run(whole, space))
+
+
+# -- parts that it wants
+
+
+def part_of(module: ModuleType) -> Part:
+    """Return what gives expressions for a parameter that wants a part, by its name."""
+
+    def part(name: str, parameter: inspect.Parameter) -> Sequence[str]:
+        plain = name.lower().strip("_")
+        if re.fullmatch(r"(w_?)?(q|k|v|query|key|value)_?(proj|layer|linear|projection)", plain):
+            return ("nn.Linear(config.embed_dim, config.embed_dim)",)
+        if re.fullmatch(r"(w_?)?(o|out|output)_?(proj|layer|linear|projection)", plain):
+            return ("nn.Linear(config.embed_dim, config.embed_dim)",)
+        return ()
+
+    return part
+
+
+# -- a size that is exactly the length of the inputs, as a mask or table is never cut
+
+ROWS = r"256|config\.max_len"  # what a length gets that is the longest
+A_MAXIMUM = r"max|longest|limit|capacity|end"  # such names say that shorter inputs are taken
+
+
+def lengths_of(made: Construction) -> tuple[str, ...]:
+    """Return the arguments that may be the length of the inputs, and no maximum by their names."""
+    names = re.findall(rf"\b(\w+)=(?:{ROWS})\b", made.text)
+    return tuple(n for n in names if "max_len" in meanings(n) and not re.search(A_MAXIMUM, snake(n)))
+
+
+def for_each_length(made: Construction) -> Construction:
+    """Return the construction such that the object is built anew for the length of each call."""
+    text = made.text
+    for name in lengths_of(made):
+        text = re.sub(rf"\b{name}=(?:{ROWS})\b", f"{name}=length", text)
+    return replace(made, text=f"for_each_length(lambda length: {text})")
+
+
+def and_for_each_length(every: Iterable[Construction]) -> Iterator[Construction]:
+    """Yield constructions, and behind them the first of those again that can be built anew for each length."""
+    anew: list[Construction] = []
+    for made in every:
+        yield made
+        anew += [for_each_length(made)] if lengths_of(made) else []
+    yield from anew[:FEW]
+
+
+def without_lengths(text: str) -> str:
+    """Return what is built in the text of a construction that is built anew for each length."""
+    found = re.fullmatch(r"for_each_length\(lambda length: (.*)\)", text)
+    return found[1] if found else text

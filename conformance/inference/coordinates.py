@@ -13,11 +13,11 @@ from attnconf.adapters.contract import CoordinateMlpConfig, FourierConfig, Rando
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.fourier.binding import BANKS
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.drafts import Choice, Family, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
@@ -53,9 +53,9 @@ IMAGES = (
 )
 
 
-def also_of_images(chapter: Chapter) -> tuple[Chapter, Chapter]:
-    """Return a chapter, and it again for what does not run on a list of points."""
-    return chapter, replace(chapter, layouts=IMAGES, unless=frozenset(("",)))
+def also_of_images(family: Family) -> tuple[Family, Family]:
+    """Return a family, and it again for what does not run on a list of points."""
+    return family, replace(family, layouts=IMAGES, unless=frozenset(("",)))
 
 
 # -- Fourier features
@@ -82,7 +82,7 @@ def one_bank(given: frozenset[str]) -> list[str]:
     return [] if "frequencies" in given else refuse("len(config.frequencies) >= 0", "an argument for the frequencies")
 
 
-FOURIER = Chapter(
+FOURIER = Family(
     "fourier", FOURIER_TABLE, FOURIER_INPUTS, readers, fourier_requests, one_bank, fixed=KEPT
 )  # fmt: skip
 
@@ -131,7 +131,7 @@ def projection_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     return found or [()]
 
 
-RANDOM = Chapter(
+RANDOM = Family(
     "random_fourier", RANDOM_TABLE, RANDOM_INPUTS, readers, random_requests, states=projection_states
 )  # fmt: skip
 
@@ -181,7 +181,7 @@ def coordinate_mlp(place: Place) -> Bound | Refusal:
     return seek(
         place,
         *(
-            Chapter(
+            Family(
                 "coordinate_mlp", MLP_TABLE, X, readers, mlp_requests, partial(mlp_refusals, way=way),
                 states=layers_in_order, fixed=KEPT, ways=(way,), unless=frozenset(() if way == "any widths" else ("",)),
             )

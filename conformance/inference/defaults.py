@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import torch
 
+from attnconf.conformance.engine.boundary import blamed
 from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.engine.foreign_errors import meant, place, raised
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.building import space_for
@@ -21,6 +21,7 @@ from attnconf.conformance.inference.spied import Seen
 from attnconf.conformance.inference.trial import gap, reply
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.syntax import tree_of
+from attnconf.conformance.worker.foreign_errors import meant, place, raised
 
 AXES = r"(batch|seq(uence)?|time|tokens?|heads?|channels?|features?)_?(first|last|major)"  # whose order a flag chooses
 
@@ -117,7 +118,7 @@ def _raises(
             if given is not None:
                 module(*given[0], **given[1])
     except Exception as error:
-        failure = raised(error)
+        failure = blamed(raised(error))
         failure.at = place(error, str(getattr(bound.place.module, "__file__", "")))
         return None if meant(error) or not failure.at else failure
     return None

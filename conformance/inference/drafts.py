@@ -1,13 +1,13 @@
-"""The texts that a binding may be: how something is built and called, and how what comes back is read.
+"""The texts that a small component may have: how something is built and called, and how what comes back is read.
 
-A chapter says what its constructors and calls may get, and how what comes back may be laid out; the rest is the same
+A family says what its constructors and calls may get, and how what comes back may be laid out; the rest is the same
 for encodings of positions, rotations, biases and features of coordinates.
 """
 
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,55 +15,30 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.binding import Attempts, Place
+from attnconf.conformance.inference.budgets import TEXTS
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import own_method
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import and_for_each_length, constructions, without_lengths
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.module_sizes import FLAGS, names_read
-from attnconf.conformance.inference.one_length import and_for_each_length, without_lengths
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import Draft, names
+from attnconf.conformance.inference.proving import Trial
+from attnconf.conformance.inference.texts import Text
+from attnconf.conformance.inference.trial import View
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.worker.bodies import names
 
 Choice = Mapping[str, str]
 ONE_LENGTH = {"sinusoidal"}  # whose tables may be exactly as long as the inputs; other tables are weights
-AT_MOST = 160  # ways to write one binding
 
 
 @dataclass(frozen=True)
-class Text:
-    """An adapter's function in parts."""
-
-    component: str
-    making: tuple[str, ...]  # statements that build
-    call: str
-    reader: str = "result"
-    refusals: tuple[str, ...] = ()  # statements before anything is built
-    limits: tuple[str, ...] = ()  # statements before the call
-    given: frozenset[str] = frozenset()  # what constructor and call get, by meaning
-    fixed: Choice = field(default_factory=dict)  # the conventions that this text stands for
-    shown: str = ""
-
-    def body(self) -> str:
-        build = [f"    {line}" for line in (*self.refusals, *self.making)]
-        inner = [f"        {line}" for line in (*self.limits, f"result = {self.call}")]
-        head = f"def {self.component}(config, weights):"
-        forward = f"    def forward({COMPONENTS[self.component].forward}):"
-        return "\n".join(
-            [head, *build, "", forward, *inner, f"        return {self.reader}", "", "    return forward", ""]
-        )
-
-    def draft(self, declares: Choice) -> Draft:
-        return Draft(self.component, self.body(), {**declares, **self.fixed})
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """What is particular to one component."""
+class Family:
+    """What is particular to one component, or to it with fewer options."""
 
     component: str
     sizes: Meanings  # what parameters of constructors get
@@ -76,45 +51,45 @@ class Chapter:
     fixed: tuple[Choice, ...] = ({},)
     layouts: tuple[tuple[str, str], ...] = (("x", "{r}"),)  # of inputs, written {x}, and what is done to the output {r}
     ways: tuple[str, ...] = ("distinct",)  # of requests, tried in turn where none runs
-    extra: Callable[[Place, "Chapter"], Iterator[Text]] | None = None  # texts of several definitions together
-    view: Callable[[Reply, Request], Reply] = lambda reply, request: reply  # what of a reply has a meaning
-    # not where a chapter before runs and has arguments for these; "": where it runs at all
+    extra: Callable[[Place, "Family"], Iterator[Text]] | None = None  # texts of several definitions together
+    view: View | None = None  # what of a reply has a meaning
+    # not where a family before runs and has arguments for these; "": where it runs at all
     unless: frozenset[str] = frozenset()
-    plausible: Callable[[Sequence[Any], list[dict[str, str]]], list[dict[str, str]]] = lambda given, found: found
-    after: Callable[[Place, Text, Choice], Text] = lambda place, text, declares: text  # options, once it is bound
+    plausible: Callable[[Sequence[Trial[Text]]], Sequence[Trial[Text]]] = lambda readings: readings  # of one text
+    after: Callable[[Place, Text], Text] = lambda place, text: text  # options, once it is bound
 
 
-def texts(place: Place, chapter: Chapter, way: str, said: list[str]) -> Iterator[Text]:
+def texts(place: Place, family: Family, way: str, failures: Attempts) -> Iterator[Text]:
     """Yield the texts that give something of a shape that can be read."""
     count = 0
-    for fixed in chapter.fixed:
-        request = chapter.requests(fixed, way)[0]
-        for text in _written(place, chapter, fixed, request, said):
+    for fixed in family.fixed:
+        request = family.requests(fixed, way)[0]
+        for text in _written(place, family, fixed, request, failures):
             count += 1
-            if count > AT_MOST:
+            if count > TEXTS:
                 return
             try:
-                text, raw = _looked_at(place, chapter, text, request)
+                text, raw = _looked_at(place, family, text, request)
             except Failed as error:
-                say(said, str(error))
+                failures.say(str(error))
                 continue
-            for further, found in _followed(place, chapter, text, raw, request):
-                readers = chapter.readers(found, request)
+            for further, found in _followed(place, family, text, raw, request):
+                readers = family.readers(found, request)
                 if not readers:
-                    say(said, f"what came back is {kind_of(found)}")
+                    failures.say(f"what came back is {kind_of(found)}")
                 for reader in readers:
-                    yield replace(further, reader=further.reader.format(r=reader))
+                    yield further.but(out=further.out.format(r=reader))
 
 
-def _followed(place: Place, chapter: Chapter, text: Text, raw: Any, request: Request) -> Iterator[tuple[Text, Any]]:
+def _followed(place: Place, family: Family, text: Text, raw: Any, request: Request) -> Iterator[tuple[Text, Any]]:
     """Yield a text with what its call gives; where that is a function, or holds one, with what calling this gives."""
     calls = [(f"{text.call}{at}", thing) for at, thing in callables_in(raw)]
     if not calls:
         yield text, raw
     for call, thing in calls:
-        for further in called(chapter, replace(text, limits=()), thing, call, chapter.inputs):
+        for further in called(family, text.but(limits=()), thing, call, family.inputs):
             with contextlib.suppress(Failed):
-                yield _looked_at(place, chapter, further, request)
+                yield _looked_at(place, family, further, request)
 
 
 def callables_in(raw: Any) -> list[tuple[str, Any]]:
@@ -124,7 +99,7 @@ def callables_in(raw: Any) -> list[tuple[str, Any]]:
     return [(at, x) for at, x in found if callable(x) and not isinstance(x, type | torch.Tensor)][:2]
 
 
-def _looked_at(place: Place, chapter: Chapter, text: Text, request: Request) -> tuple[Text, Any]:
+def _looked_at(place: Place, family: Family, text: Text, request: Request) -> tuple[Text, Any]:
     """Return what a text's call gives, and the text with the entries of a configuration that the call asks for.
 
     Raises Failed.
@@ -133,92 +108,89 @@ def _looked_at(place: Place, chapter: Chapter, text: Text, request: Request) -> 
         try:
             return text, attempt(partial(peek, place, text, request))
         except Failed as error:
-            more = _with_entry(place, chapter, text, str(error))
+            more = _with_entry(place, family, text, str(error))
             if more is None:
                 raise
             text = more
     raise Failed("its configuration has too many entries")
 
 
-def _with_entry(place: Place, chapter: Chapter, text: Text, error: str) -> Text | None:
+def _with_entry(place: Place, family: Family, text: Text, error: str) -> Text | None:
     """Return the text with the entry that a namespace or a dict was found to lack."""
     missing = re.search(r"'types.SimpleNamespace' object has no attribute '(\w+)'|^KeyError: '(\w+)'", error)
     if missing is None:
         return None
     name = missing[1] or missing[2]
-    value = entry_text(name, chapter.sizes) or entry_default(name, place.module)
+    value = entry_text(name, family.sizes) or entry_default(name, place.module)
     before, after = (
         ("SimpleNamespace(", f"SimpleNamespace({name}={value}, ") if missing[1] else ("{", f'{{"{name}": {value}, ')
     )
-    making = tuple(line.replace(before, after, 1) for line in text.making)
-    if making == text.making:
+    lines = tuple(line.replace(before, after, 1) for line in text.made.before)
+    made = replace(text.made, text=text.made.text.replace(before, after, 1), before=lines)
+    if made == text.made:
         return None
-    given = text.given | {m for m, texts in chapter.sizes.items() if value in texts}
-    bare = replace(text, making=making, given=given, limits=(), shown=text.shown.replace(before, after, 1))
-    return replace(complete(chapter, bare), limits=text.limits)
+    given = text.given | {m for m, texts in family.sizes.items() if value in texts}
+    bare = text.but(made=made, given=given, limits=(), shown=text.shown.replace(before, after, 1))
+    return complete(family, bare).but(limits=text.limits)
 
 
-def _written(place: Place, chapter: Chapter, fixed: Choice, request: Request, said: list[str]) -> Iterator[Text]:
-    if chapter.extra is not None:
-        yield from (replace(text, fixed=fixed) for text in chapter.extra(place, chapter))
-    for making, thing, given, shown, states in makings(place, chapter, request, said):
+def _written(place: Place, family: Family, fixed: Choice, request: Request, failures: Attempts) -> Iterator[Text]:
+    if family.extra is not None:
+        yield from (text.but(declares=fixed) for text in family.extra(place, family))
+    for base, thing, states in makings(place, family, request, failures):
         for state in states:
-            build, call = made_text(making, state)
-            base = Text(chapter.component, build, "", given=given, fixed=fixed, shown=shown)
-            yield from called(chapter, base, thing, call, chapter.inputs)
+            kind = "module" if state and base.kind == "alone" else base.kind
+            one = base.but(kind=kind, state=state, declares=fixed)
+            yield from called(family, one, thing, "", family.inputs)
 
 
-def called(chapter: Chapter, base: Text, thing: Any, call: str, inputs: Mapping[str, Input]) -> Iterator[Text]:
+def called(family: Family, base: Text, thing: Any, callee: str, inputs: Mapping[str, Input]) -> Iterator[Text]:
     """Yield the texts that call a thing in every likely way; not the same one twice."""
     seen = set()
     for way in fillings(arguments_of(thing), inputs):
-        for into, back in chapter.layouts:
+        for into, back in family.layouts:
             words = way.text.replace("{x}", into)
             if words not in seen:
                 seen.add(words)
-                text = replace(base, call=f"{call}({words})", reader=back, given=base.given | way.roles)
-                yield complete(chapter, text)
+                text = base.but(callee=callee, arguments=words, out=back, given=base.given | way.roles)
+                yield complete(family, text)
 
 
-def complete(chapter: Chapter, text: Text) -> Text:
+def complete(family: Family, text: Text) -> Text:
     """Return the text with what it refuses."""
-    return replace(
-        text, refusals=tuple(chapter.refusals(text.given)), limits=(*text.limits, *chapter.limits(text.given))
-    )
+    return text.but(refusals=tuple(family.refusals(text.given)), limits=(*text.limits, *family.limits(text.given)))
 
 
-Making = tuple[Construction, Any, frozenset[str], str, list[tuple[str, ...]]]
-
-
-def makings(place: Place, chapter: Chapter, request: Request, said: list[str]) -> Iterator[Making]:
-    """Yield how a class, or a function of weights, is built, what is called and was given, and what its parameters are.
-
-    The last are not known: what they may be.
-    """
-    of_weights = chapter.states is not None and takes_together(place.thing)
+def makings(
+    place: Place, family: Family, request: Request, failures: Attempts
+) -> Iterator[tuple[Text, Any, list[tuple[str, ...]]]]:
+    """Yield how a class, or a function of weights, is built, what is called, and what its parameters may be."""
+    base = Text(family.component, Construction(place.name_in_text), "function", exact=False, shown=place.name_in_text)
+    of_weights = family.states is not None and takes_together(place.thing)
     if not isinstance(place.thing, type) and not of_weights:
         if isinstance(place.thing, nn.Module):
             return
-        before = _sizes_in_globals(place, chapter)
-        given = frozenset(m for m, _ in before)
-        made = Construction(place.name_in_text, tuple(s for _, s in before))
-        yield made, place.thing, given, place.name_in_text, [()]
+        before = _sizes_in_globals(place, family)
+        made = replace(base.made, before=tuple(s for _, s in before))
+        yield base.but(made=made, given=frozenset(m for m, _ in before)), place.thing, [()]
         return
     space = {**names(place.module), **space_for(request.config, place.module, weights=request.weights)}
-    by_class = partial(constructions, place.name_in_text, place.thing, chapter.sizes, place.module, place.part)
-    every = functional(place, chapter.sizes) if of_weights else by_class()
-    for made in and_for_each_length(every) if chapter.component in ONE_LENGTH else every:
+    by_class = partial(constructions, place.name_in_text, place.thing, family.sizes, place.module, place.part)
+    every = functional(place, family.sizes) if of_weights else by_class()
+    for made in and_for_each_length(every) if family.component in ONE_LENGTH else every:
         try:
-            whole = attempt(partial(filled, made, chapter.sizes, place.module, space))
+            whole = attempt(partial(filled, made, family.sizes, place.module, space))
             thing = attempt(partial(run, whole, space))
         except Failed as error:
-            say(said, f"{made.text}: {error}")
+            failures.say(f"{made.text}: {error}")
             continue
         text = whole.text
         if not callable(thing) and (method := own_method(type(thing))):
             text, thing = f"{text}.{method}", getattr(thing, method)
-        states: list[tuple[str, ...]] = chapter.states(thing, request) if chapter.states else [()]
-        yield replace(whole, text=text), thing, _meant(whole, chapter.sizes), _shown(text), states
+        states: list[tuple[str, ...]] = family.states(thing, request) if family.states else [()]
+        kind = "alone" if text.endswith(")") else "function"
+        one = base.but(made=replace(whole, text=text), kind=kind, shown=_shown(text))
+        yield one.but(given=_meant(whole, family.sizes)), thing, states
 
 
 def _shown(text: str) -> str:
@@ -233,36 +205,23 @@ def _meant(made: Construction, table: Meanings) -> frozenset[str]:
     return frozenset(m for m, texts in table.items() if any(re.search(rf"{re.escape(t)}(?!\w)", words) for t in texts))
 
 
-def _sizes_in_globals(place: Place, chapter: Chapter) -> list[tuple[str, str]]:
+def _sizes_in_globals(place: Place, family: Family) -> list[tuple[str, str]]:
     """Return the sizes that a function reads from its module, with statements that set them."""
     found: list[tuple[str, str]] = []
     for name in sorted(names_read(place.thing)):
         value = vars(place.module).get(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        meaning = next((m for m in meanings(name) if m in chapter.sizes and m not in {*dict(found), *FLAGS}), None)
+        meaning = next((m for m in meanings(name) if m in family.sizes and m not in {*dict(found), *FLAGS}), None)
         if meaning:
-            found.append((meaning, f"theirs.{name} = {chapter.sizes[meaning][0]}"))
+            found.append((meaning, f"theirs.{name} = {family.sizes[meaning][0]}"))
     return found
-
-
-def made_text(made: Construction, state: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Return the statements that build, and what is called."""
-    if not made.text.endswith(")"):
-        return made.before, made.text
-    build = f"settle(lambda: {made.text}, config, weights)"
-    if not state:
-        return (*made.before, f"call = {build}"), "call"
-    if state[0].startswith("call = "):
-        return (*made.before, f"module = {build}", *state), "call"
-    entries = ", ".join(state)
-    return (*made.before, f"module = {build}", f"call = bind(module, fitted(module, {{{entries}}}))"), "call"
 
 
 def peek(place: Place, text: Text, request: Request) -> Any:
     """Return what a text's call gives, unread and unjudged."""
     space = names(place.module)
-    exec(compile(replace(text, reader="result").body(), "<trial>", "exec"), space)
+    exec(compile(text.but(out="result").draft().body, "<trial>", "exec"), space)
     forward = space[text.component](request.config, dict(request.weights))
     return forward(*(request.inputs[name] for name in COMPONENTS[text.component].inputs))
 
@@ -291,8 +250,3 @@ def kind_of(x: Any) -> str:
         return f"a {type(x).__name__} of {', '.join(kind_of(item) for item in x[:4])}"
     shape = getattr(x, "shape", None)
     return f"of shape {tuple(shape)}" if shape is not None else type(x).__name__
-
-
-def say(said: list[str], what: str) -> None:
-    if what not in said:
-        said.append(what)

@@ -6,31 +6,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from attnconf.adapters.contract import CONVENTIONS, TokenEmbeddingConfig
+from attnconf.adapters.contract import CONVENTIONS, SinusoidalConfig, TokenEmbeddingConfig
 from attnconf.conformance.chapters.token_embedding.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import Construction
-from attnconf.conformance.inference.construction import constructions
-from attnconf.conformance.inference.encoded import with_encoding, without_positions
+from attnconf.conformance.engine.translate import others_than
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
+from attnconf.conformance.inference.building import Construction, tensors_of
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.construction import built, constructions
+from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.padding_id import beside_padding
-from attnconf.conformance.inference.plain import (
-    PlainText,
-    arguments_of,
-    bound,
-    built,
-    matches,
-    search,
-    tensors_of,
-    told,
-)
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
+from attnconf.conformance.inference.slots import Slots, refuse
+from attnconf.conformance.inference.texts import Text, bound, told
+from attnconf.conformance.inference.trial import FAILED, Certificate, Draft, drawn
+from attnconf.conformance.inference.vocabulary import fitting, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
 COMPONENT = "token_embedding"
@@ -43,20 +37,19 @@ ROWS = 'weights["table.weight"]'
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a token embedding, or what stands against it."""
-    said: list[str] = []
-    plain = Certificate(COMPONENT, list(requests(None)))
+    prover, plain = Prover[Text](place), Certificate(COMPONENT, list(requests(None)))
 
-    def readings(text: PlainText) -> Iterator[tuple[PlainText, Certificate]]:
+    def readings(text: Text) -> Iterator[Reading[Text]]:
         for scale in CONVENTIONS["embedding-scale"]:
-            yield text.declaring(embedding_scale=scale), plain
+            yield Reading(text.declaring(embedding_scale=scale), plain)
 
-    found = search(place, texts(place, said), readings)
-    found.said[:0] = said
-    if found.text is not None:
-        text = _with_padding(place, found.text)
-        text = beside_padding(place, text, dict(text.declares), plain.requests[0])
-        found.text = with_encoding(place, text)
-    return bound(place, found, told(found.text, place.thing) if found.text else ())
+    proof = prove(prover, (readings(text) for text in texts(place, prover.failures)), nearest_first)
+    if proof is None:
+        return prover.refusal(f"it can be neither built nor called as {place.component}")
+    text = _with_padding(place, proof.hypothesis)
+    text = beside_padding(place, text, plain.requests[0])
+    text = with_encoding(place, text)
+    return bound(place, proof, text, told(text, place.thing))
 
 
 def requests(padding: int | None) -> Iterator[Request]:
@@ -68,7 +61,7 @@ def requests(padding: int | None) -> Iterator[Request]:
         yield Request(COMPONENT, config, weights, {"ids": ids}, (*ids.shape, dim))
 
 
-def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
+def texts(place: Place, failures: Attempts) -> Iterator[Text]:
     """Yield what a class or function may be, the likeliest first."""
     if not isinstance(place.thing, type):
         yield from _functions(place)
@@ -80,11 +73,11 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
         try:
             whole, thing = built(place, made, table, TokenEmbeddingConfig(rows, dim), like)
         except Failed as error:
-            said.append(f"{made.text}: {error}")
+            failures.say(f"{made.text}: {error}")
             continue
-        for text in _of(whole, thing, said):
-            if text.body() not in seen:
-                seen.add(text.body())
+        for text in _of(whole, thing, failures):
+            if text.draft().body not in seen:
+                seen.add(text.draft().body)
                 yield text
 
 
@@ -95,27 +88,28 @@ def _sizes_are_named(thing: Any) -> bool:
     return sorted(map(sorted, told)) == [["embed"], ["vocab"]] or len(required) < 2
 
 
-def _of(made: Construction, thing: Any, said: list[str]) -> Iterator[PlainText]:
+def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[Text]:
     """Yield what an object may be, by its tensors that are as large as the table."""
     rows, dim = SIZES[0]
     if not callable(thing):
         return
     module = isinstance(thing, nn.Module)
-    text = PlainText(COMPONENT, made, "module" if module else "object", "ids", input="ids")
+    name = next((p.name for p in parameters(thing) if p.kind is p.KEYWORD_ONLY and p.default is p.empty), "")
+    text = Text(COMPONENT, made, "module" if module else "object", f"{name}=ids" if name else "ids")
     text = text.but(refusals=tuple(_no_padding(made)))
     ids, fresh = torch.arange(6).reshape(2, 3), copy.deepcopy(thing)  # it may keep what it gave
-    for name, x in tensors_of(thing).items():
+    for table, x in tensors_of(thing).items():
         if tuple(x.shape) not in ((rows, dim), (dim, rows)):
             continue
-        entry = f'"{name}": {ROWS}' if tuple(x.shape) == (rows, dim) else f'"{name}": {ROWS}.T'
+        entry = f'"{table}": {ROWS}' if tuple(x.shape) == (rows, dim) else f'"{table}": {ROWS}.T'
         try:
-            where = found_output(attempt(lambda: thing(ids)), (2, 3, dim))
+            where = found_output(attempt(lambda: thing(**{name: ids}) if name else thing(ids)), (2, 3, dim))
         except Failed as error:
-            said.append(f"called with (ids): {error}")
+            failures.say(f"called with ({text.arguments}): {error}")
             return
         if where is not None:
             this = text.but(state=(entry,), out=where)
-            yield this if not module else without_positions(this, fresh, name, ids)
+            yield this if not module else without_positions(this, fresh, table, ids)
 
 
 def _no_padding(made: Construction) -> list[str]:
@@ -131,35 +125,104 @@ ROLES = {"ids": r"ids?|x|tokens?|token_ids?|input_ids?|indices|idx|index|inputs?
          "table": r"table|weights?|w|e|emb(edding)?s?(_?(table|matrix|weights?))?|matrix|lookup|wte|rows"}  # fmt: skip
 
 
-def _functions(place: Place) -> Iterator[PlainText]:
+def _functions(place: Place) -> Iterator[Text]:
     """Yield the ways to call a function of ids and a table."""
 
     def choices(p: inspect.Parameter, at: int) -> list[str]:
         if p.default is not p.empty:
             return [""]
-        roles = matches(p.name, ROLES)
+        roles = fitting(p.name, ROLES)
         found = [{"ids": "ids", "table": ROWS}[r] for r in roles]
         return [*found, *(t for t in ("ids", ROWS) if t not in found)]
 
-    for arguments in arguments_of(place.thing, choices):
+    for arguments in calls_of(place.thing, choices):
         if "ids" in arguments and ROWS in arguments:
             made = Construction(place.name_in_text)
-            yield PlainText(COMPONENT, made, "function", arguments, input="ids", refusals=tuple(_no_padding(made)))
+            yield Text(COMPONENT, made, "function", arguments, refusals=tuple(_no_padding(made)))
 
 
 # -- padding
 
 
-def _with_padding(place: Place, text: PlainText) -> PlainText:
+def _with_padding(place: Place, text: Text) -> Text:
     """Return the text with what a padding token gets, where there is one."""
     if "config.padding_id" not in text.made.text:
         return text
     certificate = Certificate(COMPONENT, list(requests(2)))
-    given = certificate.replies(text.draft.implementation(place.module))
+    given = certificate.replies(text.implementation(place))
     if given and isinstance(given[-1], Failure):
         return text
     for row in CONVENTIONS["padding-row"]:
         candidate = text.declaring(padding_row=row)
-        if certificate.distance(given, dict(candidate.declares)) <= ROUNDING:
+        if certificate.agrees(given, candidate.declares):
             return candidate
     return text
+
+
+# -- positions inside: with a table of zeros they come out, and with all ids different any x can be its rows
+
+
+def without_positions(text: Text, fresh: nn.Module, table: str, ids: Tensor) -> Text:
+    """Return the text less what a module, not called before, gives for a table of zeros, where that is anything."""
+    silent = {table: torch.zeros_like(fresh.get_parameter(table))}
+    try:
+        result = attempt(lambda: torch.func.functional_call(fresh.eval(), silent, (ids,)))
+        still = eval(text.out, {"result": result})
+    except (Failed, RuntimeError):
+        return text
+    if not bool(still.any()):
+        return text
+    entry, rows = text.state[0].split(": ", 1)
+    places = "places = bind(module, fitted(module, {" + f"{entry}: 0 * {rows}" + "}))"
+    return text.but(
+        more=(places,), after=("result = places(ids)", f"out = out - {text.out}  # its positions"),
+        refusals=(
+            *text.refusals,
+            *refuse("config.padding_id is not None", "a padding token beside positions"),
+            *refuse('weights["table.weight"].dtype in (torch.float16, torch.bfloat16)', "rows alone in half precision"),
+        ),
+    )  # fmt: skip
+
+
+def with_encoding(place: Place, text: Text) -> Text:
+    """Return the text with its positions as a component, where they are sinusoidal, or nearly."""
+    if not text.more:
+        return text
+    encoding = sinusoidal(text)
+    plain = Draft("sinusoidal", encoding.source())
+    certificate = Certificate("sinusoidal", list(rows_to_encode()))
+    given = certificate.replies(plain.implementation(place.module))
+    if certificate.distance(given, {}) == FAILED:
+        return text
+    found: dict[str, str] | None = None
+    for declares in [{}, *others_than("sinusoidal", {})]:
+        if certificate.agrees(given, declares):
+            found = declares
+            break
+    if found is None and not certificate.mistake(given, {}):
+        return text
+    shown = {name: (found or {}).get(name, CONVENTIONS[name][0]) for name in ("sinusoidal-output", "sinusoidal-layout")}
+    return text.declaring(**{**shown, **(found or {})}).but(beside=(encoding,))
+
+
+def rows_to_encode() -> Iterator[Request]:
+    for dim, length in ((6, 5), (10, 7)):
+        x = drawn(f"rows {dim}", 2, length, dim)
+        yield Request("sinusoidal", SinusoidalConfig(dim, dtype=torch.float64), {}, {"x": x}, tuple(x.shape))
+
+
+def sinusoidal(text: Text) -> Slots:
+    """Return the slots of ``sinusoidal(config, weights)``: x are the rows of as many ids."""
+    made: Any = text.made.text.replace("config.vocab_size", "len(rows)").replace("=64", "=config.max_len")
+    made = made.replace('weights["table.weight"]', "rows").replace("=0.1", "=config.dropout")
+    refusals = [] if "config.dropout" in made else refuse("config.dropout and config.training", "dropout")
+    entry = text.state[0].replace('weights["table.weight"]', "rows")
+    masks = [
+        *refuse("positions is not None", "positions that are given"),
+        "rows = nn.functional.pad(x.flatten(0, 1), (0, 0, 1, 0))  # id 0 may be padding",
+        f"module = settle(lambda: {made}, config)",
+        "call = bind(module, fitted(module, {" + entry + "}))",
+    ]
+    call = "call(torch.arange(1, len(rows), device=x.device).reshape(x.shape[:2]))"
+    refusals += refuse("config.base != 10000.0", "another base")
+    return Slots("sinusoidal", "x, *, positions=None", refusals, masks=masks, call=call, read=text.out)

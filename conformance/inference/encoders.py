@@ -15,15 +15,15 @@ from attnconf.conformance.chapters.tokenizer.stimuli import unmarked
 from attnconf.conformance.engine import text_codec
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.by_doing import numbers_of, that_cut, that_join
 from attnconf.conformance.inference.learnt import learnt, of_merges, reading_of
-from attnconf.conformance.inference.plain import matches
 from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.slots import Slots, refuse
 from attnconf.conformance.inference.token_text import DECODE, ENCODE, LIST, NUMBERS, ROLES, TOKENIZE, TOKENS, VALUES
 from attnconf.conformance.inference.tokenizers import requests
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, gap, reply
+from attnconf.conformance.inference.trial import Certificate, reply, same
+from attnconf.conformance.inference.vocabulary import fitting
 from attnconf.conformance.source.signatures import parameters_of
 
 METHODS = tuple(dict.fromkeys((*ENCODE, *TOKENIZE, "segment", "segment_word", "apply", "apply_bpe", "bpe")))
@@ -112,7 +112,7 @@ def _understood(certificate: Certificate, given: Sequence[Any], declares: Mappin
     """Return whether a draft gives the textbook's reply to the first call, or those of a known mistake."""
     if not given or isinstance(given[-1], Failure):
         return False
-    alike = gap(given[0], certificate.wanted(declares)[0]) <= ROUNDING
+    alike = same(given[0], certificate.wanted(declares)[0])
     return alike or certificate.mistake(given, declares) is not None
 
 
@@ -132,10 +132,10 @@ def _functions(bound: Bound) -> list[str]:
     found = []
     for name, thing in vars(bound.place.module).items():
         own = isinstance(thing, FunctionType) and thing.__module__ == bound.place.module.__name__
-        if not own or name == bound.place.name or _given(thing) != 2 or matches(name, {"part": PART}):
+        if not own or name == bound.place.name or _given(thing) != 2 or fitting(name, {"part": PART}):
             continue
         given = [p.name for p in inspect.signature(thing).parameters.values()][:2]
-        roles = ["merges" if matches(one, {"merges": ROLES["merges"]}) else "text" for one in given]
+        roles = ["merges" if fitting(one, {"merges": ROLES["merges"]}) else "text" for one in given]
         if sorted(roles) == ["merges", "text"]:
             found.append(f"{name}({', '.join('MERGES' if role == 'merges' else 'GIVEN' for role in roles)})")
     return found
@@ -205,13 +205,11 @@ def _decodings(bound: Bound, made: str, there: Sequence[str]) -> Iterator[tuple[
 
 
 def _component(name: str, given: str, made: str, first: Sequence[str], out: str) -> str:
-    before = [
+    refusals = [
         *refuse('config.kind != "byte-pair"', "tokens of another kind"),
         *refuse("config.specials", "special tokens"),
-        *([f"made = {made}"] if made else []),
     ]
-    lines = [f"def {name}(config, weights):", *(f"    {line}" for line in before), "", f"    def forward({given}):"]
-    return "\n".join([*lines, *(f"        {line}" for line in (*first, f"return {out}")), "", "    return forward", ""])
+    return Slots(name, given, refusals, [f"made = {made}"] if made else [], masks=first, call=out).source()
 
 
 # -- what an object holds

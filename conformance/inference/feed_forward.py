@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from types import FunctionType
 from typing import Any
 
@@ -17,16 +17,18 @@ from attnconf.conformance.chapters.feed_forward.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.around_feed_forward import ADDED, around, set_aside
-from attnconf.conformance.inference.attention_text import refuse
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, as_module
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import built, constructions
+from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.networks import Network, networks
-from attnconf.conformance.inference.plain import PlainText, arguments_of, bound, built, matches, search, told
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in, restored
+from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
+from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.texts import Text, bound, told
 from attnconf.conformance.inference.trial import Certificate, drawn
-from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.inference.vocabulary import fitting, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
 WHOLE = "config.hidden_dim // config.embed_dim"
@@ -36,47 +38,41 @@ SIZES = ((6, 11), (4, 10))  # embed_dim, hidden_dim of the trials
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a feed-forward network, or what stands against it."""
-    said: list[str] = []
-    kept: dict[Any, Certificate] = {}
-
-    def readings(text: PlainText) -> Iterator[tuple[PlainText, Certificate]]:
-        return _readings(place, text, kept)
-
-    found = search(place, texts(place, said), readings)
-    found.said[:0] = said
-    if found.text is None:
-        return bound(place, found, ())
-    found.text = with_width(place, found.text)
-    if found.certified == "reference":
-        found.text = heeding(place, found.text, requests)
-    *lines, last = told(found.text, place.thing)
-    other = "" if found.certified == "reference" else outside_the_contract(place.thing, found.ran)
-    one = bound(place, found, [*lines, f"{last}; {other}" if other else last, *around(found.text)])
-    aside = set_aside(place, found.text, found.ran[0].certificate.requests[0].config)
-    return replace(one, open_ends=(*one.open_ends, *aside)) if aside and isinstance(one, Bound) else one
+    prover, kept = Prover[Text](place), dict[Any, Certificate]()
+    proof = prove(prover, (_readings(place, text, kept) for text in texts(place, prover.failures)), nearest_first)
+    if proof is None:
+        return prover.refusal(f"it can be neither built nor called as {place.component}")
+    text = with_width(place, proof.hypothesis)
+    if proof.certified == "reference":
+        text = heeding(place, text, requests)
+    *lines, last = told(text, place.thing)
+    other = "" if proof.certified == "reference" else outside_the_contract(place.thing, prover.ran)
+    one = bound(place, proof, text, [*lines, f"{last}; {other}" if other else last, *around(text)])
+    aside = set_aside(place, text, proof.trial.certificate.requests[0].config)
+    return replace(one, open_ends=(*one.open_ends, *aside))
 
 
-def with_width(place: Place, text: PlainText) -> PlainText:
+def with_width(place: Place, text: Text) -> Text:
     """Return the text such that a hidden width that is given, and has no effect, fails where another is asked for."""
     given = [p.name for p in parameters_of(place.thing) if f"{p.name}=config.hidden_dim" in text.made.text]
     idle = [name for name in given if "hidden" in meanings(name)]
-    if "hidden-ratio" not in dict(text.declares) or not idle:
+    if "hidden-ratio" not in text.declares or not idle:
         return text
     words = f"the argument `{idle[0]}` of the constructor has no effect"
     lines = (line.replace('NotImplementedError("another hidden width")', f"BrokenArgument({words!r})")
              for line in text.refusals)  # fmt: skip
-    free = tuple((name, choice) for name, choice in text.declares if name != "hidden-ratio")
+    free = {name: choice for name, choice in text.declares.items() if name != "hidden-ratio"}
     return text.but(refusals=tuple(lines), declares=free)
 
 
 # -- how it is asked
 
 
-def _readings(place: Place, text: PlainText, kept: dict[Any, Certificate]) -> Iterator[tuple[PlainText, Certificate]]:
+def _readings(place: Place, text: Text, kept: dict[Any, Certificate]) -> Iterator[Reading[Text]]:
     """Yield the conventions that a text may stand for, each with its calls."""
     declared = dict(text.declares)
     certain = declared.pop("one-gate") == "yes"
-    text = text.but(declares=tuple(declared.items()))
+    text = text.but(declares=declared)
     gated, bias = declared["gated"] == "yes", declared["layer-bias"] == "yes"
     ratio = declared.get("hidden-ratio", "free")
     for activation in activations_of(place.name, gated):
@@ -85,7 +81,7 @@ def _readings(place: Place, text: PlainText, kept: dict[Any, Certificate]) -> It
             if key not in kept:
                 kept[key] = Certificate("feed_forward", list(requests(*key)))
             this = text.declaring(activation=activation)
-            yield this.declaring(glu_activated=which) if which else this, kept[key]
+            yield Reading(this.declaring(glu_activated=which) if which else this, kept[key])
 
 
 def requests(activation: str, gated: bool, bias: bool, ratio: str) -> Iterator[Request]:
@@ -107,7 +103,7 @@ def weights_of(config: FeedForwardConfig) -> dict[str, Tensor]:
 # -- what it may be
 
 
-def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
+def texts(place: Place, failures: Attempts) -> Iterator[Text]:
     """Yield what a class or function may be, the likeliest first."""
     if isinstance(place.thing, FunctionType):
         yield from functions(place)
@@ -119,13 +115,13 @@ def texts(place: Place, said: list[str]) -> Iterator[PlainText]:
             built = Built(place, made)
             found = list(built.texts()) if isinstance(built.module, nn.Module) else []
         except Failed as error:
-            said.append(f"{made.text}: {error}")
+            failures.say(f"{made.text}: {error}")
             continue
         if not isinstance(built.module, nn.Module):
-            said.append(f"{made.text} is no torch.nn.Module")
+            failures.say(f"{made.text} is no torch.nn.Module")
         for text in found:
-            if text.body() not in seen:
-                seen.add(text.body())
+            if text.draft().body not in seen:
+                seen.add(text.draft().body)
                 yield text
 
 
@@ -139,7 +135,7 @@ ROLES: Mapping[str, str] = {
 }
 
 
-def functions(place: Place) -> Iterator[PlainText]:
+def functions(place: Place) -> Iterator[Text]:
     """Yield the ways to call a function of x and of weights, as torch.nn.Linear stores them or transposed."""
     kept = []
     for flat in ("", ".T"):
@@ -148,10 +144,10 @@ def functions(place: Place) -> Iterator[PlainText]:
         def choices(p: inspect.Parameter, at: int, texts: Mapping[str, str] = texts) -> list[str]:
             if p.default is not p.empty:
                 return [""]
-            known = [texts[role] for role in matches(p.name, ROLES)]
+            known = [texts[role] for role in fitting(p.name, ROLES)]
             return ["x"] if at == 0 else [*known, *(t for t in texts.values() if t not in known)]
 
-        kept.append(list(islice(arguments_of(place.thing, choices), 48)))
+        kept.append(list(calls_of(place.thing, choices)))
     made = Construction(place.name_in_text)
     for arguments in (a for both in zip_longest(*kept) for a in both if a):
         biased = ".bias" in arguments
@@ -162,7 +158,7 @@ def functions(place: Place) -> Iterator[PlainText]:
             )
             refusals += refuse("config.dropout and config.training", "dropout")
             refusals += refuse("not config.bias" if biased else "config.bias", "biases" if not biased else "no biases")
-            text = PlainText("feed_forward", made, "function", arguments, refusals=tuple(refusals))
+            text = Text("feed_forward", made, "function", arguments, refusals=tuple(refusals))
             yield text.declaring(
                 gated="yes" if gated else "no", layer_bias="yes" if biased else "no", one_gate="no" if gated else "yes"
             )
@@ -220,12 +216,12 @@ class Built:
                     self.module, self.made = self._made(made, self.hidden)
                     return
 
-    def texts(self) -> Iterator[PlainText]:
+    def texts(self) -> Iterator[Text]:
         """Yield what the module may be. Raises Failed where it cannot be called."""
         lazy = any(map(_lazy, self.module.parameters()))
         module = self.module.eval() if lazy else self.module.double().eval()
         stripped = tuple(norms_in(module))
-        text = PlainText("feed_forward", self.made, stripped=stripped, refusals=tuple(self._refusals()))
+        text = Text("feed_forward", self.made, stripped=stripped, refusals=tuple(self._refusals()))
         if lazy:
             attempt(lambda: module(torch.zeros(1, 2, self.embed, dtype=torch.float64)))
             text = text.but(first='torch.zeros(1, 2, config.embed_dim, dtype=weights["up.weight"].dtype)')
@@ -241,7 +237,7 @@ class Built:
         for network in networks(shapes, self.embed, self.hidden):
             yield self._with(text, network)
 
-    def _with(self, text: PlainText, network: Network) -> PlainText:
+    def _with(self, text: Text, network: Network) -> Text:
         """Return the text with weights."""
         optional = "bias" in self.made.given
         state = [re.sub(r'weights\["(\w+\.bias)"\]', r'weights.get("\1")', e) if optional else e

@@ -1,18 +1,54 @@
 """What the arguments of a call get: by their names where these are unambiguous, else by trial, the likeliest first."""
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import nn
 
+from attnconf.conformance.inference.budgets import COMBINED, FILLINGS
 from attnconf.conformance.inference.vocabulary import fitting, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 
-AT_MOST = 40  # ways to call one thing
 BASE = 10000  # a default that says what it is, whatever its name
+T = TypeVar("T")
+
+
+def likeliest(
+    choices: Sequence[Sequence[T]], cost: Callable[[tuple[int, ...]], Any] = lambda ranks: (sum(ranks), ranks)
+) -> Iterator[tuple[T, ...]]:
+    """Yield one choice for each argument, those first whose ranks cost least."""
+    every = islice(product(*(range(len(c)) for c in choices)), COMBINED)
+    for ranks in sorted(every, key=cost):
+        yield tuple(c[i] for c, i in zip(choices, ranks, strict=True))
+
+
+def written(parameters: Sequence[inspect.Parameter], texts: Sequence[str]) -> str:
+    """Return the arguments of a call; "" leaves one at its default, and those behind it are named."""
+    parts, named = [], False
+    for p, text in zip(parameters, texts, strict=True):
+        positional = p.kind is not p.KEYWORD_ONLY and (p.default is p.empty or p.kind is p.POSITIONAL_ONLY)
+        named = named or not positional
+        if text:
+            parts.append(f"{p.name}={text}" if named else text)
+    return ", ".join(parts)
+
+
+def calls_of(thing: Any, choices: Callable[[inspect.Parameter, int], Sequence[str]]) -> Iterator[str]:
+    """Yield the arguments of a call as text; ``choices``: what a parameter may get, by what it is and its place."""
+    try:
+        parameters = list(inspect.signature(thing).parameters.values())
+    except (TypeError, ValueError):
+        return
+    parameters = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    for texts in islice(likeliest([choices(p, i) for i, p in enumerate(parameters)]), FILLINGS):
+        if len({t for t in texts if t}) == sum(map(bool, texts)):  # nothing stands in two places
+            yield written(parameters, texts)
+
+
+# -- by a table of what there is
 
 
 @dataclass(frozen=True)
@@ -42,18 +78,9 @@ def arguments_of(thing: Any) -> list[inspect.Parameter]:
 
 def fillings(parameters: Sequence[inspect.Parameter], inputs: Mapping[str, Input]) -> Iterator[Filled]:
     """Yield ways to fill the parameters of a call."""
-    choices = [_choices(p, inputs) for p in parameters]
-    ranks = [range(len(c)) for c in choices]
-    every = sorted(islice(product(*ranks), 5000), key=lambda picked: (sum(picked), picked))
-    for picked in every[:AT_MOST]:
-        parts, named = [], False
-        chosen = [c[i] for c, i in zip(choices, picked, strict=True)]
-        for p, (text, _) in zip(parameters, chosen, strict=True):
-            positional = p.kind is not p.KEYWORD_ONLY and (p.default is p.empty or p.kind is p.POSITIONAL_ONLY)
-            named = named or not positional
-            if text:
-                parts.append(f"{p.name}={text}" if named else text)
-        yield Filled(", ".join(parts), frozenset(role for text, role in chosen if text))
+    for chosen in islice(likeliest([_choices(p, inputs) for p in parameters]), FILLINGS):
+        roles = frozenset(role for text, role in chosen if text)
+        yield Filled(written(parameters, [text for text, _ in chosen]), roles)
 
 
 def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[str, str]]:

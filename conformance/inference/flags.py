@@ -13,14 +13,14 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import FLAGS
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
-from attnconf.conformance.inference.one_length import for_each_length, lengths_of
-from attnconf.conformance.inference.returned import Declared, Requests
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, gap
+from attnconf.conformance.inference.construction import for_each_length, lengths_of
+from attnconf.conformance.inference.returned import Requests
+from attnconf.conformance.inference.trial import Certificate, all_same, same
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
-AT_MOST = 8  # flags that are tried
 ON, OFF = "config.causal", "not config.causal"
 
 
@@ -54,7 +54,7 @@ class Flag:
 def flags_of(place: Place, text: AttentionText) -> list[Flag]:
     """Return the flags that a text leaves as they are, those first whose names say what they are."""
     found = [*_of_call(place, text), *_of_constructor(place, text)]
-    return sorted(found, key=lambda flag: not flag.named)[:AT_MOST]
+    return sorted(found, key=lambda flag: not flag.named)[:FLAGS]
 
 
 def _of_call(place: Place, text: AttentionText) -> Iterator[Flag]:
@@ -114,7 +114,6 @@ class Trials:
     place: Place
     sizes: Any
     request: Requests
-    declared: Declared
     mistake: str = ""  # the mutant that it is known to be
 
     def turned(self, text: AttentionText, flag: Flag) -> Turned:
@@ -130,10 +129,10 @@ class Trials:
         if isinstance(given[-1], Failure):
             return Turned(other, "fails")
         before = self._replies(text, self._calls(text, causal=text.causal_always))
-        if all(gap(a, b) <= ROUNDING for a, b in zip(given, before, strict=True)):
+        if all_same(given, before):
             return Turned(other, "nothing")
-        declares = self.declared(other)
-        if certificate.distance(given, declares, self.mistake) <= ROUNDING:
+        declares = other.conventions()
+        if certificate.agrees(given, declares, self.mistake):
             return Turned(other, "right")
         if self._mistaken(other, certificate, given, flag, causal=not text.causal_always):
             return Turned(other, "mistake")
@@ -154,7 +153,7 @@ class Trials:
         given, before = self._replies(other, calls), self._replies(text, calls)
         if isinstance(given[-1], Failure):
             return Turned(other, "fails")
-        same = all(gap(a, b) <= ROUNDING for a, b in zip(given, before, strict=True))
+        same = all_same(given, before)
         return Turned(other, "nothing" if same else "other")
 
     def _calls(self, text: AttentionText, causal: bool) -> Certificate:
@@ -168,8 +167,7 @@ class Trials:
         return _made[key]
 
     def _replies(self, text: AttentionText, certificate: Certificate) -> list[Reply | Failure]:
-        draft = Draft(text.component, text.body(), self.declared(text))
-        return certificate.replies(draft.implementation(self.place.module))
+        return certificate.replies(text.implementation(self.place))
 
     def _mistaken(
         self, text: AttentionText, certificate: Certificate, given: list[Reply | Failure], flag: Flag, causal: bool
@@ -177,11 +175,11 @@ class Trials:
         """Return whether it is a known mistake; of a flag whose name says nothing, one in what causality does."""
         if self.mistake:
             return False
-        declares = self.declared(text)
+        declares = text.conventions()
         without = self._calls(text, causal=not causal)
         for mutant in certificate.mistakes(given, declares):
             pairs = zip(certificate.wanted(declares, mutant.id), without.wanted(declares, mutant.id), strict=True)
-            if flag.named or any(gap(a, b) > ROUNDING for a, b in pairs):
+            if flag.named or any(not same(a, b) for a, b in pairs):
                 return True
         return False
 
@@ -197,7 +195,7 @@ class Trials:
         early = [
             replace(r, out=r.out[..., :-1, :].nan_to_num()) for r in (first, second)
         ]  # what sees nothing may be NaN
-        return gap(*early) <= ROUNDING
+        return same(*early)
 
 
 _made: dict[tuple[Any, ...], Certificate] = {}
@@ -209,7 +207,7 @@ def decided(text: AttentionText) -> bool:
 
 
 def with_flags(
-    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, certified: str | None
+    place: Place, text: AttentionText, sizes: Any, request: Requests, certified: str | None
 ) -> AttentionText:
     """Return the text with the flags that decide whether attention is causal, and a word on those that are not asked.
 
@@ -218,7 +216,7 @@ def with_flags(
     """
     if certified is None:
         return text.but(flags={**{slot.name: ON for slot in text.form.of("causal")}, **text.flags})
-    trials = Trials(place, sizes, request, declared, "" if certified == "reference" else certified)
+    trials = Trials(place, sizes, request, "" if certified == "reference" else certified)
     masked = bool(text.form.of("mask"))
     for flag in flags_of(place, text):
         text, found = _turned(trials, text, flag)

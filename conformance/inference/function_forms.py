@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any, get_origin
 
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.configurations import configuration, own_dataclass, said_by
@@ -29,7 +30,6 @@ SHAPES: Sequence[tuple[str, str]] = (
 )
 PARTS = {"qkv": 3, "kv": 2}
 SMALL = 0.01  # a default below is an ε, whatever it is called
-AT_MOST = 6  # ways to call one function that may make the weights
 
 
 def takes_weights(thing: Any) -> bool:
@@ -148,7 +148,7 @@ def _made(place: Place, table: Meanings) -> Iterator[Construction]:
     silent = {name: thing for name, thing in own.items() if name not in named and not _takes_inputs(thing)}
     for makers in (named, silent):
         for name in sorted(makers, key=lambda name: sum(name in names_read(o) for o in makers.values())):
-            yield from islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), AT_MOST)
+            yield from islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), FEW)
 
 
 def _takes_inputs(thing: FunctionType) -> bool:

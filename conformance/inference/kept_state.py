@@ -19,7 +19,7 @@ from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import CACHE, parameters
 from attnconf.conformance.inference.configurations import class_named
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import ROUNDING
+from attnconf.conformance.inference.trial import same_numbers
 from attnconf.conformance.inference.vocabulary import snake
 
 KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state)s?"
@@ -85,7 +85,7 @@ def _differing(first: bool) -> str:
 
 
 def _alike(one: Last, other: Last | None) -> bool:
-    return other is not None and float((one[0] - other[0]).abs().max()) <= ROUNDING * float(other[0].abs().max())
+    return other is not None and same_numbers(one[0], other[0])
 
 
 def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[st
     required = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
     if not kept or not inner or len(required) != 1:
         return ()
-    space = space_for(config, module, weights={"": torch.zeros(1, dtype=torch.float64)})
+    space = space_for(config, module)
     try:
         built = attempt(partial(run, Construction(inner, made.before), space))
         ids = torch.tensor([[1, 4, 2, 5, 3, 1], [3, 3, 1, 2, 5, 4]])

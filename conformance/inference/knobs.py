@@ -12,6 +12,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.inference.asked import asked_of, codes_of, start_of
+from attnconf.conformance.inference.budgets import KNOBS
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.configurations import is_configuration, own_dataclass
 from attnconf.conformance.inference.construction import FLAGS, Part, choices_of
@@ -24,7 +25,6 @@ ARGUMENT, ENTRY, GLOBAL = "argument", "entry", "global"
 USUAL = {"embed": 24, "heads": 4, "hidden": 40, "layers": 2, "decoder_layers": 2, "vocab": 30, "head_dim": 6,
          "max_len": 50, "ratio": 4}  # fmt: skip
 SILENT = 8  # where its name says nothing
-MOST = 20  # knobs of one class
 LIBRARY = sysconfig.get_path("stdlib")
 FLOATS = ("dropout", "eps")
 OPTIONS = {"norm_first", "eps"}  # of which a binding says what it can be asked for
@@ -154,7 +154,7 @@ def panel_of(
     unsure = Knob(ARGUMENT if fraction in others else ENTRY, fraction, 0) if fraction else None
     known = frozenset(options)
     panel = Panel(called, table, module, parameters, starred, holders, others, inner, tuple(knobs), unsure, known)
-    return panel if len(knobs) <= MOST else None
+    return panel if len(knobs) <= KNOBS else None
 
 
 def _usual(name: str, table: Meanings) -> int:

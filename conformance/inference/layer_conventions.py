@@ -7,27 +7,27 @@ from itertools import product
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.translate import translated
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import CONVENTION_SETS
 from attnconf.conformance.inference.layer_state import State
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace, activations
 from attnconf.conformance.inference.vocabulary import snake
 
-AT_MOST = 30  # sets of conventions tried for one text
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 
-def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Iterator[tuple[dict[str, str], bool]]:
+def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, str]]:
     """Yield the conventions in which a text may be, those first that what was seen speaks for."""
     fixed = dict(state.declares)
     if (text.causal_always and not text.decodes) or _says_causal(place, text):
         fixed["causality"] = "always"
-    known = COMPONENTS[place.component]
-    if not known.layered:
+    known, trace = COMPONENTS[place.component], text.trace
+    if not known.layered or trace is None:
         names = translated(place.component)
         for choices in product(*(CONVENTIONS[name] for name in names)):
-            yield {**fixed, **dict(zip(names, choices, strict=True))}, False
+            yield {**fixed, **dict(zip(names, choices, strict=True))}
         return
     order = [state.norm_first, not state.norm_first]
     layered = fixed.get("norm-biases") != "no" and fixed["layer-bias"] == "yes"
@@ -47,7 +47,7 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
     ranked = sorted(
         product(*(range(len(axis)) for axis in axes)), key=lambda picked: (sum(map(bool, picked)), sum(picked))
     )
-    for picked in ranked[:AT_MOST]:
+    for picked in ranked[:CONVENTION_SETS]:
         declares = dict(fixed)
         for axis, i in zip(axes, picked, strict=True):
             declares |= axis[i]
@@ -55,7 +55,7 @@ def variants(place: Place, text: LayerText, state: State, trace: Trace) -> Itera
             continue
         if declares.get("rms-norm-weight") == "one-plus" and declares["norm-kind"] == "layer":
             continue
-        yield _short(declares), declares["norm-order"] == "pre"
+        yield _short(declares)
 
 
 def _scales(place: Place, layered: bool) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slot, parameters
+from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slot, parameters, slot_of
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings, snake
 
@@ -41,7 +41,7 @@ def layer_forms(component: str, thing: Any) -> Iterator[Form]:
         for p in named:
             role = dict(zip((i.name for i in inputs), roles, strict=True)).get(p.name) or _option(p)
             if role:
-                slots.append(Slot(p.name, role, p.kind == p.POSITIONAL_ONLY, p.default is p.empty))
+                slots.append(slot_of(p, role))
         if starred and all(slot.role in wanted for slot in slots):  # behind them there may be a mask
             yield Form((*(replace(slot, positional=True) for slot in slots), MASK))
         yield Form(tuple(slots))

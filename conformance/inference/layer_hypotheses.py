@@ -19,23 +19,20 @@ from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import Construction, Meanings, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.claims import claims_batch_first
 from attnconf.conformance.inference.configurations import filled
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import build, constructions
 from attnconf.conformance.inference.function_forms import functional
-from attnconf.conformance.inference.layer_apart import layered
 from attnconf.conformance.inference.layer_forms import about_memory, layer_forms
 from attnconf.conformance.inference.layer_kinds import TABLES
-from attnconf.conformance.inference.layer_mask_forms import FILLED
-from attnconf.conformance.inference.layer_parts import ROWS, layer_parts
-from attnconf.conformance.inference.layer_probe import Called, Probe
+from attnconf.conformance.inference.layer_parts import ROWS, layer_parts, layered, with_single
+from attnconf.conformance.inference.layer_probe import Probe
 from attnconf.conformance.inference.layer_requests import FIRST, request
 from attnconf.conformance.inference.layer_state import State, states
 from attnconf.conformance.inference.layer_text import LayerMask, LayerText
-from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.layer_units import Widths, hidden_width
+from attnconf.conformance.inference.mask_forms import FILLED
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
-from attnconf.conformance.inference.single_parts import with_single
 from attnconf.conformance.inference.sizing import sized
 from attnconf.conformance.inference.vector_input import handed
 
@@ -69,7 +66,7 @@ def table_of(component: str, thing: Any = None) -> Meanings:
     return {**_SIZES, **rows, "padding": ("0",), **counts}
 
 
-def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State, Trace, Called]]:
+def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, State]]:
     """Yield what the class may be, the likeliest first."""
     table = table_of(place.component, place.thing)
     parts = layer_parts(place, table)
@@ -78,8 +75,8 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     for made in functional(place, table) if functions else chain(sized(place, table, parts), by_name):
         floored = any("hidden_dim //" in text for text in (made.text, *made.before))
         declares = {"hidden-ratio": "4"} if floored else {}
-        config = request(place.component, declares, FIRST, False, (2, 2)).config
-        space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+        config = request(place.component, declares, FIRST, (2, 2)).config
+        space = space_for(config, place.module)
         try:
             whole = attempt(partial(filled, made, table, place.module, space))
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
@@ -107,7 +104,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
 def _called(
     place: Place, made: Construction, form: Any, module: nn.Module, config: Any, declares: Mapping[str, str],
     attempts: Attempts,
-) -> Iterator[tuple[LayerText, State, Trace, Called]]:  # fmt: skip
+) -> Iterator[tuple[LayerText, State]]:  # fmt: skip
     lazy = any(isinstance(p, nn.parameter.UninitializedParameter) for p in module.parameters())
     try:
         if lazy:
@@ -134,7 +131,7 @@ def _called(
         place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
         longest=0 if "max_len" in made.given else probe.longest(),
         causal_always=called.ordered if known.layered and not known.decodes else called.causal,
-        whole=_tables_are_ours(module),
+        whole=_tables_are_ours(module), trace=trace,
     )  # fmt: skip
     if called.fill != "none":
         text = text.but(needs_mask=True, masks={
@@ -146,9 +143,9 @@ def _called(
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):
         state = replace(state, declares={**declares, **state.declares, **ratio})
         one = text.but(entries=state.entries, stacks=state.stacks)
-        yield _refusing(one, state), state, trace, called
+        yield _refusing(one, state), state
         if text.causal_always and not (called.causal or known.decodes):  # the order matters otherwise: tokens are mixed
-            yield _refusing(one.but(causal_always=False), state), state, trace, called
+            yield _refusing(one.but(causal_always=False), state), state
 
 
 def _filled(name: str, fill: str, component: str) -> LayerMask:
@@ -204,9 +201,8 @@ def ignores_hidden(place: Place, made: Construction, config: Any) -> bool:
     found = []
     for width in (config.hidden_dim, 2 * config.hidden_dim + 6):
         other = replace(config, hidden_dim=width)
-        space = space_for(other, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
         try:
-            thing = attempt(partial(run, made, space))
+            thing = build(place, made, other)
         except Failed:
             return False
         found.append([p.shape for p in thing.parameters() if not isinstance(p, nn.parameter.UninitializedParameter)])

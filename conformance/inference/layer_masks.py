@@ -1,7 +1,7 @@
 """How the arguments of a layer or a model take masks, and which attention each is for: found by trial."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -10,12 +10,14 @@ from torch import Tensor
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import telling
-from attnconf.conformance.inference.layer_mask_forms import FILLED
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
-from attnconf.conformance.inference.masking import STRANGE, UNLIKE_A_MASK, unmasked
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap, reply
+from attnconf.conformance.inference.mask_claims import claimed
+from attnconf.conformance.inference.mask_forms import FILLED, as_said
+from attnconf.conformance.inference.masking import UNLIKE_A_MASK, unmasked
+from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, reply, same, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings
 
@@ -25,17 +27,15 @@ class Search:
     """What is known of a class while its masks are looked for."""
 
     place: Place
-    declares: Mapping[str, str]
-    norm_first: bool
     certified: str | None = "reference"  # or the id of a known mistake, or None where nothing is known to be alike
 
     def distance(self, text: LayerText, form: LayerMask, causal: bool, certificate: Certificate) -> float:
         """Return how far the class is from what certified it; where nothing did, whether what is hidden counts."""
-        draft = Draft(text.component, text.body(), self.declares).implementation(self.place.module)
+        draft = text.implementation(self.place)
         if self.certified is None:
             return 0.0 if self._hides(text, form, causal, draft) else FAILED
         given = certificate.replies(draft)
-        return certificate.distance(given, self.declares, "" if self.certified == "reference" else self.certified)
+        return certificate.distance(given, text.declares, "" if self.certified == "reference" else self.certified)
 
     def _hides(self, text: LayerText, form: LayerMask, causal: bool, draft: Implementation) -> bool:
         """Return whether the output stays as it is when tokens change that the mask hides."""
@@ -49,9 +49,9 @@ class Search:
             masks = {"attn_mask": torch.ones(L, L, dtype=torch.bool).tril()[None, None]}
         elif not causal:
             masks = {keyword: (torch.arange(length) < at).expand(case.B, -1)}
-        always = self.declares.get("causality") == "always"
+        always = text.declares.get("causality") == "always"
         always = always or form.told == "flag"
-        one = request(text.component, self.declares, case, self.norm_first, (2, 2), masks, always)
+        one = request(text.component, text.declares, case, (2, 2), masks, always)
         x = one.inputs[key]
         other = x.clone()
         other[:, at] = x[:, 0] + 1 if x.is_floating_point() else x[:, 0]
@@ -59,28 +59,29 @@ class Search:
         if isinstance(first, Failure) or isinstance(second, Failure):
             return False
         rows = slice(0, at) if key == query else slice(None)
-        return gap(replace(first, out=first.out[:, rows]), replace(second, out=second.out[:, rows])) <= ROUNDING
+        return same(replace(first, out=first.out[:, rows]), replace(second, out=second.out[:, rows]))
 
     def standing(self, text: LayerText, form: LayerMask) -> str:
         """Return what a mask that is not right is: a known mistake, something other, or "" where it changes nothing."""
         certificate = Certificate(text.component, self.requests(text, form, False))
         bare = [replace(r, inputs=unmasked(r.inputs)) for r in certificate.requests]
-        drafts = (Draft(text.component, t.body(), self.declares) for t in (text, text.but(masks={})))
-        masked, unmasked_ = (draft.implementation(self.place.module) for draft in drafts)
+        masked, unmasked_ = (t.implementation(self.place) for t in (text, text.but(masks={})))
         given = certificate.replies(masked)
         plain = Certificate(text.component, bare).replies(unmasked_)
-        if all(gap(a, b) <= ROUNDING for a, b in zip(given, plain, strict=False)):
+        if all_same(given, plain):
             return ""
-        return "mistake" if certificate.mistake(given, self.declares) else "other"
+        return "mistake" if certificate.mistake(given, text.declares) else "other"
 
     def flagged(self, text: LayerText) -> LayerText:
         """Return the text with the flag for causality where that is all that causality needs."""
         candidate = text.but(flag=True)
         case = FIRST.but(L=6, S=7)
-        one = request(text.component, self.declares, case, self.norm_first, (2, 2), causal=True)
+        one = request(text.component, text.declares, case, (2, 2), causal=True)
         form = LayerMask("", "flag")
         return (
-            candidate if self.distance(candidate, form, True, Certificate(text.component, [one])) <= ROUNDING else text
+            candidate
+            if within_rounding(self.distance(candidate, form, True, Certificate(text.component, [one])))
+            else text
         )
 
     def requests(self, text: LayerText, form: LayerMask, causal: bool) -> list[Request]:
@@ -94,8 +95,8 @@ class Search:
             masks = {} if causal else mask(
                 text.component, form.which, case, general, shared, form.told.startswith("lengths")
             )  # fmt: skip
-            always = self.declares.get("causality") == "always"
-            found.append(request(text.component, self.declares, case, self.norm_first, layers, masks, always))
+            always = text.declares.get("causality") == "always"
+            found.append(request(text.component, text.declares, case, layers, masks, always))
         return found
 
     def find(self, text: LayerText, names: Sequence[str], which: str, causal: bool = False) -> tuple[LayerText, float]:
@@ -114,7 +115,7 @@ class Search:
                 certificates[key] = Certificate(text.component, self.requests(candidate, form, causal))
             certificate = certificates[key]
             distance = self.distance(candidate, form, causal, certificate)
-            if distance <= ROUNDING:
+            if within_rounding(distance):
                 return candidate, distance
             refused[shape] = refused.get(shape, 0) + (distance == FAILED and self.certified is not None)
             if distance < FAILED:
@@ -122,9 +123,9 @@ class Search:
             if distance < nearest[1]:
                 nearest = (candidate, distance)
         if self.certified == "reference":
-            for candidate, certificate in ran[:2]:
-                draft = Draft(text.component, candidate.body(), self.declares).implementation(self.place.module)
-                if certificate.mistake(certificate.replies(draft), self.declares):
+            for candidate, certificate in ran[:LIKELIEST]:
+                draft = candidate.implementation(self.place)
+                if certificate.mistake(certificate.replies(draft), text.declares):
                     return candidate, nearest[1]
         return nearest
 
@@ -147,17 +148,25 @@ def _candidates(names: Sequence[str], which: str, causal: bool) -> Iterator[Laye
             yield LayerMask(form.text, form.told, which, form.keys_only)
 
 
-def with_masks(
-    place: Place, text: LayerText, declares: Mapping[str, str], norm_first: bool, certified: str | None
-) -> LayerText:
+def with_masks(place: Place, text: LayerText, certified: str | None) -> LayerText:
     """Return the text with what its arguments for masks want."""
-    search = Search(place, declares, norm_first, certified)
+    search = Search(place, certified)
     if "causal" in {*text.form.roles, *text.made.given} and not text.causal_always:
         text = search.flagged(text)
     slots = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
     text = text.but(masks={n: m for n, m in text.masks.items() if text.needs_mask})
     text = _decoding(search, text, slots) if text.decodes else _encoding(search, text, slots)
-    return _held(search, text, place.prescribed["mask"]) if "mask" in place.prescribed else text
+    return _held(search, text, place.prescribed["mask"]) if "mask" in place.prescribed else _as_it_says(search, text)
+
+
+def _as_it_says(search: Search, text: LayerText) -> LayerText:
+    """Return the text with right masks in the sense that the file's words give them: another then is the mistake."""
+    for name, form in text.masks.items() if search.certified == "reference" else ():
+        said = as_said(form, claimed(search.place.thing, name))
+        asked = Certificate(text.component, search.requests(text, form, False))
+        if said != form and within_rounding(search.distance(text, form, False, asked)):
+            text = text.but(masks={**text.masks, name: said})
+    return text
 
 
 def _held(search: Search, text: LayerText, wanted: str) -> LayerText:
@@ -169,9 +178,8 @@ def _held(search: Search, text: LayerText, wanted: str) -> LayerText:
             continue
         held = text.but(masks={**text.masks, name: replace(other, which=form.which)})
         asked = Certificate(text.component, search.requests(text, form, False))
-        drafts = (Draft(t.component, t.body(), search.declares) for t in (text, held))
-        before, after = (asked.replies(draft.implementation(search.place.module)) for draft in drafts)
-        same = len(before) == len(after) and all(gap(a, b) <= ROUNDING for a, b in zip(before, after, strict=True))
+        before, after = (asked.replies(t.implementation(search.place)) for t in (text, held))
+        same = len(before) == len(after) and all_same(before, after)
         text = held if same else held.but(opposed={**text.opposed, name: form.kind})
     return text
 
@@ -182,12 +190,12 @@ def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
     for name in [n for n in slots if n not in strange]:
         others = {n: m for n, m in text.masks.items() if n != name}
         found, distance = search.find(text.but(masks=others), [name], "self")
-        switch = None if distance <= ROUNDING else _switch(search, text, name)
+        switch = None if within_rounding(distance) else _switch(search, text, name)
         if switch is not None:
             text = switch
-        elif distance <= ROUNDING or (name not in text.masks and distance < FAILED and not others):
+        elif within_rounding(distance) or (name not in text.masks and distance < FAILED and not others):
             text = found
-    for name in [n for n in strange if not telling(n)][:STRANGE]:
+    for name in [n for n in strange if not telling(n)][:LIKELIEST]:
         text = _with_strange(search, text, name)
     return text
 
@@ -197,12 +205,12 @@ def _switch(search: Search, text: LayerText, name: str) -> LayerText | None:
     if search.certified != "reference" or text.needs_mask or "x" not in text.known.inputs:
         return None
     certificate = Certificate(text.component, [
-        request(text.component, search.declares, case, search.norm_first, (2, 2), causal=True)
+        request(text.component, text.declares, case, (2, 2), causal=True)
         for case in (FIRST.but(L=6), SECOND)
     ])  # fmt: skip
     masks = {n: m for n, m in text.masks.items() if n != name}
     given = [text.but(form=text.form.giving(name, role), flag=True, masks=masks) for role in SWITCHES]
-    same = all(search.distance(one, LayerMask("", "flag"), True, certificate) <= ROUNDING for one in given)
+    same = all(within_rounding(search.distance(one, LayerMask("", "flag"), True, certificate)) for one in given)
     return given[0] if same else None
 
 
@@ -210,7 +218,7 @@ def _with_strange(search: Search, text: LayerText, name: str) -> LayerText:
     """Return the text with how an argument takes masks whose name says nothing, if it is one for masks."""
     found, distance = search.find(text.but(masks={}), [name], "self")
     form = found.masks.get(name)
-    standing = "" if form is None else "right" if distance <= ROUNDING else search.standing(found, form)
+    standing = "" if form is None else "right" if within_rounding(distance) else search.standing(found, form)
     if form is not None and standing in ("right", "mistake"):
         return text.but(masks={**text.masks, name: form})
     if standing == "other":
@@ -226,7 +234,7 @@ def _decoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
         text, used = _first_fit(search, text, _sorted(left, "self"), "self", causal=True)
         left = [n for n in left if n not in used]
     more = search.find(text, used, "self")[1] if used and _takes_keys(text, used) else FAILED
-    if more > ROUNDING:
+    if not within_rounding(more):
         text, used = _first_fit(search, text, [n for n in _sorted(left, "self") if _may_be(n, "self")], "self")
         left = [n for n in left if n not in used]
     models = "source" in text.known.attends
@@ -246,16 +254,15 @@ def _of_models(search: Search, text: LayerText, about: Sequence[str]) -> LayerTe
     groups = [g for g in (padding, list(about)) if len(g) > 1]
     for names in groups:
         for form in _candidates(names, "source", False):
-            masks = {
-                n: LayerMask(form.text, form.told, "memory" if "mem" in n else "source", form.keys_only) for n in names
-            }
+            both = {n: "memory" if "mem" in n else "source" for n in names}
+            masks = {n: replace(form, which=one) for n, one in both.items()}
             candidate = text.but(masks={**text.masks, **masks})
             certificate = Certificate(text.component, search.requests(candidate, form, False))
-            if search.distance(candidate, form, False, certificate) <= ROUNDING:
+            if within_rounding(search.distance(candidate, form, False, certificate)):
                 return candidate
     for names in ([n] for n in about):
         found, distance = search.find(text, names, "source")
-        if distance <= ROUNDING:
+        if within_rounding(distance):
             return found
     if about:
         found, distance = search.find(text, about[:1], "source")
@@ -270,7 +277,7 @@ def _first_fit(
     best: tuple[LayerText, float, list[str]] = (text, FAILED, [])
     for name in names:
         found, distance = search.find(text, [name], which, causal)
-        if distance <= ROUNDING:
+        if within_rounding(distance):
             return found, [name]
         if distance < best[1]:
             best = (found, distance, [name])

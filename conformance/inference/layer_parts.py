@@ -1,19 +1,25 @@
-"""Parts that the constructor of a layer wants: modules of the user's own file, or torch's, as text."""
+"""What a layer is made of: parts that its constructor wants, norms that need float32, all layers in one tensor."""
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
+from attnconf.adapters.generated.modules import in_single
+from attnconf.adapters.generated.stacked_parameters import Layered
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.building import Construction, run, space_for
+from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.construction import Part, constructions
 from attnconf.conformance.inference.layer_requests import FIRST, request
-from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.probing import Failed, attempt, call_module
+from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import meanings, snake
 
 # What a parameter may want, by its name: the pattern of the name, and that of the user's classes that may be it.
@@ -31,8 +37,8 @@ _ACTIVATIONS = ('"relu"', "nn.ReLU()", "torch.nn.functional.relu", "nn.ReLU", '"
 
 def layer_parts(place: Place, table: Mapping[str, Sequence[str]]) -> Part:
     """Return what gives expressions for a parameter that wants a module, by its name."""
-    config = request(place.component, {}, FIRST, False, (2, 2)).config
-    space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+    config = request(place.component, {}, FIRST, (2, 2)).config
+    space = space_for(config, place.module)
     seen: set[Any] = {place.thing}
 
     def part(name: str, parameter: inspect.Parameter) -> Sequence[str]:
@@ -82,3 +88,97 @@ def _built(
             break
         seen.discard(thing)
     return [text for _, text in sorted(found)]
+
+
+# -- norms that compute in float32 whatever they are given, and take parameters in float32 alone
+
+
+def with_single(made: Construction, module: nn.Module) -> tuple[Construction, nn.Module]:
+    """Return a construction and its module such that these norms get what they take; the same without such norms."""
+    norms = {name: part for name, part in module.named_modules() if name and _is_norm(part)}
+    one_of_each = {type(part): part for part in norms.values()}
+    single = {kind for kind, part in one_of_each.items() if not _takes_double(part) and _takes_single(part)}
+    names = [name for name, part in norms.items() if type(part) in single]
+    if not names:
+        return made, module
+    words = ", ".join(f'"{name}"' for name in names)
+    return replace(made, text=f"in_single({made.text}, {words})"), in_single(module, *names)
+
+
+def _is_norm(part: nn.Module) -> bool:
+    """Return whether a module of the user's own has nothing but vectors, as wide as the model."""
+    if type(part).__module__.partition(".")[0] == "torch":
+        return False
+    shapes = {tuple(p.shape) for p in part.parameters() if not isinstance(p, nn.parameter.UninitializedParameter)}
+    return shapes == {(FIRST.width,)}
+
+
+def _takes_double(part: nn.Module) -> bool:
+    return _gives(part, drawn("a norm's x", 2, 3, FIRST.width))
+
+
+def _takes_single(part: nn.Module) -> bool:
+    """Return whether a norm takes what is in float64 once its parameters are in float32."""
+    try:
+        return _gives(part.float(), drawn("a norm's x", 2, 3, FIRST.width))
+    finally:
+        part.double()
+
+
+def _gives(part: nn.Module, x: Tensor) -> bool:
+    try:
+        out = attempt(lambda: part(x))
+    except Failed:
+        return False
+    return isinstance(out, Tensor) and out.shape == x.shape
+
+
+# -- stacks that keep all layers in one tensor
+
+LEAST = 6  # parameters that hold all layers: four matrices of attention, two of a network
+
+
+class _Watch(TorchFunctionMode):
+    """Notes what is taken of parameters for layer 0, as "gain[1]"."""
+
+    def __init__(self, names: Mapping[int, str]):
+        super().__init__()
+        self.names, self.pieces = names, list[str]()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") == "__getitem__" and id(args[0]) in self.names:
+            at = args[1] if isinstance(args[1], tuple) else (args[1],)
+            piece = self.names[id(args[0])] + "".join(f"[{i}]" for i in at[1:])
+            if all(type(i) is int for i in at) and at[0] == 0 and piece not in self.pieces:
+                self.pieces.append(piece)
+        return func(*args, **(kwargs or {}))
+
+
+def layered(made: Construction, module: nn.Module, form: Form, layers: int) -> tuple[Construction, nn.Module]:
+    """Return a construction and what it builds such that each layer has its own parameters; the same where it has."""
+    every = {name: p for name, p in module.named_parameters() if p.ndim > 1 and len(p) == layers}
+    own = {name: p for name, p in every.items() if "." not in name}
+    parameters = own or every  # those of a dict of weights have dotted names
+    if layers < 2 or len(parameters) < LEAST:
+        return made, module
+    watch = _Watch({id(p): name for name, p in parameters.items()})
+    x = drawn("layered", FIRST.B, FIRST.L, FIRST.width)
+    memory = drawn("layered memory", FIRST.B, FIRST.S, FIRST.width)
+    given = {"x": x, "memory": memory}
+    try:
+        with watch:
+            call_module(module.double().eval(), form, lambda slot: given.get(slot.role), None)
+    except Failed:
+        return made, module
+    if not _whole(watch.pieces, parameters):
+        return made, module
+    return replace(made, text=f"layered({made.text}, {watch.pieces!r})"), Layered(module, watch.pieces)
+
+
+def _whole(pieces: list[str], parameters: Mapping[str, Tensor]) -> bool:
+    """Return whether these are all that each parameter has for a layer, each once."""
+    counts = Counter(piece.partition("[")[0] for piece in pieces)
+    split = {piece.partition("[")[0]: piece.count("[") for piece in pieces}
+    return set(counts) == set(parameters) and all(
+        counts[name] == (p.shape[1] if split[name] else 1) and split[name] < 2 for name, p in parameters.items()
+    )

@@ -14,7 +14,7 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.layer_forms import about_memory
 from attnconf.conformance.inference.layer_trace import Trace, traced
-from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
+from attnconf.conformance.inference.probing import Failed, call_module, found_output, longest, numbers, restored
 from attnconf.conformance.inference.trial import drawn
 
 MISSING = object()
@@ -192,13 +192,7 @@ class Probe:
                 return False
             return True
 
-        if takes(300):
-            return 0
-        few, many = 4, 300
-        while many - few > 1:
-            middle = (few + many) // 2
-            few, many = (middle, many) if takes(middle) else (few, middle)
-        return few
+        return longest(lambda tokens: tokens == 4 or takes(tokens), 4, 300)  # few need not be what it takes
 
     def trace(self) -> Trace:
         """Return the trace of a call with one token. Raises Failed."""

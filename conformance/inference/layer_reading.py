@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.utils._pytree import tree_leaves
 
+from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.layer_trace import Trace, copied
 from attnconf.conformance.inference.layer_units import Unit, Units
 from attnconf.conformance.inference.probing import Failed, attempt, restored
@@ -155,7 +156,7 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
             ]
             if not fits:
                 return
-            fits = [layout for layout in fits if layout.roles == parts][:6]
+            fits = [layout for layout in fits if layout.roles == parts][:FEW]
             names = {r: f'weights["{r}.{kind}"]' for r in ("q", "k", "v", "out")}
             texts.append([f'"{name}": {f.text.format(heads="config.num_heads", **names)}' for f in fits])
     for i in range(max(map(len, texts))):

@@ -32,33 +32,31 @@ class Manner:
 
 
 def request(
-    component: str, declares: Mapping[str, str], case: Case, norm_first: bool, layers: tuple[int, int],
+    component: str, declares: Mapping[str, str], case: Case, layers: tuple[int, int],
     masks: Mapping[str, Tensor] | None = None, causal: bool = False,
 ) -> Request:  # fmt: skip
     """Return one call of a component in declared conventions."""
-    block = _block(component, tuple(sorted(declares.items())), case, norm_first, layers)
+    block = _block(component, tuple(sorted(declares.items())), case, layers)
     if causal and hasattr(block.config, "causal"):
         block = block.with_config(causal=True)
     return block.with_inputs(**(masks or {})).asked()
 
 
-def plain_requests(text: LayerText, declares: Mapping[str, str], norm_first: bool) -> list[Request]:
+def plain_requests(text: LayerText) -> list[Request]:
     """Return calls without masks, in two sizes; of one target each where the caller has to bring the causal mask."""
-    causal = declares.get("causality") == "always"
+    causal = text.declares.get("causality") == "always"
     short = {"L": 1} if text.decodes and not text.causal_always else {}
     return [
-        request(text.component, declares, case.but(**short), norm_first, layers, causal=causal)
+        request(text.component, text.declares, case.but(**short), layers, causal=causal)
         for case, layers in ((FIRST, (2, 2)), (SECOND, (3, 3)))
     ]
 
 
 @cache
-def _block(
-    component: str, declares: tuple[tuple[str, str], ...], case: Case, norm_first: bool, layers: tuple[int, int]
-) -> Call:
+def _block(component: str, declares: tuple[tuple[str, str], ...], case: Case, layers: tuple[int, int]) -> Call:
     manner: Any = Manner(component, dict(declares))
     case = as_declared(case, manner)
-    final = blocks.endings(manner)[0]
+    final, norm_first = blocks.endings(manner)[0], dict(declares).get("norm-order") == "pre"
     known = COMPONENTS[component]
     if not known.layered:
         return _token_attention(manner, case)

@@ -8,6 +8,7 @@ from itertools import islice, product
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.inference.budgets import READINGS_OF_PARAMETERS
 from attnconf.conformance.inference.layer_reading import attention_weighings, caller
 from attnconf.conformance.inference.layer_text import Stack, after_the_first, template
 from attnconf.conformance.inference.layer_trace import Trace
@@ -69,7 +70,7 @@ def states(
     networks = [list(network_entries(unit, shapes, widths)) for unit in units.networks]
     ways = max((len(n) for n in networks), default=1)
     readings = max((len(read.of(unit)) for unit in units.attentions), default=1)
-    for i, j in islice(product(range(max(readings, 1)), range(ways)), 24):
+    for i, j in islice(product(range(max(readings, 1)), range(ways)), READINGS_OF_PARAMETERS):
         attentions = [_picked(read.of(unit), i) for unit in units.attentions]
         chosen = [n[min(j, len(n) - 1)] for n in networks]
         yield _assembled(sides, units, attentions, chosen, real, component)

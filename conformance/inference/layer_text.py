@@ -1,15 +1,15 @@
 """A layer, a stack or a model of a user's, as the text of an adapter's function."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from attnconf.adapters import generated
 from attnconf.adapters.contract import COMPONENTS, Component
-from attnconf.conformance.inference.attention_text import called
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.layer_trace import Trace
+from attnconf.conformance.inference.slots import Hypothesis, Slots, indented, refuse
 
 WORDS = {
     "key_mask": "padding",
@@ -50,7 +50,7 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class LayerText:
+class LayerText(Hypothesis):
     """All that is known, or supposed, of a class as a layer, a stack or a model."""
 
     component: str
@@ -72,9 +72,26 @@ class LayerText:
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
     padded: bool = False  # id 0 is its padding: ours are those after it
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
+    declares: Mapping[str, str] = field(default_factory=dict)
+    trace: Trace | None = field(default=None, compare=False, repr=False)  # in which order its parameters were used
 
-    def but(self, **changes: Any) -> "LayerText":
-        return replace(self, **changes)
+    def conventions(self) -> Mapping[str, str]:
+        return self.declares
+
+    @property
+    def norm_first(self) -> bool:
+        """Whether the norms stand first in the calls that it is asked."""
+        return self.declares.get("norm-order") == "pre"
+
+    @property
+    def used(self) -> list[str]:
+        """The parameters that are applied, in their order."""
+        return [name for name in self.trace.order if name in self.trace.used] if self.trace else []
+
+    @property
+    def unused(self) -> list[str]:
+        """The parameters that exist and are never applied."""
+        return [name for name in self.trace.order if name not in self.trace.used] if self.trace else []
 
     @property
     def known(self) -> Component:
@@ -90,54 +107,57 @@ class LayerText:
     def decodes(self) -> bool:
         return self.known.decodes
 
-    def body(self) -> str:
-        """Return the text of the component's function."""
-        lines = [f"def {self.component}(config, weights):"]
-        for condition, what in self.refusals:
-            lines += [f"    if {condition}:", f'        raise NotImplementedError("{what}")']
-        lines += ["    exact(weights)"]
+    def slots(self) -> tuple[Slots, ...]:
+        taken = {self.known.attends[m.which][2] for m in self.masks.values()}
+        taken |= {"attn_mask"} if any(m.which == "self" and not m.keys_only for m in self.masks.values()) else set()
+        masks = self._limits(taken)
+        for name, mask in self.masks.items():
+            masks += self._mask(name, mask)
+        visible = (
+            [_apart(name) for name in self.masks],
+            [keyword for keyword in self.known.keywords if keyword in taken],
+        )
+        turned = ".transpose(0, 1)" if self.sequence_first else ""
+        logits = "[..., 1:]" if self.padded and self.known.layered else ""
+        return (Slots(
+            self.component, self.known.forward, [line for one in self.refusals for line in refuse(*one)],
+            self._built(), self._weighed(), masks, f"call({self.form.text(self._argument)})", visible,
+            f"{self.out}{turned}{logits}",
+        ),)  # fmt: skip
+
+    def _built(self) -> list[str]:
+        lines = ["exact(weights)"]
         if self.padded:
-            lines += ["    config, weights = beside_padding(config, weights)  # id 0 is its padding"]
-        lines += [f"    {statement}" for statement in self.made.before]
-        lines += [f"    module = settle({self.made.text}, config, weights)"]
+            lines += ["config, weights = beside_padding(config, weights)  # id 0 is its padding"]
+        lines += [*self.made.before, f"module = settle({self.made.text}, config, weights)"]
         if self.lazy:
-            lines += [
-                "    like = next(iter(weights.values()))",
-                f"    module = awake(module, {self.form.text(_nothing)})",
-            ]
-        lines += ["    state = {"]
-        lines += [*(f"        {entry}," for entry in self.entries), "    }"]
+            lines += ["like = next(iter(weights.values()))", f"module = awake(module, {self.form.text(_nothing)})"]
+        return lines
+
+    def _weighed(self) -> list[str]:
+        lines = ["state = {", *indented([f"{entry}," for entry in self.entries], 4), "}"]
         if not self.entries:
-            lines[-2:] = ["    state = {}"]
+            lines = ["state = {}"]
         for stack in self.stacks:
             lines += [
-                f"    for i in range({f'{stack.first}, ' if stack.first else ''}{stack.count}):",
-                f'        w = under(weights, f"{stack.under}.{{i}}")',
+                f"for i in range({f'{stack.first}, ' if stack.first else ''}{stack.count}):",
+                f'    w = under(weights, f"{stack.under}.{{i}}")',
+                *indented(["state |= {", *indented([f"{entry}," for entry in stack.entries], 4), "}"], 4),
             ]
-            lines += ["        state |= {", *(f"            {entry}," for entry in stack.entries), "        }"]
-        lines += ["    call = bind(module, fitted(module, state))", ""]
-        lines += [f"    def forward({self.known.forward}):", *(f"        {line}" for line in self._forward())]
-        return "\n".join([*lines, "", "    return forward", ""])
+        return [*lines, "call = bind(module, fitted(module, state))"]
 
-    def _forward(self) -> list[str]:
+    def _limits(self, taken: Collection[str]) -> list[str]:
+        """Return what a call cannot be asked for; ``taken``: the masks for which there are arguments."""
         lines = []
         if self.longest:
             long = " or ".join(f"{name}.shape[1] > {self.longest}" for name in self.known.inputs)
-            lines += [f"if {long}:", f'    raise NotImplementedError("more than {self.longest} tokens")']
-        taken = {self.known.attends[m.which][2] for m in self.masks.values()}
-        taken |= {"attn_mask"} if any(m.which == "self" and not m.keys_only for m in self.masks.values()) else set()
+            lines += refuse(long, f"more than {self.longest} tokens")
         for keyword in self.known.keywords:
             if keyword not in taken:
-                lines += [f"if {keyword} is not None:", f'    raise NotImplementedError("{WORDS[keyword]}")']
+                lines += refuse(f"{keyword} is not None", WORDS[keyword])
         if not self.decodes and not self.causal_always and "attn_mask" not in taken and not self.flag:
-            lines += ["if config.causal:", '    raise NotImplementedError("causal masks")']
-        for name, mask in self.masks.items():
-            lines += self._mask(name, mask)
-        given = [keyword for keyword in self.known.keywords if keyword in taken]
-        lines += called(self.form.text(self._argument), [_apart(name) for name in self.masks], given)
-        turned = ".transpose(0, 1)" if self.sequence_first else ""
-        logits = "[..., 1:]" if self.padded and self.known.layered else ""
-        return [*lines, f"return {self.out}{turned}{logits}"]
+            lines += refuse("config.causal", "causal masks")
+        return lines
 
     def _mask(self, name: str, mask: LayerMask) -> list[str]:
         query, key, keyword = self.known.attends[mask.which]

@@ -7,7 +7,7 @@ from typing import Any
 from attnconf.adapters.generated.tokens import pairs
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.probing import attempt
-from attnconf.conformance.inference.trial import names
+from attnconf.conformance.worker.bodies import names
 from attnconf.reference.tokenizer import END
 
 # What symbols may be, and what an adapter declares of them.

@@ -1,10 +1,9 @@
 """Which definitions are lent to torch, and by what: those that compute in NumPy, in JAX's libraries and in Keras."""
 
-from collections.abc import Callable
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from attnconf.adapters.generated.lent_classes import lender
 from attnconf.conformance.inference.module_sizes import names_read
 
 # The module of the class that all classes of a library are made from -> what lends them.
@@ -21,14 +20,8 @@ def lent(thing: Any, module: ModuleType) -> list[ModuleType]:
     kinds = thing.__mro__ if isinstance(thing, type) else ()
     library = next((LIBRARIES[kind.__module__] for kind in kinds if kind.__module__ in LIBRARIES), "")
     if library:
-        return [_lender(library)(module)]
-    return [_lender("numpy_arrays.in_arrays")(module), module] if computes_in_arrays(thing, module) else [module]
-
-
-def _lender(name: str) -> Callable[[ModuleType], ModuleType]:
-    file, function = name.split(".")
-    found: Callable[[ModuleType], ModuleType] = getattr(import_module(f"attnconf.adapters.generated.{file}"), function)
-    return found
+        return [lender(library)(module)]
+    return [lender("numpy_arrays.in_arrays")(module), module] if computes_in_arrays(thing, module) else [module]
 
 
 def computes_in_arrays(thing: Any, module: ModuleType) -> bool:

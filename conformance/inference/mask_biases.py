@@ -1,14 +1,17 @@
-"""Biases on the scores through an argument for masks: whether it takes them, and what it does with them."""
+"""Biases on the scores through an argument for masks, and the flag for causality beside them."""
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
-from attnconf.conformance.inference.flag_and_mask import refuses
 from attnconf.conformance.inference.mask_claims import beside
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+from attnconf.conformance.inference.mask_forms import ADDED
+from attnconf.conformance.inference.trial import Certificate, drawn, reply
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.source_text import code_reached
 
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
 
 BIAS_NAMED = r"bias|logits|scores|additive"
 ADDS = r"(?i)\badd(ed|itive|s)?\b|\bfloat|\bbias|\blogits?\b|-\s*inf"
-ADDED = "additive(seen, attn_bias, query)"
 SUBTRACTED = "MASK-bias-subtracted"
 
 
@@ -29,11 +31,11 @@ def biased(search: "Search", text: AttentionText, name: str, form: MaskForm) -> 
     both = f"{form.text} if attn_bias is None else {plain.replace('seen', ADDED)}"
     wide = MaskForm(both, f"{form.told}, or additive", False, True)
     trial = search.tried(text, name, wide, [_asked(search, text)])
-    if trial.distance <= ROUNDING and text.flagged and not promised(search.place.thing, name):
+    if trial.right and text.flagged and not promised(search.place.thing, name):
         beside = search.tried(text, name, wide, [_asked(search, text, causal=True)])
-        return wide if beside.distance <= ROUNDING or refuses(beside.given[-1]) else form
-    mistaken = trial.distance > ROUNDING and trial.certificate.mistake(trial.given, trial.declares)
-    return wide if trial.distance <= ROUNDING or (mistaken and _by_numbers(mistaken)) else form
+        return wide if beside.right or refuses(beside.given[-1]) else form
+    mistaken = not trial.right and trial.certificate.mistake(trial.given, trial.declares)
+    return wide if trial.right or (mistaken and _by_numbers(mistaken)) else form
 
 
 def wrongly_added(search: "Search", text: AttentionText, name: str, forms: Iterable[MaskForm]) -> MaskForm | None:
@@ -46,7 +48,7 @@ def wrongly_added(search: "Search", text: AttentionText, name: str, forms: Itera
     for form in forms:
         if form.additive and not form.keys_only:
             trial = search.tried(text, name, form, asked)
-            if asked.distance(trial.given, trial.declares, SUBTRACTED) <= ROUNDING:
+            if asked.agrees(trial.given, trial.declares, SUBTRACTED):
                 return form
     return None
 
@@ -72,3 +74,35 @@ def _asked(search: "Search", text: AttentionText, causal: bool = False) -> Any:
 def _by_numbers(mistake: Mutant) -> bool:
     """Return whether a mistake is one in what is done with numbers that are added: other code takes none."""
     return mistake.id.startswith("MASK-bias-") and mistake.id != "MASK-bias-ignored"
+
+
+# -- beside the flag for causality: what is refused, each alone being right, is a limit
+
+MASKS, BIAS = ("key_mask", "attn_mask"), "attn_bias"
+BY_TORCH = r"[Ee]xplicit attn_mask should not be set when is_causal"
+
+
+def refuses(given: Reply | Failure) -> bool:
+    """Return whether code says, by ``raise`` or ``assert`` or through PyTorch's attention, that it takes no such call.
+
+    An error that nobody meant is none: what is broken is not absent.
+    """
+    if not isinstance(given, Failure) or given.reason != "raised":
+        return False
+    return given.meant or re.search(BY_TORCH, given.message) is not None
+
+
+def with_bias_apart(search: "Search", text: "AttentionText") -> "AttentionText":
+    """Return the text such that a bias and the flag for causality are not taken together, where the file refuses it.
+
+    PyTorch's attention refuses a mask that has a gradient beside its flag, and takes one that has none.
+    """
+    if text.exclusive or not text.flagged or not any(m.additive for m in text.masks.values()):
+        return text
+    B, L, S = 2, 6, 6
+    masks: dict[str, Any] = {BIAS: drawn("bias", 1, 1, L, S)}
+    made = text.implementation(search.place)
+    alone, both = (search.request(text, search.sizes[0], B, L, S, masks, causal=causal) for causal in (False, True))
+    back = {"cotangent": drawn("cotangent", *alone.out_shape), "wrt": (BIAS,)}
+    limited = isinstance(reply(made, replace(alone, **back)), Reply) and refuses(reply(made, replace(both, **back)))
+    return text.but(exclusive=(BIAS,)) if limited else text

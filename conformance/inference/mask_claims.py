@@ -7,6 +7,7 @@ from itertools import pairwise
 from types import FunctionType
 from typing import Any
 
+from attnconf.conformance.inference.claims import said_in
 from attnconf.conformance.inference.mask_words import DROPS, KEEPS, votes
 from attnconf.conformance.inference.vocabulary import snake
 
@@ -38,7 +39,17 @@ def _by_name(name: str) -> set[str]:
 
 def _said(thing: Any, name: str) -> set[str]:
     own = {vote for words in beside(thing, name) for vote in votes(words)} or set(_made_of_ids(thing, name))
+    own = own or _said_where_made(thing, name)
     return own or {vote for f in _handed_to(thing, name) for words in beside(f, name) for vote in votes(words)}
+
+
+def _said_where_made(thing: Any, name: str) -> set[str]:
+    """Return what is said in a function of the file that words beside an argument name as what makes it."""
+    there = vars(inspect.getmodule(thing) or object)
+    named = {word for words in beside(thing, name) for word in re.findall(r"\b[a-z]\w*\b", words)}
+    makers = [there[word] for word in named if isinstance(there.get(word), FunctionType) and there[word] is not thing]
+    told = [words for f in makers for words in said_in("\n".join(_lines(f)))]
+    return {vote for words in told for vote in votes(words)}
 
 
 def _handed_to(thing: Any, name: str) -> list[FunctionType]:
@@ -59,7 +70,10 @@ def _lines(thing: Any) -> list[str]:
 
 
 def beside(thing: Any, name: str) -> list[str]:
-    """Return the lines of docstrings and comments that begin with an argument's name, each with what it goes on in."""
+    """Return the lines of docstrings and comments that begin with an argument's name, each with what it goes on in.
+
+    It may stand behind another argument in its line, too.
+    """
     lines, found = _lines(thing), []
     for i, line in enumerate(lines):
         told = re.match(rf'\s*(#|"""|[*-])?\s*`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?[:=-]\s*(?P<words>.*)', line)
@@ -68,7 +82,8 @@ def beside(thing: Any, name: str) -> list[str]:
             found.append(" ".join((told["words"], *_going_on(lines[i:]))))
         elif code:
             found.append(code["words"])
-    return found
+    within = rf"[,;.]\s+`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?[:=]\s*(?P<words>\S.*)"
+    return found + [m["words"] for line in said_in("\n".join(lines)) if (m := re.search(within, line))]
 
 
 def _made_of_ids(thing: Any, name: str) -> list[str]:

@@ -89,13 +89,7 @@ def _vote(clause: str) -> str:
 def _state(said: str) -> str:
     """Return the state that a clause speaks of: that of keys that are kept, or of such that are dropped."""
     found = set[str]()
-    for pattern, state in (
-        (_NEG + _FILLER + _HIDDEN, KEEPS),
-        (
-            rf"{_UNSEEN}|{_NEG}(?:\s*[^\W\d]+){{0,4}}?\s*{_SEEN}(?:\w*(?:\s+(?:to|be|de|zu|a|werden))*\s*{_SEEN})*",
-            DROPS,
-        ),
-    ):
+    for pattern, state in ((_NEG + _FILLER + _HIDDEN, KEEPS), (f"{_UNSEEN}|{_NOT_SEEN}", DROPS)):
         said, count = re.subn(pattern, " ", said)
         found |= {state} if count else set()
     if re.search(_NEG, said):

@@ -1,51 +1,27 @@
 """How an argument takes a mask: its shape, its dtype and what True or 1 means in it, found by trial."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.inference.attention_requests import COMPONENT, request
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import parameters, says_nothing
-from attnconf.conformance.inference.flag_and_mask import BIAS, MASKS, refuses, with_bias_apart
-from attnconf.conformance.inference.mask_biases import ADDED, biased, wrongly_added
+from attnconf.conformance.inference.mask_biases import BIAS, MASKS, biased, refuses, with_bias_apart, wrongly_added
 from attnconf.conformance.inference.mask_claims import claimed, said
-from attnconf.conformance.inference.returned import Declared, Requests, with_weights
-from attnconf.conformance.inference.trial import FAILED, ROUNDING, Certificate, Draft, gap
+from attnconf.conformance.inference.mask_forms import ADDED, ONE, mask_forms
+from attnconf.conformance.inference.returned import Requests, with_weights
+from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
-STRANGE = 3  # arguments whose names say nothing that are tried
 UNLIKE_A_MASK = "{} takes a mask and changes the output, and is neither right nor a known mistake"
-TOLD_APART = 4  # forms of a mask, of those that the textbook does not certify, that are compared with known mistakes
-ONE = "one_for_all_heads(seen)"
-KEYS = f"one_for_all_queries({ONE})"
-# (in words, expression of seen, whether it says something of keys alone), the widest first
-SHAPES = (
-    ("(B, 1, L, S)", f"{ONE}[:, None]", False),
-    ("(B, L, S)", ONE, False),
-    ("(B·H, L, S)", "for_each_head(seen, {heads})", False),
-    ("(L, S)", f"one_for_all_samples({ONE})", False),
-    ("(B, S)", KEYS, True),
-    ("(B, 1, 1, S)", f"{KEYS}[:, None, None]", True),
-    ("(B, 1, S)", f"{KEYS}[:, None]", True),
-    ("lengths (B,)", f"lengths({KEYS})", True),
-    ("(B·H, S)", "one_for_all_queries(for_each_head(seen, {heads}))", True),
-    ("lengths (B·H,)", "lengths(one_for_all_queries(for_each_head(seen, {heads})))", True),
-)
-# The last as (1 - mask)·-1e9 takes masks that are added too, and does something else with them.
-KINDS = (
-    ("true-keeps", "{m}"),
-    ("true-drops", "~{m}"),
-    ("1-keeps, integers", "{m}.long()"),
-    ("1-keeps", "{m}.to(query.dtype)"),
-    ("1-drops, integers", "(~{m}).long()"),
-    ("1-drops", "(~{m}).to(query.dtype)"),
-    ("additive", ""),
-)
 
 
 @dataclass(frozen=True)
@@ -59,6 +35,10 @@ class Trial:
     declares: dict[str, str]
     exclusive: bool = False  # not together with the flag for causal attention
 
+    @property
+    def right(self) -> bool:
+        return within_rounding(self.distance)
+
 
 @dataclass(frozen=True)
 class Search:
@@ -67,7 +47,6 @@ class Search:
     place: Place
     sizes: Any
     request: Requests
-    declared: Declared
     mistake: str = ""  # the mutant that the class is known to be
     made: dict[tuple[Any, ...], Certificate] = field(default_factory=dict)
 
@@ -86,18 +65,15 @@ class Search:
         needed = {slot.name for slot in text.form.slots if slot.required}
         others = {n: m for n, m in text.masks.items() if n in needed}  # one that is not given hides nothing
         candidate = text.but(masks={**others, name: form})
-        draft = Draft(text.component, candidate.body(), self.declared(candidate))
-        given = certificate.replies(draft.implementation(self.place.module))
-        distance = certificate.distance(given, draft.declares, self.mistake)
-        return Trial(form, distance, given, certificate, dict(draft.declares))
+        given, declares = certificate.replies(candidate.implementation(self.place)), dict(candidate.conventions())
+        return Trial(form, certificate.distance(given, declares, self.mistake), given, certificate, declares)
 
     def changed(self, text: AttentionText, name: str, trial: Trial) -> bool:
         """Return whether a mask in an argument changes anything."""
         without = text if text.needs_mask else text.but(masks={n: m for n, m in text.masks.items() if n != name})
         bare = [replace(r, inputs=unmasked(r.inputs)) for r in trial.certificate.requests]
-        draft = Draft(text.component, without.body(), self.declared(without))
-        given = Certificate(text.component, bare).replies(draft.implementation(self.place.module))
-        return any(gap(a, b) > ROUNDING for a, b in zip(trial.given, given, strict=False))
+        given = Certificate(text.component, bare).replies(without.implementation(self.place))
+        return not all_same(trial.given, given)
 
 
 def unmasked(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,14 +82,14 @@ def unmasked(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_masks(
-    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, certified: str | None
+    place: Place, text: AttentionText, sizes: Any, request: Requests, certified: str | None
 ) -> AttentionText:
     """Return the text with what its arguments for masks want, and with the weights that come back.
 
     ``certified``: by what the rest is; a known mistake is what the masks have to go with. Where it is certified, what
     an argument is for whose name says nothing is told by what it does.
     """
-    search = Search(place, sizes, request, declared, "" if certified in (None, "reference") else str(certified))
+    search = Search(place, sizes, request, "" if certified in (None, "reference") else str(certified))
     strange = _strange(place, text) if certified else []
     if text.needs_mask and certified and not any(text.form.named(name).required for name in text.masks):
         text = text.but(needs_mask=False)  # its default is None, and has to do
@@ -128,10 +104,10 @@ def with_masks(
             found = _as_it_says(search, text, name, found, claimed)
         if standing == "right" or not text.masks:
             text = found
-    for name in strange[:STRANGE]:
+    for name in strange[:LIKELIEST]:
         text = _with_strange(search, text, name)
     text = with_bias_apart(search, text) if certified == "reference" else text
-    return with_weights(place, text, sizes, request, declared, search.mistake)
+    return with_weights(place, text, sizes, request, search.mistake)
 
 
 def _of_something_else(text: AttentionText, name: str) -> bool:
@@ -199,12 +175,12 @@ def _with_argument(
         if wanted and form.kind != wanted:
             continue
         trial = search.tried(text, name, form, search.certificate(text, form))
-        if trial.distance <= ROUNDING:
+        if trial.right:
             form = biased(search, text, name, _widened(search, text, name, form))
             if not text.flagged:
                 return text.but(masks={**text.masks, name: form}), "right"
             both = search.tried(text, name, form, search.certificate(text, form, causal=True))
-            if both.distance <= ROUNDING:
+            if both.right:
                 return text.but(masks={**text.masks, name: form}), "right"
             alone.append(replace(trial, form=form, exclusive=refuses(both.given[-1])))
         elif trial.distance < FAILED and not any(_twins(trial, t) for t in ran):
@@ -214,7 +190,7 @@ def _with_argument(
     ran = [t for t in ran if search.changed(text, name, t)] if strange else ran
     if text.form.named(name).role == "lengths":  # as it is called so
         ran = [t for t in ran if t.form.kind == "lengths"] or ran
-    nearest = sorted(ran, key=lambda t: t.distance)[:TOLD_APART]
+    nearest = sorted(ran, key=lambda t: t.distance)[:LIKELIEST]
     widest = [t for t in ran if t in nearest]
     mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
     together = sorted(alone, key=lambda t: t.exclusive)[:1]
@@ -230,21 +206,6 @@ def _twins(one: Trial, other: Trial) -> bool:
     """Return whether two forms of a mask come to the same."""
     same = one.certificate is other.certificate and one.distance == other.distance
     return same and all(gap(a, b) == 0 for a, b in zip(one.given, other.given, strict=True))
-
-
-def mask_forms(text: AttentionText) -> Iterator[MaskForm]:
-    """Yield the forms in which an argument may take a mask, the widest first."""
-    one_by_one = sorted(SHAPES, key=lambda shape: shape[0] != "(L, S)")  # there is no batch
-    for shape, pattern_of_shape, keys_only in one_by_one if text.single else SHAPES:
-        expression = pattern_of_shape.replace("{heads}", text.heads)
-        if shape.startswith("lengths"):
-            yield MaskForm(expression, shape, True)
-            continue
-        for kind, pattern in KINDS:
-            if kind == "additive":
-                yield MaskForm(expression.replace("seen", ADDED), f"{shape} {kind}", keys_only, True)
-            else:
-                yield MaskForm(pattern.format(m=expression), f"{shape} {kind}", keys_only)
 
 
 def _requests(text: AttentionText, form: MaskForm, sizes: Any, request: Requests, causal: bool = False) -> list[Any]:
@@ -294,4 +255,31 @@ def _widened(search: Search, text: AttentionText, name: str, form: MaskForm) -> 
     mask = (torch.arange(B * size[1] * L * S).reshape(B, size[1], L, S) * 7919 % 13) > 4
     mask |= torch.eye(L, S, dtype=torch.bool)
     asked = [search.request(text, size, B, L, S, {"attn_mask": mask})]
-    return wide if search.tried(text, name, wide, asked).distance <= ROUNDING else form
+    return wide if search.tried(text, name, wide, asked).right else form
+
+
+# -- two masks in two arguments, given together
+
+
+def not_joined(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
+    """Return a word on a mask of keys and another mask of which each is right alone, and both together are not.
+
+    The check of this asks for masks in forms that not every argument has, as lengths have not.
+    """
+    of_keys = next((n for n, m in text.masks.items() if m.keys_only), None)
+    other = next((n for n, m in text.masks.items() if not m.keys_only), None)
+    if of_keys is None or other is None or text.single:
+        return ()
+    B, L, S = 3, 6, 6
+    keys, explicit = (masks_in(text.masks[name], B, L, S) for name in (of_keys, other))
+    explicit["attn_mask"] = explicit["attn_mask"].clone()
+    explicit["attn_mask"][..., 0] = keys["key_mask"][:, 0] = True
+    asked = [request(text, sizes[0], B, L, S, given) for given in (keys, explicit, {**keys, **explicit})]
+    certificate, declares = Certificate(COMPONENT, asked), text.conventions()
+    given = certificate.replies(text.implementation(place))
+    if not all(isinstance(one, Reply) for one in given) or len(given) < len(asked):
+        return ()
+    alone = Certificate(COMPONENT, asked[:2]).distance(given[:2], declares)
+    if not within_rounding(alone) or certificate.agrees(given, declares):
+        return ()
+    return (f"the arguments `{of_keys}` and `{other}` of forward, given together, do not hide what either hides",)

@@ -2,23 +2,25 @@
 
 import inspect
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
 from attnconf.adapters.contract import BpeTrainerConfig
-from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.by_doing import given as how_many
 from attnconf.conformance.inference.by_doing import is_count, own_methods
 from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.encoders import with_encoding
+from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.learnt import READINGS, found_in
-from attnconf.conformance.inference.plain import arguments_of, matches
 from attnconf.conformance.inference.probing import Failed
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft, why
+from attnconf.conformance.inference.proving import Prover, Reading, prove
+from attnconf.conformance.inference.slots import Hypothesis, Slots
+from attnconf.conformance.inference.trial import Certificate
+from attnconf.conformance.inference.vocabulary import fitting
 
 WORDS = {
     "list": "list(words)",
@@ -58,49 +60,42 @@ LEARNT = (2, 1)  # so many merges are no matter of a tie
 
 
 @dataclass(frozen=True)
-class TrainerText:
+class TrainerText(Hypothesis):
     """One way to have merges learnt."""
 
     given: str  # what the words are given as
     before: tuple[str, ...]
     merges: str = ""  # an expression
     mark: str = ""  # of the end of a word, where it is another than ours
+    reading: str = ""  # what symbols may be, of READINGS
 
     def read(self, reading: str) -> "TrainerText":
         """Return the text as it is written for words, or for what there is instead of them."""
         size = f"config.num_merges + {SYMBOLS[reading]}"
         lines = [line.replace(SIZE, size).replace("ATTACHED", str(reading == "attached")) for line in self.before]
-        return replace(self, before=tuple(lines))
+        return self.but(before=tuple(lines), reading=reading)
 
-    def draft(self, reading: str) -> Draft:
-        lines = ["def bpe_trainer(config, weights):", "    def forward(words):"]
-        given = "byte_pairs" if reading == "bytes" else "pairs"
+    def conventions(self) -> Mapping[str, str]:
+        return READINGS[self.reading]
+
+    def slots(self) -> tuple[Slots, ...]:
+        pairs = "byte_pairs" if self.reading == "bytes" else "pairs"
         mark = f", {self.mark!r}" if self.mark else ""
-        lines += [f"        {line}" for line in (*self.before, f"return {given}({self.merges}{mark})")]
-        return Draft("bpe_trainer", "\n".join([*lines, "", "    return forward", ""]), READINGS[reading])
+        return (Slots("bpe_trainer", "words", masks=self.before, call=f"{pairs}({self.merges}{mark})"),)
 
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a trainer, or what stands against it."""
-    said: list[str] = []
-    ran: list[tuple[TrainerText, str, str]] = []
-    certificates: dict[tuple[str, bool], Certificate] = {}
-    for reading, text in _that_learn(place, said):
-        draft, key = text.draft(reading), (reading, text.given == "list")
-        certificate = certificates.setdefault(key, Certificate("bpe_trainer", list(requests(*key))))
-        given = certificate.replies(draft.implementation(place.module))
-        if len(given) < len(certificate.requests) or isinstance(given[-1], Failure):
-            said += [why(given[-1])] if given and isinstance(given[-1], Failure) else []
-            continue
-        if certificate.distance(given, draft.declares) <= ROUNDING:
-            return _bound(place, text, reading, "reference")
-        mistake = certificate.mistake(given, draft.declares)
-        ran.append((text, reading, mistake.id if mistake else ""))
-    ran.sort(key=lambda r: not r[2])
-    if ran:
-        text, reading, known = ran[0]
-        return _bound(place, text, reading, known or None)
-    return refused(said, "there is no way to have it learn merges")
+    prover, certificates = Prover[TrainerText](place), dict[tuple[str, bool], Certificate]()
+
+    def reading(text: TrainerText) -> Reading[TrainerText]:
+        key = text.reading, text.given == "list"
+        return Reading(text, certificates.setdefault(key, Certificate("bpe_trainer", list(requests(*key)))))
+
+    proof = prove(prover, ([reading(text)] for text in _that_learn(place, prover.failures)))
+    if proof is None:
+        return prover.refusal("there is no way to have it learn merges")
+    return _bound(place, proof.hypothesis, proof.certified)
 
 
 def requests(reading: str, several: bool = False) -> Iterator[Request]:
@@ -112,8 +107,8 @@ def requests(reading: str, several: bool = False) -> Iterator[Request]:
         yield Request("bpe_trainer", BpeTrainerConfig(n), {}, {"words": given}, ())
 
 
-def _that_learn(place: Place, said: list[str]) -> Iterator[tuple[str, TrainerText]]:
-    """Yield each reading and way in which something learns, and gives or keeps what looks like merges."""
+def _that_learn(place: Place, failures: Attempts) -> Iterator[TrainerText]:
+    """Yield each way, in each reading, in which something learns, and gives or keeps what looks like merges."""
     tried: set[tuple[str, ...]] = set()
     for text in texts(place):
         for reading in READINGS if text.given in ("list", "text") else ("attached", "separate"):
@@ -125,12 +120,12 @@ def _that_learn(place: Place, said: list[str]) -> Iterator[tuple[str, TrainerTex
             try:
                 there = found_in(place.module, one.before, request)
             except Failed as failed:
-                said += [str(failed)] if str(failed) not in said else []
+                failures.say(str(failed))
                 continue
             for out, of_bytes, mark in there:
                 for other in _alike(reading):
                     if of_bytes == (other == "bytes") and text.read(other).before == one.before:
-                        yield other, replace(one, merges=out, mark=mark)
+                        yield one.but(merges=out, mark=mark, reading=other)
 
 
 def _alike(reading: str) -> tuple[str, ...]:
@@ -148,7 +143,7 @@ def texts(place: Place) -> Iterator[TrainerText]:
 
 
 def _functions(place: Place, given: str) -> Iterator[TrainerText]:
-    for arguments in arguments_of(place.thing, lambda p, at: _values(p, given)):
+    for arguments in calls_of(place.thing, lambda p, at: _values(p, given)):
         if WORDS[given] in arguments and _asks_for_merges(arguments):
             yield TrainerText(given, (f"result = {place.name_in_text}({arguments})",))
 
@@ -159,7 +154,7 @@ def _asks_for_merges(arguments: str) -> bool:
 
 def _values(p: inspect.Parameter, given: str) -> list[str]:
     meant = {"number": "config.num_merges", "words": WORDS[given], "least": LEAST, "size": SIZE}
-    found = [meant[role] for role in matches(p.name, ROLES)]
+    found = [meant[role] for role in fitting(p.name, ROLES)]
     if p.default is not p.empty:
         counts = [t for t in found if t in ("config.num_merges", LEAST, SIZE)]
         return [*(counts or (_counted(p) if not found else [])), ""]
@@ -181,7 +176,7 @@ def _methods(place: Place, given: str) -> Iterator[TrainerText]:
             yield from _made_by(place, function, given)
         if not isinstance(function, FunctionType) or function.__module__.partition(".")[0] == "torch":
             continue
-        for built in arguments_of(place.thing, lambda p, at: _built_with(p, place)):
+        for built in calls_of(place.thing, lambda p, at: _built_with(p, place)):
             for arguments in _without_self(function, given):
                 if _asks_for_merges(f"{built}, {arguments}") and WORDS[given] in arguments:
                     before = (f"made = {place.name_in_text}({built})", f"result = made.{method}({arguments})")
@@ -196,7 +191,7 @@ def _that_may_learn(thing: type) -> list[str]:
 
 def _made_by(place: Place, method: MethodType, given: str) -> Iterator[TrainerText]:
     """Yield objects that a method of their class makes of words."""
-    for arguments in arguments_of(method, lambda p, at: _values(p, given)):
+    for arguments in calls_of(method, lambda p, at: _values(p, given)):
         if _asks_for_merges(arguments) and WORDS[given] in arguments:
             made = f"made = {place.name_in_text}.{method.__name__}({arguments})"
             yield TrainerText(given, (made, "result = made"))
@@ -205,7 +200,7 @@ def _made_by(place: Place, method: MethodType, given: str) -> Iterator[TrainerTe
 def _built_with(p: inspect.Parameter, place: Place) -> list[str]:
     if own := own_dataclass(p.annotation, place.module):
         return [f"theirs.{own.__name__}({words})" for words in _entries(own)]
-    roles = matches(p.name, ROLES)
+    roles = fitting(p.name, ROLES)
     if "least" in roles:
         return [LEAST]
     number = [*(["config.num_merges"] if "number" in roles else ()), *([SIZE] if "size" in roles else ())]
@@ -216,7 +211,7 @@ def _built_with(p: inspect.Parameter, place: Place) -> list[str]:
 
 def _entries(kind: type) -> Iterator[str]:
     """Yield the arguments for a class of configurations: one of its numbers is that of merges."""
-    for words in arguments_of(kind, lambda p, at: _built_entries(p)):
+    for words in calls_of(kind, lambda p, at: _built_entries(p)):
         if _asks_for_merges(words):
             yield words
 
@@ -224,7 +219,7 @@ def _entries(kind: type) -> Iterator[str]:
 def _built_entries(p: inspect.Parameter) -> list[str]:
     values = [] if p.default is p.empty else [""]
     meant = {"number": "config.num_merges", "least": LEAST, "size": SIZE}
-    found = [meant[role] for role in matches(p.name, ROLES) if role in meant]
+    found = [meant[role] for role in fitting(p.name, ROLES) if role in meant]
     return [*(found or (["config.num_merges", SIZE] if p.default is p.empty else _counted(p))), *values]
 
 
@@ -233,14 +228,15 @@ def _without_self(function: Any, given: str) -> Iterator[str]:
 
     signature = inspect.signature(function)
     method.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
-    yield from arguments_of(method, lambda p, at: _values(p, given))
+    yield from calls_of(method, lambda p, at: _values(p, given))
 
 
-def _bound(place: Place, text: TrainerText, reading: str, certified: str | None) -> Bound:
+def _bound(place: Place, text: TrainerText, certified: str | None) -> Bound:
     shown = [line.replace("theirs.", "").replace("config.", "") for line in text.before]
+    conventions = ", ".join(map(" ".join, text.conventions().items()))
     lines = (
         *(f"calls        {line}" for line in shown),
-        f"merges       {text.merges}; the words as {text.given}; {', '.join(map(' '.join, READINGS[reading].items()))}",
+        f"merges       {text.merges}; the words as {text.given}; {conventions}",
     )
-    bound = Bound(place, text.draft(reading), None, certified, lines)
-    return with_encoding(bound, text.before, next(requests(reading)), text.mark)
+    bound = Bound(place, text.draft(), None, certified, lines)
+    return with_encoding(bound, text.before, next(requests(text.reading)), text.mark)

@@ -11,16 +11,18 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import LayerNormConfig, RmsNormConfig
-from attnconf.conformance.inference.attention_text import refuse
-from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.building import Construction, space_for
+from attnconf.conformance.inference.binding import Attempts, Place
+from attnconf.conformance.inference.building import Construction, space_for, tensors_of
 from attnconf.conformance.inference.claims import returns_several
 from attnconf.conformance.inference.configurations import Recorder
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import built, constructions
+from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.function_forms import functional, takes_together
-from attnconf.conformance.inference.plain import PlainText, arguments_of, built, matches, tensors_of
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.inference.vocabulary import fitting
 from attnconf.conformance.source.signatures import parameters_of
 
 WIDTHS = (5, 8)
@@ -68,7 +70,7 @@ class Kind:
 def has_eps(thing: Any) -> bool:
     """Return whether something has a parameter for ε, by its name or by a default that is as small."""
     eps = {"eps": ROLES["eps"]}
-    return any("eps" in matches(p.name, eps) or is_small(p.default) for p in parameters_of(thing))
+    return any("eps" in fitting(p.name, eps) or is_small(p.default) for p in parameters_of(thing))
 
 
 def is_small(default: Any) -> bool:
@@ -78,7 +80,7 @@ def is_small(default: Any) -> bool:
 # -- what it may be
 
 
-def texts(place: Place, kind: Kind, said: list[str]) -> Iterator[PlainText]:
+def texts(place: Place, kind: Kind, failures: Attempts) -> Iterator[Text]:
     """Yield what a class or function may be, the likeliest first."""
     is_function = not isinstance(place.thing, type | nn.Module)
     if is_function and not takes_together(place.thing):
@@ -91,25 +93,25 @@ def texts(place: Place, kind: Kind, said: list[str]) -> Iterator[PlainText]:
         try:
             whole, thing = built(place, made, kind.table, kind.config((WIDTHS[0],)), kind.weights((WIDTHS[0],)))
         except Failed as error:
-            said.append(f"{made.text}: {error}")
+            failures.say(f"{made.text}: {error}")
             continue
         if is_function and len(tensors_of(thing)) > 2:  # made for something that has more than gain and shift
             continue
         for text in modules(whole, thing, kind):
             text = text.but(out="result[0]") if first else text
-            if text.body() not in seen:
-                seen.add(text.body())
+            if text.draft().body not in seen:
+                seen.add(text.draft().body)
                 yield text
     if is_function:  # what its dict holds is seen where it is asked
         yield from functions(place, kind)
 
 
-def modules(made: Construction, thing: Any, kind: Kind) -> Iterator[PlainText]:
+def modules(made: Construction, thing: Any, kind: Kind) -> Iterator[Text]:
     """Yield what an object may be, by the tensors that it has."""
     if not callable(thing):
         return
     module = isinstance(thing, nn.Module)
-    text = PlainText(kind.component, made, "module" if module else "object", refusals=tuple(refusals(made, kind)))
+    text = Text(kind.component, made, "module" if module else "object", refusals=tuple(refusals(made, kind)))
     sizes = {name: x.numel() for name, x in tensors_of(thing).items()}
     whole = [name for name, size in sizes.items() if size in (WIDTHS[0], 1)]
     if not whole:
@@ -130,7 +132,7 @@ def modules(made: Construction, thing: Any, kind: Kind) -> Iterator[PlainText]:
 def _offers_shift(thing: Any) -> bool:
     """Return whether something can be asked for a shift: then it is not absent, whatever comes of that."""
     asked = [p for p in parameters_of(type(thing)) if isinstance(p.default, bool)]
-    return any("bias" in matches(p.name, ROLES) for p in asked)
+    return any("bias" in fitting(p.name, ROLES) for p in asked)
 
 
 def _is_trained(thing: Any, name: str) -> bool:
@@ -143,11 +145,11 @@ def _entry(name: str, role: str, size: int) -> str:
 
 def _well_named(names: Sequence[str]) -> int:
     return sum(
-        role in matches(name.split(".")[-1], ROLES) for name, role in zip(names, ("weight", "bias"), strict=False)
+        role in fitting(name.split(".")[-1], ROLES) for name, role in zip(names, ("weight", "bias"), strict=False)
     )
 
 
-def without_bias(text: PlainText) -> PlainText:
+def without_bias(text: Text) -> Text:
     kind = Kind(text.component)
     return text.declaring(layer_bias="no").but(
         refusals=(*refusals(text.made, kind, bias=False), 'lacking(weights, "bias")')
@@ -176,11 +178,11 @@ def outside(kind: Kind, bias: bool) -> Iterator[str]:
 # -- functions
 
 
-def functions(place: Place, kind: Kind) -> Iterator[PlainText]:
+def functions(place: Place, kind: Kind) -> Iterator[Text]:
     """Yield the ways to call a function of x and, in some order, of gain, shift and ε."""
     made = Construction(place.name_in_text)
-    base = PlainText(kind.component, made, "function", refusals=tuple(refusals(made, kind)))
-    for arguments in arguments_of(place.thing, lambda p, at: argument(p, at, kind)):
+    base = Text(kind.component, made, "function", refusals=tuple(refusals(made, kind)))
+    for arguments in calls_of(place.thing, lambda p, at: argument(p, at, kind)):
         if "<params>" in arguments:
             yield from _with_params(place, base, arguments, kind)
             continue
@@ -198,7 +200,7 @@ def argument(p: inspect.Parameter, at: int, kind: Kind) -> list[str]:
     """Return what a parameter may get; a gain or a shift that may be handed over is, or it could be broken."""
     values = {"weight": [GAIN], "bias": [SHIFT] if kind.layer else [], "eps": ["config.eps"], "params": ["<params>"],
               "shape": ["(config.shape[-1],)", "config.shape[-1]"] if kind.layer else ["config.dim"]}  # fmt: skip
-    roles = matches(p.name, ROLES)
+    roles = fitting(p.name, ROLES)
     if is_small(p.default):
         return ["config.eps"]
     if p.default is not p.empty and p.default is not None:
@@ -211,7 +213,7 @@ def argument(p: inspect.Parameter, at: int, kind: Kind) -> list[str]:
     return ["x", *known, *others] if at == 0 and not {"weight", "params"} & set(roles) else [*known, "x", *others]
 
 
-def _with_params(place: Place, base: PlainText, arguments: str, kind: Kind) -> Iterator[PlainText]:
+def _with_params(place: Place, base: Text, arguments: str, kind: Kind) -> Iterator[Text]:
     """Yield calls where the parameters are in a dict: what is asked of it is seen when it is called."""
     recorder = Recorder(lambda name: torch.ones(WIDTHS[0], dtype=torch.float64))
     weights = kind.weights((WIDTHS[0],))

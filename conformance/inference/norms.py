@@ -11,14 +11,14 @@ from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import run, space_for
+from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
-from attnconf.conformance.inference.plain import PlainText, bound, search, told
-from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, drawn
+from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.proving import Prover, Reading, holds, nearest_first, prove
+from attnconf.conformance.inference.texts import Text, bound, told
+from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.source.signatures import parameters_of
 
-MISTAKEN = 20  # readings that are compared with all known mistakes
 # What a layer norm may divide by besides what the paper says: what The Annotated Transformer does, with either
 # variance. The unbiased one with ε inside follows nobody, and whoever means it declares it.
 OTHER_DIVISORS = [{"variance": "unbiased", "place": "outside"}, {"variance": "biased", "place": "outside"}]
@@ -27,45 +27,42 @@ OTHER_DIVISORS = [{"variance": "unbiased", "place": "outside"}, {"variance": "bi
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a norm, or what stands against it."""
     kind = Kind(place.component)
-    said: list[str] = []
+    prover = Prover[Text](place)
 
     @cache
     def certificate(eps: float, bias: bool, variance: str = "biased", place: str = "inside") -> Certificate:
         divided = {"norm_variance": variance, "norm_eps": place}
         return Certificate(kind.component, list(requests(kind, eps, bias, divided)))
 
-    found = search(
-        place, texts(place, kind, said), lambda text: readings(place, text, kind, certificate), mistaken=MISTAKEN
-    )
-    found.said[:0] = said
-    if found.text is not None and found.certified:
-        found.text = _with_cast(place, _with_axes(place, found.text, kind), kind)
-    outcome = bound(place, found, told(found.text, place.thing) if found.text else ())
-    if isinstance(outcome, Refusal) or found.text is None:
-        return outcome
-    return replace(outcome, open_ends=(*outcome.open_ends, *_unregistered(place, found.text, kind)))
+    proposals = (readings(place, text, kind, certificate) for text in texts(place, kind, prover.failures))
+    proof = prove(prover, proposals, nearest_first)
+    if proof is None:
+        return prover.refusal(f"it can be neither built nor called as {place.component}")
+    text = proof.hypothesis
+    if proof.certified:
+        text = _with_cast(place, _with_axes(place, text, kind), kind)
+    one = bound(place, proof, text, told(text, place.thing))
+    return replace(one, open_ends=(*one.open_ends, *_unregistered(place, text, kind)))
 
 
 # -- how it is asked
 
 
-def readings(
-    place: Place, text: PlainText, kind: Kind, certificate: Callable[..., Certificate]
-) -> Iterator[tuple[PlainText, Certificate]]:
+def readings(place: Place, text: Text, kind: Kind, certificate: Callable[..., Certificate]) -> Iterator[Reading[Text]]:
     """Yield the conventions that a text may stand for, each with its calls."""
     fixed = "config.eps" not in text.made.text + " ".join(text.made.before) + text.arguments
     if fixed and has_eps(place.thing):  # left at its default, although it is there to be set
         return
-    bias = dict(text.declares).get("layer-bias") != "no"
+    bias = text.declares.get("layer-bias") != "no"
     for eps in CONVENTIONS["eps"][1:] if fixed else ("",):
         this = text.declaring(eps=eps) if fixed else text
         judge = certificate(float(eps or 0), bias)
-        yield this, judge
+        yield Reading(this, judge)
         if not kind.layer and text.state:
-            yield this.declaring(rms_norm_weight="one-plus"), judge
+            yield Reading(this.declaring(rms_norm_weight="one-plus"), judge)
         for divided in OTHER_DIVISORS if kind.layer else ():
-            declared = this.but(declares=tuple((dict(this.declares) | spoken(divided)).items()))
-            yield declared, certificate(float(eps or 0), bias, **divided)
+            declared = this.but(declares={**this.declares, **spoken(divided)})
+            yield Reading(declared, certificate(float(eps or 0), bias, **divided))
 
 
 def spoken(divided: Mapping[str, str]) -> dict[str, str]:
@@ -91,35 +88,31 @@ def requests(kind: Kind, eps: float, bias: bool, divided: Mapping[str, str]) -> 
 # -- what is looked for once the rest is known
 
 
-def _with_axes(place: Place, text: PlainText, kind: Kind) -> PlainText:
+def _with_axes(place: Place, text: Text, kind: Kind) -> Text:
     """Return the text for several axes, where a class takes them: by what it says, else by what it does."""
     narrow = "config.shape[-1]"
     if not kind.layer or narrow not in text.made.text or not isinstance(place.thing, type):
         return text
     made = replace(text.made, text=text.made.text.replace(narrow, "config.shape"))
-    bias = dict(text.declares).get("layer-bias") != "no"
+    bias = text.declares.get("layer-bias") != "no"
     wide = text.but(made=made, refusals=tuple(refusals(made, kind, bias)))
     wide = wide if bias else without_bias(wide)
     if says_several(place, text, kind):
         return wide
     shape = (3, 5)
     x = drawn("x with axes", 2, *shape)
-    declares = dict(text.declares)
-    divided = {f"norm_{name[11:]}": choice for name, choice in declares.items() if name.startswith("layer-norm-")}
+    divided = {f"norm_{name[11:]}": choice for name, choice in text.declares.items() if name.startswith("layer-norm-")}
     asked = Request(
         kind.component, kind.config(shape, 0.1, bias, **divided), kind.weights(shape, bias), {"x": x}, tuple(x.shape)
     )
-    certificate = Certificate(kind.component, [asked])
-    given = certificate.replies(wide.draft.implementation(place.module))
-    return wide if certificate.distance(given, dict(text.declares)) <= ROUNDING else text
+    return wide if holds(place, wide, [asked]) else text
 
 
-def _unregistered(place: Place, text: PlainText, kind: Kind) -> tuple[str, ...]:
+def _unregistered(place: Place, text: Text, kind: Kind) -> tuple[str, ...]:
     """Return words on tensors of a module that are as wide as its gain, and neither parameters nor buffers."""
     width = WIDTHS[0]
-    space = space_for(kind.config((width,)), place.module, weights=kind.weights((width,)))
     try:
-        thing = attempt(lambda: run(text.made, space))
+        thing = build(place, text.made, kind.config((width,)))
     except Failed:
         return ()
     held = vars(thing).items() if text.kind == "module" and isinstance(thing, nn.Module) else ()
@@ -127,7 +120,7 @@ def _unregistered(place: Place, text: PlainText, kind: Kind) -> tuple[str, ...]:
     return tuple(f"`{name}` is a tensor and no parameter: it is not trained" for name in names)
 
 
-def says_several(place: Place, text: PlainText, kind: Kind) -> bool:
+def says_several(place: Place, text: Text, kind: Kind) -> bool:
     """Return whether a class makes a sequence of a number, or an annotation has one: it means several axes."""
     given = (p for p in parameters_of(place.thing) if f"{p.name}=config.shape[-1]" in text.made.text)
     name = next(given, None)
@@ -135,28 +128,27 @@ def says_several(place: Place, text: PlainText, kind: Kind) -> bool:
         w in str(name.annotation).lower() for w in ("sequence", "tuple", "list", "size", "iterable")
     ):
         return True
-    space = space_for(kind.config((WIDTHS[0],)), place.module, weights=kind.weights((WIDTHS[0],)))
     try:
-        thing = attempt(lambda: run(text.made, space))
+        thing = build(place, text.made, kind.config((WIDTHS[0],)))
     except Failed:
         return False
     held = [v for v in vars(thing).values() if isinstance(v, tuple | list)]
     return any(list(v) == [WIDTHS[0]] for v in held)
 
 
-def _with_cast(place: Place, text: PlainText, kind: Kind) -> PlainText:
+def _with_cast(place: Place, text: Text, kind: Kind) -> Text:
     """Return the text with where it casts in half precision: where nearly all elements are as if there."""
     if kind.layer:
         return text
     width = 64
     x, weight = drawn("x to cast", 4, width).bfloat16(), drawn("gain to cast", width).bfloat16()
-    eps = dict(text.declares).get("eps", "1e-05")
+    eps = text.declares.get("eps", "1e-05")
     asked = Request(kind.component, kind.config((width,), float(eps)), {"weight": weight}, {"x": x}, tuple(x.shape))
     certificate = Certificate(kind.component, [asked])
-    given = certificate.replies(text.draft.implementation(place.module))[0]
+    given = certificate.replies(text.implementation(place))[0]
     alike = {}
     for order in CONVENTIONS["rms-norm-cast"]:
-        want = certificate.wanted(dict(text.declaring(rms_norm_cast=order).declares))[0]
+        want = certificate.wanted(text.declaring(rms_norm_cast=order).declares)[0]
         if isinstance(given, Failure) or isinstance(want, Failure) or not isinstance(want, Reply):
             return text
         alike[order] = float((given.out == want.out).double().mean())

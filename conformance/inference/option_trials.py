@@ -24,7 +24,7 @@ from attnconf.conformance.inference.kept_state import (
 )
 from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
-from attnconf.conformance.inference.trial import ROUNDING, drawn, gap, reply, why
+from attnconf.conformance.inference.trial import drawn, reply, same, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -55,7 +55,7 @@ class Tried:
 
     def same(self, one: Reply | Failure) -> bool:
         """Return whether a reply is that of the call without the argument."""
-        return gap(one, self.base) <= ROUNDING
+        return same(one, self.base)
 
     @property
     def tensors(self) -> bool:
@@ -134,12 +134,12 @@ def offset(tried: Tried) -> str:
     if isinstance(given, Failure):
         return _raises(given) if isinstance(default, int) and given.reason == "raised" else ""
     place = tried.bound.place
-    if gap(given, reply(tried.bound.draft.implementation(place.module), asked)) <= ROUNDING:
+    if same(given, reply(tried.bound.draft.implementation(place.module), asked)):
         return IDLE
-    if gap(given, Reply(out, None, {}, ())) > ROUNDING:
+    if not same(given, Reply(out, None, {}, ())):
         return f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
     after, _ = tried.given(AHEAD, asked, earlier=True)
-    return STALE if isinstance(after, Reply) and gap(after, given) > ROUNDING else ""
+    return STALE if isinstance(after, Reply) and not same(after, given) else ""
 
 
 def _behind(x: Any) -> Any:
@@ -236,7 +236,7 @@ def tiles(tried: Tried) -> str:
         whole, (parts, _) = reply(made, asked), tried.given(TILE, asked)
         if isinstance(whole, Failure):
             return ""
-        alike[causal] = not isinstance(parts, Failure) and gap(parts, whole) <= ROUNDING
+        alike[causal] = not isinstance(parts, Failure) and same(parts, whole)
     return (
         f"does not leave causal attention as it is, where it is {TILE}" if alike == {False: True, True: False} else ""
     )

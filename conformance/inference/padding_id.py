@@ -17,11 +17,11 @@ from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.layer_text import LayerText
-from attnconf.conformance.inference.plain import PlainText
-from attnconf.conformance.inference.trial import ROUNDING, Draft, gap, reply, textbook
+from attnconf.conformance.inference.texts import Text
+from attnconf.conformance.inference.trial import reply, same, same_numbers, textbook
 from attnconf.conformance.source import source_text
 
-Text = TypeVar("Text", LayerText, PlainText)
+T = TypeVar("T", LayerText, Text)
 PADS = 2  # ids of padding behind a source
 COUNTS = (
     "id 0 is padding by what the file says, and a source that is padded gives other scores than without its padding"
@@ -46,7 +46,7 @@ def says_zero_is_padding(place: Place) -> bool:
     return text is not None and any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
 
 
-def beside_padding(place: Place, text: Text, declares: Mapping[str, str], asked: Request) -> Text:
+def beside_padding(place: Place, text: T, asked: Request) -> T:
     """Return the text with ids after id 0, where that is padding by what a file says and does.
 
     ``asked``: a call that succeeds. What takes the padding's id from its caller is asked for it.
@@ -55,12 +55,12 @@ def beside_padding(place: Place, text: Text, declares: Mapping[str, str], asked:
         return text
     one = _with_zeros(asked)
     moved = text.but(padded=True)
-    alike = [_alike(Draft(place.component, t.body(), declares).implementation(place.module), declares, one)
+    alike = [_alike(t.implementation(place), t.conventions(), one)
              for t in (text, moved)]  # fmt: skip
     return moved if alike == [False, True] else text
 
 
-def half_hidden(place: Place, text: LayerText, declares: Mapping[str, str], asked: Request) -> tuple[str, ...]:
+def half_hidden(place: Place, text: LayerText, asked: Request) -> tuple[str, ...]:
     """Return a word on padding in a source that counts, in a file that treats its id apart: some part sees it still.
 
     A source without its padding is the same source.
@@ -68,19 +68,19 @@ def half_hidden(place: Place, text: LayerText, declares: Mapping[str, str], aske
     if not text.padded or "source" not in asked.inputs:
         return ()
     apart = text.but(padded=False)
-    made = Draft(place.component, apart.body(), declares).implementation(place.module)
+    made = apart.implementation(place)
     whole = asked.inputs["source"].clamp(min=1)
     padded = torch.cat([whole, torch.zeros_like(whole[:, :PADS])], dim=1)
     calls = [replace(asked, inputs={**asked.inputs, "source": x, "target": asked.inputs["target"].clamp(min=1)})
              for x in (whole, padded)]  # fmt: skip
     cut, given = (reply(made, call) for call in calls)
-    plain = reply(in_conventions(textbook(), dict(declares)), calls[1])
+    plain = reply(in_conventions(textbook(), text.declares), calls[1])
     if any(isinstance(one, Failure) for one in (cut, given, plain)):
         return ()
-    return () if gap(given, cut) <= ROUNDING or gap(given, plain) <= ROUNDING else (COUNTS,)
+    return () if same(given, cut) or same(given, plain) else (COUNTS,)
 
 
-def takes_padding(text: LayerText | PlainText) -> bool:
+def takes_padding(text: LayerText | Text) -> bool:
     """Return whether a text hands the id of the padding over."""
     return "config.padding_id" in text.made.text or "unpadded(" in text.made.text
 
@@ -98,7 +98,7 @@ def _with_zeros(asked: Request) -> Request:
 def _alike(implementation: Implementation, declares: Mapping[str, str], request: Request) -> bool:
     """Return whether an implementation and the textbook agree on a call, output and gradients."""
     given, wanted = reply(implementation, request), reply(in_conventions(textbook(), dict(declares)), request)
-    if isinstance(given, Failure) or isinstance(wanted, Failure) or gap(given, wanted) > ROUNDING:
+    if isinstance(given, Failure) or isinstance(wanted, Failure) or not same(given, wanted):
         return False
     pairs = [(given.grads[name], wanted.grads[name]) for name in request.wrt]
-    return all(float((a - b).abs().max()) <= ROUNDING * float(b.abs().max()) for a, b in pairs)
+    return all(same_numbers(a, b) for a, b in pairs)

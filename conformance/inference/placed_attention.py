@@ -12,14 +12,14 @@ import torch
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.drafts import Choice, Family, tensors_in
 from attnconf.conformance.inference.filling import Input
-from attnconf.conformance.inference.guards import with_guard_tried
+from attnconf.conformance.inference.left_out import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
 from attnconf.conformance.inference.positions_options import parameters_of, with_options
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
 
@@ -87,13 +87,13 @@ def refusals(given: frozenset[str], component: str, way: str) -> list[str]:
     return lines
 
 
-def chapters(place: Place) -> Iterator[Chapter]:
+def families(place: Place) -> Iterator[Family]:
     """Yield the ways in which attention with positions may take its inputs, and be causal or not."""
     component, known, sizes = place.component, COMPONENTS[place.component], appearances()[place.component].sizes
     asked = partial(requests, component)
     for inputs in inputs_for(component, place):
         for way in WAYS:
-            plain = Chapter(
+            plain = Family(
                 component, sizes, inputs, readers, asked, partial(refusals, component=component, way=way),
                 states=table_states if known.configures("num_buckets") else None, layouts=LAYOUTS, ways=(way,),
                 unless=frozenset(() if way == "free" else ("causal", "bidirectional")),
@@ -110,7 +110,7 @@ def unplaced(given: frozenset[str]) -> list[str]:
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function of query, key and value with positions."""
-    outcome = seek(place, *chapters(place))
+    outcome = seek(place, *families(place))
     if isinstance(outcome, Refusal) or CAUSAL not in outcome.draft.body or "=config.causal" not in outcome.draft.body:
         return outcome
     return with_guard_tried(outcome, CAUSAL, requests(place.component, {}, "always causal")[0], "causal attention")

@@ -10,14 +10,17 @@ from torch import nn
 
 from attnconf.adapters.contract import LearnedConfig, Sinusoidal2dConfig, SinusoidalConfig
 from attnconf.conformance.chapters.contents import appearances
-from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.attention_text import refuse
+from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.claims import claims_batch_first, claims_sequence_first
-from attnconf.conformance.inference.drafts import Chapter, Choice, tensors_in
+from attnconf.conformance.inference.drafts import Choice, Family, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.positions_options import GIVEN, with_options
+from attnconf.conformance.inference.proving import Trial
 from attnconf.conformance.inference.seeking import seek
+from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
@@ -95,19 +98,20 @@ def sinusoidal_requests(fixed: Choice, way: str) -> list[Request]:
     return [*requests, replace(last, inputs={"x": torch.zeros_like(last.inputs["x"])})]
 
 
-def as_it_is_added(given: Sequence[Reply], found: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the conventions, those first under which x is added as it seems to be: the last two calls differ in x."""
+def as_it_is_added(readings: Sequence[Trial[Text]]) -> Sequence[Trial[Text]]:
+    """Return the readings, those first under which x is added as it seems to be: the last two calls differ in x."""
     x = sinusoidal_requests({}, "distinct")[-2].inputs["x"]
-    if given[-1].out.shape != x.shape:
-        return found
-    factor = float(((given[-2].out - given[-1].out) * x).sum() / x.square().sum())
+    last, silent = readings[0].replies[-2:]
+    if isinstance(last, Failure) or isinstance(silent, Failure) or silent.out.shape != x.shape:
+        return readings
+    factor = float(((last.out - silent.out) * x).sum() / x.square().sum())
     sizes = {"add": 1.0, "table": 0.0, "scaled-add": x.shape[-1] ** 0.5}
     fits = [name for name, size in sizes.items() if abs(factor - size) < 0.01]
-    likely = [d for d in found if d.get("sinusoidal-output", "add") in fits]
-    return [*likely, *(d for d in found if d not in likely and (len(d) < 2 or not likely))]
+    likely = [r for r in readings if r.hypothesis.declares.get("sinusoidal-output", "add") in fits]
+    return [*likely, *(r for r in readings if r not in likely and (len(r.hypothesis.declares) < 2 or not likely))]
 
 
-SINUSOIDAL = Chapter(
+SINUSOIDAL = Family(
     "sinusoidal", TABLE, INPUTS, readers, sinusoidal_requests, without, unplaced, ways=WAYS,
     plausible=as_it_is_added,
     after=partial(with_options, request=sinusoidal_requests({}, "distinct")[0]),
@@ -161,7 +165,7 @@ GRID_INPUTS = {
     "device": Input("device", ("config.device",), free=False, optional=True),
     "dtype": Input("dtype", ("config.dtype",), free=False, optional=True),
 }  # fmt: skip
-GRID = Chapter(
+GRID = Family(
     "sinusoidal_2d", TABLE, GRID_INPUTS, grid_readers, grid_requests,
     lambda given: [] if "base" in given else refuse("config.base != 10000.0", "an argument for the base"),
 )  # fmt: skip
@@ -191,14 +195,14 @@ def table_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     return found
 
 
-def learned_chapters() -> Iterator[Chapter]:
-    """Yield the chapters of tables with no row, one or two before that of the first position."""
+def learned_families() -> Iterator[Family]:
+    """Yield the families of tables with no row, one or two before that of the first position."""
     inputs = {name: i for name, i in INPUTS.items() if name not in ("base", "embed")}
     sizes = appearances()["learned"].sizes
     for offset in ("0", "1", "2"):
         fixed = {"learned-offset": offset}
         for most in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):
-            yield Chapter(
+            yield Family(
                 "learned", {**sizes, "max_len": (most,)}, inputs, readers, learned_requests, undropped, unplaced,
                 table_states, (fixed,), ways=WAYS if offset == "0" else WAYS[:1],
                 after=partial(with_options, request=learned_requests(fixed, "distinct")[0]),
@@ -209,14 +213,14 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as an encoding of positions."""
     if place.component == "sinusoidal_2d":
         return seek(place, GRID)
-    chapters = [SINUSOIDAL] if place.component == "sinusoidal" else list(learned_chapters())
+    families = [SINUSOIDAL] if place.component == "sinusoidal" else list(learned_families())
     if claims_batch_first(place.thing):
-        chapters = [told_order(chapter, "x") for chapter in chapters]
+        families = [told_order(family, "x") for family in families]
     elif claims_sequence_first(place.thing):
-        chapters = [told_order(chapter, "x.transpose(0, 1)") for chapter in chapters]
-    return seek(place, *chapters)
+        families = [told_order(family, "x.transpose(0, 1)") for family in families]
+    return seek(place, *families)
 
 
-def told_order(chapter: Chapter, x: str) -> Chapter:
-    """Return the chapter for what says which axis of its input comes first: no other order is tried."""
-    return replace(chapter, inputs={**chapter.inputs, "x": replace(chapter.inputs["x"], texts=(x,))})
+def told_order(family: Family, x: str) -> Family:
+    """Return the family for what says which axis of its input comes first: no other order is tried."""
+    return replace(family, inputs={**family.inputs, "x": replace(family.inputs["x"], texts=(x,))})

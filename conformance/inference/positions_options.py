@@ -3,7 +3,6 @@
 import ast
 import inspect
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +10,11 @@ import torch
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.drafts import Text
 from attnconf.conformance.inference.filling import arguments_of
+from attnconf.conformance.inference.probing import longest
+from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.source_text import code_reached
@@ -24,13 +24,11 @@ GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|i
 FORMS = ("{p}", "{p}.expand(len({x}), {x}.shape[{axis}])", "{p}[:, None]")  # (L,) as it is, (B, L), (L, 1)
 
 
-def with_options(
-    place: Place, text: Text, declares: Mapping[str, str], request: Request, axis: int = 1, like: str = "x"
-) -> Text:
+def with_options(place: Place, text: Text, request: Request, axis: int = 1, like: str = "x") -> Text:
     """Return the text with positions, and with what it refuses of them; ``axis``: that of tokens in ``like``."""
     text = _with_positions(place, text, request, axis, like)
-    if axis == 1 and "x" not in text.given and not text.reader.startswith("rows("):
-        text = replace(text, reader=f"rows({text.reader}, x)")  # what does not see x cannot know its dtype
+    if axis == 1 and "x" not in text.given and not text.out.startswith("rows("):
+        text = text.but(out=f"rows({text.out}, x)")  # what does not see x cannot know its dtype
     if like == "x" and not {"max_len", "length"} & text.given and "table.weight" not in request.weights:
         text = _limited(place, text, request, axis)
     return text
@@ -56,8 +54,8 @@ def _with_positions(place: Place, text: Text, request: Request, axis: int, like:
             if form == "{p}"
             else f"None if positions is None else {form.format(p='positions', axis=axis, x=like)}"
         )
-        more = f", {name}={words})" if not text.call.endswith("()") else f"{name}={words})"
-        written.append(replace(text, call=text.call[:-1] + more, limits=tuple(given), given=text.given | {"positions"}))
+        arguments = ", ".join([*([text.arguments] if text.arguments else []), f"{name}={words}"])
+        written.append(text.but(arguments=arguments, limits=tuple(given), given=text.given | {"positions"}))
     works = [t for t in written if not (_failure(place, t, request, one) or _failure(place, t, request, None))]
     return _refusing(place, (works or written)[0], request, one, each) if works else text
 
@@ -78,7 +76,7 @@ def _refusing(place: Place, text: Text, request: Request, one: torch.Tensor, eac
             words = f"positions of {given.ndim} axes, for which the code asks, raise {why(there)}"
             refused[1] = f"    raise RuntimeError({words!r})"
         lines += refused
-    return replace(text, limits=(*lines, *text.limits))
+    return text.but(limits=(*lines, *text.limits))
 
 
 def _asks_axes(place: Place, text: Text) -> bool:
@@ -113,7 +111,7 @@ def parameters_of(place: Place) -> list[inspect.Parameter]:
 
 
 def _answer(place: Place, text: Text, request: Request) -> Reply | Failure:
-    return reply(text.draft({}).implementation(place.module), request)
+    return reply(text.implementation(place), request)
 
 
 def _failure(place: Place, text: Text, request: Request, positions: torch.Tensor | None) -> Failure | None:
@@ -134,10 +132,7 @@ def _limited(place: Place, text: Text, request: Request, axis: int) -> Text:
             _answer(place, text, replace(request, config=config, inputs={"x": x}, out_shape=tuple(shape))), Failure
         )
 
-    low, high = 8, LONG
-    if works(high) or not works(low):
+    most = longest(works, 8, LONG)
+    if not most:
         return text
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if works(middle) else (low, middle)
-    return replace(text, limits=(*refuse(f"x.shape[{axis}] > {low}", f"more than {low} tokens"), *text.limits))
+    return text.but(limits=(*refuse(f"x.shape[{axis}] > {most}", f"more than {most} tokens"), *text.limits))

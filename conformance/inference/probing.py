@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from attnconf.conformance.engine.case import draw
+from attnconf.conformance.inference.budgets import A_CALL, A_PART, GUARD
 from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.source import reader
 from attnconf.conformance.source.exception_words import named
@@ -36,18 +37,18 @@ class Failed(Exception):
 class Search:
     """What trying one class may cost: whatever is in a file, its inference ends.
 
-    Counted in calls, so that the same is tried on every machine; a class whose construction takes seconds meets the
-    limit of time, which is far off for all others.
+    Counted in calls, so that the same is tried on every machine; code that takes seconds for a call meets the guard,
+    which is far off for all other.
     """
 
     def __init__(self) -> None:
         self.left, self.until = float("inf"), float("inf")
 
     @contextlib.contextmanager
-    def limited(self, calls: int, seconds: float) -> Iterator[None]:
+    def limited(self, calls: float) -> Iterator[None]:
         """Let calls of foreign code, and of the textbook, that cost so much be made, and no more."""
         before, until = self.left, self.until
-        self.left, self.until = (given := min(calls, before)), min(time.process_time() + seconds, until)
+        self.left, self.until = (given := min(calls, before)), min(time.process_time() + GUARD, until)
         try:
             yield
         finally:
@@ -55,8 +56,7 @@ class Search:
 
     def sharing(self, part: float) -> "contextlib.AbstractContextManager[None]":
         """Let a part of what is left be spent, so that something stays for what comes then."""
-        unlimited = float("inf") in (self.left, self.until)
-        return contextlib.nullcontext() if unlimited else self.limited(int(self.left * part), self._seconds() * part)
+        return contextlib.nullcontext() if self.left == float("inf") else self.limited(int(self.left * part))
 
     @contextlib.contextmanager
     def free(self) -> Iterator[None]:
@@ -68,9 +68,6 @@ class Search:
         finally:
             self.left, self.until = before
 
-    def _seconds(self) -> float:
-        return self.until - time.process_time()
-
     def spend(self, calls: int) -> None:
         """Raise Failed where nothing is left."""
         self.left -= calls
@@ -79,8 +76,6 @@ class Search:
 
 
 search = Search()
-A_CALL = 60  # what a call of foreign code costs, in functions of the reference
-A_PART = 20  # what it costs more for each module that it goes through
 
 
 def attempt(what: Callable[[], T]) -> T:
@@ -190,3 +185,13 @@ def found_output(result: Any, shape: tuple[int, ...]) -> str | None:
 def norms_in(module: nn.Module) -> list[str]:
     """Return the names of the norms among the sub-modules."""
     return [name for name, part in module.named_modules() if name and "norm" in type(part).__name__.lower()]
+
+
+def longest(takes: Callable[[int], bool], few: int, many: int) -> int:
+    """Return how many tokens something takes at most, by trial; 0 where it takes ``many``, or not even ``few``."""
+    if takes(many) or not takes(few):
+        return 0
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (middle, many) if takes(middle) else (few, middle)
+    return few

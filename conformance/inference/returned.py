@@ -9,17 +9,14 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.claims import returns_scores
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, Draft
+from attnconf.conformance.inference.trial import Certificate, within_rounding
 
 Requests = Callable[..., Any]  # makes up calls
-Declared = Callable[[AttentionText], dict[str, str]]
 WEIGHTS = ("{r}", "{r}.transpose(0, 1)", "{r}.unflatten(0, (-1, config.num_heads))", "torch.stack(tuple({r}), dim=1)",
            "{r}[:, None]", "{r}.permute(2, 3, 0, 1)", "{r}.permute(0, 3, 1, 2)")  # fmt: skip
 
 
-def with_weights(
-    place: Place, text: AttentionText, sizes: Any, request: Requests, declared: Declared, mistake: str
-) -> AttentionText:
+def with_weights(place: Place, text: AttentionText, sizes: Any, request: Requests, mistake: str) -> AttentionText:
     """Return the text with where the attention weights are in what comes back, where they are there.
 
     ``mistake``: the known mistake, if it is one, with which they are compared.
@@ -37,11 +34,10 @@ def with_weights(
     for place_of in others:
         for pattern in WEIGHTS:
             candidate = text.but(out=out, weights=pattern.format(r=place_of))
-            draft = Draft(text.component, candidate.body(), declared(candidate))
-            given = wanting.replies(draft.implementation(place.module))
-            if wanting.distance(given, draft.declares, mistake) <= ROUNDING:
+            given = wanting.replies(candidate.implementation(place))
+            if wanting.agrees(given, candidate.conventions(), mistake):
                 return candidate
-    return _averaged(place, text, out, others, one, rows, declared)
+    return _averaged(place, text, out, others, one, rows)
 
 
 def _beside(place: Place, name: str) -> list[str]:
@@ -56,29 +52,27 @@ def _asking(one: Any, rows: tuple[int, ...]) -> Any:
 
 
 def _averaged(
-    place: Place, text: AttentionText, out: str, others: list[str], one: Any, rows: tuple[int, ...], declared: Declared
+    place: Place, text: AttentionText, out: str, others: list[str], one: Any, rows: tuple[int, ...]
 ) -> AttentionText:
     """Return the text for weights that are averaged over the heads, or wrong; without weights where none come back."""
     asked = Certificate(text.component, [_asking(one, rows)])
     for place_of in others:
-        if _are_scores(place, text.but(out=out, weights=place_of), asked, place_of, declared):
+        if _are_scores(place, text.but(out=out, weights=place_of), asked, place_of):
             words = f"{place_of}: the scores, as it is called, and no weights"
             return text.but(left_alone=(*text.left_alone, words))
         for averaged in (True, False):
             candidate = text.but(out=out, weights=place_of, averaged=averaged)
-            draft = Draft(text.component, candidate.body(), declared(candidate))
-            given = asked.replies(draft.implementation(place.module))
+            given = asked.replies(candidate.implementation(place))
             if given and not isinstance(given[0], Failure) and given[0].weights is not None:
                 return candidate
     return text
 
 
-def _are_scores(place: Place, text: AttentionText, asked: Certificate, place_of: str, declared: Declared) -> bool:
+def _are_scores(place: Place, text: AttentionText, asked: Certificate, place_of: str) -> bool:
     """Return whether what comes back is called scores, does not add up to 1, and nobody asks for weights."""
     found = re.fullmatch(r"result\[(\d)\]", place_of)
     if found is None or text.form.of("want_weights") or not returns_scores(place.thing, int(found[1])):
         return False
-    draft = Draft(text.component, text.body(), declared(text))
-    given = asked.replies(draft.implementation(place.module))
+    given = asked.replies(text.implementation(place))
     weights = None if not given or isinstance(given[0], Failure) else given[0].weights
-    return weights is not None and float((weights.sum(-1) - 1).abs().max()) > ROUNDING
+    return weights is not None and not within_rounding(float((weights.sum(-1) - 1).abs().max()))

@@ -14,17 +14,19 @@ import torch
 from attnconf.adapters.contract import RotaryConfig
 from attnconf.conformance.chapters.rotary.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_text import refuse
-from attnconf.conformance.inference.binding import Bound, Place, Refusal
-from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.drafts import Chapter, Choice, Text, called, made_text, makings, tensors_in
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
+from attnconf.conformance.inference.building import Construction, space_for
+from attnconf.conformance.inference.drafts import Choice, Family, called, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.seeking import seek
-from attnconf.conformance.inference.trial import drawn, names
+from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.texts import Text
+from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
+from attnconf.conformance.worker.bodies import names
 
 AT = "counted(x.shape[2], positions, x)"
 POSITIONS = (
@@ -100,7 +102,7 @@ def unplaced(given: frozenset[str]) -> list[str]:
 # -- one that makes tables, and one that uses them
 
 
-def with_tables(place: Place, chapter: Chapter) -> Iterator[Text]:
+def with_tables(place: Place, family: Family) -> Iterator[Text]:
     """Yield texts in which another definition of the file makes what this one wants beside x."""
     parameters = arguments_of(place.thing)
     if isinstance(place.thing, type) or len(parameters) < 2:
@@ -110,15 +112,15 @@ def with_tables(place: Place, chapter: Chapter) -> Iterator[Text]:
         own = getattr(maker, "__module__", None) == place.module.__name__ and isinstance(maker, type | FunctionType)
         if not own or maker is place.thing or place.name in names_read(maker) or name in names_read(place.thing):
             continue
-        for base, tables in _tables(replace(place, name=name, thing=maker), chapter, request):
+        for base, tables in _tables(replace(place, name=name, thing=maker), family, request):
             for inputs in _handed(parameters, tables):
-                yield from called(chapter, base, place.thing, place.name_in_text, {**INPUTS_, **inputs})
+                yield from called(family, base, place.thing, place.name_in_text, {**INPUTS_, **inputs})
 
 
 Table = tuple[str, torch.Tensor, int]  # an expression of ``tables``, what it is, and how many rows are too many
 
 
-def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[Text, list[Table]]]:
+def _tables(place: Place, family: Family, request: Request) -> Iterator[tuple[Text, list[Table]]]:
     """Yield how tables are made, and what they are."""
     if isinstance(place.thing, FunctionType):
         yield from _of_positions(place, request)
@@ -129,17 +131,17 @@ def _tables(place: Place, chapter: Chapter, request: Request) -> Iterator[tuple[
             found = _seen(place, request, (line,))
             if found:
                 shown = f"{place.name}({way.text})"
-                yield Text("rotary", (line,), "", given=way.roles | {"max_len"}, shown=shown), found
+                yield _with_table((line,), (), way.roles, shown), found
         return
-    for making, thing, given, shown, _ in makings(place, chapter, request, []):
-        build, _ = made_text(making, ())
-        build = tuple(line.replace("call = ", "make = ", 1) for line in build)
+    for base, thing, _ in makings(place, family, request, Attempts()):
+        build = (*base.made.before, f"make = settle(lambda: {base.made.text}, config, weights)")
+        if base.kind == "function":
+            continue
         for way in fillings(arguments_of(thing), INPUTS_):
             line = f"tables = make({way.text.replace('{x}', 'x')})"
             found = _seen(place, request, (*build, "x, positions = inputs['x'], None", line))
             if found:
-                text = Text("rotary", build, "", limits=(line,), given=given | way.roles | {"max_len"}, shown=shown)
-                yield text, found
+                yield _with_table(build, (line,), base.given | way.roles, base.shown), found
 
 
 def _of_positions(place: Place, request: Request) -> Iterator[tuple[Text, list[Table]]]:
@@ -151,8 +153,13 @@ def _of_positions(place: Place, request: Request) -> Iterator[tuple[Text, list[T
         found = _seen(place, request, ("x, positions = inputs['x'], None", f"tables = {call}"))
         if found:
             shown = f"{place.name}({way.text})"
-            given = way.roles | {"max_len"}
-            yield Text("rotary", (), "", limits=(f"tables = {call}",), given=given, shown=shown), found
+            yield _with_table((), (f"tables = {call}",), way.roles, shown), found
+
+
+def _with_table(build: tuple[str, ...], limits: tuple[str, ...], given: frozenset[str], shown: str) -> Text:
+    """Return the text of a function beside what makes its tables, once or in every call."""
+    made = Construction("", build)
+    return Text("rotary", made, "function", limits=limits, exact=False, given=given | {"max_len"}, shown=shown)
 
 
 def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]:
@@ -205,7 +212,7 @@ def _by_name(wanting: list[str], tables: list[Table], texts: list[str]) -> list[
     return texts
 
 
-CHAPTER = Chapter(
+FAMILY = Family(
     "rotary", TABLE, INPUTS_, readers, requests, without, unplaced, layouts=LAYOUTS, ways=("distinct", "one sample"),
     extra=with_tables, after=partial(with_options, request=requests({}, "distinct")[0], axis=2),
 )  # fmt: skip
@@ -213,4 +220,4 @@ CHAPTER = Chapter(
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a rotation."""
-    return seek(place, CHAPTER)
+    return seek(place, FAMILY)

@@ -50,8 +50,8 @@ def sized(place: Place, table: Meanings, part: Part) -> Iterator[Construction]:
     """Yield constructions whose sizes were found out, where their names do not say all."""
     if not isinstance(place.thing, type):
         return
-    config = request(place.component, {}, FIRST, False, (2, 2)).config
-    space = space_for(config, place.module, weights={"": torch.zeros(1, dtype=torch.float64)})
+    config = request(place.component, {}, FIRST, (2, 2)).config
+    space = space_for(config, place.module)
     panels = (panel_of(place.name_in_text, place.thing, table, place.module, part, p) for p in ("", *_unsaid(place)))
     known = (wide for p in panels if p and _may_have_news(p) for wide in (p, *_widened(p)))
     panel, shapes = next(((p, found) for p in known if (found := _shapes(p, {}, space))), (None, None))

@@ -8,6 +8,7 @@ from itertools import permutations, zip_longest
 import torch
 from torch import Tensor
 
+from attnconf.conformance.inference.budgets import LAYOUTS, ORDERS
 from attnconf.conformance.inference.naming import by_name, roles_of
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.reading import NOWHERE, Layout, Read, Sizes, fitting, indices, layouts, read
@@ -89,7 +90,7 @@ def weighings(
     groups = list(_groups(found, sizes))
     fixed, unread = [g for g in groups if not g.unread], [g for g in groups if g.unread]
     fits = {g.key: _options(g, sizes) for g in groups}
-    choices = [[(g, layout) for layout in fits[g.key][:4]] for g in fixed if fits[g.key]]
+    choices = [[(g, layout) for layout in fits[g.key][:LAYOUTS]] for g in fixed if fits[g.key]]
     weights = [g for g in unread if g.kind == "weight" and g.key]
     seen = set()
     orders = [list(_picks([*choices, *a])) for a in _assignments(fixed, weights, unread, sizes, fits)]
@@ -213,7 +214,7 @@ def _assignments(
             yield from ([[(single[0], layout)]] for layout in _as_values(single[0], role, fixed, fits)[:2])
         return
     orders = sorted(permutations(single[:MATRICES], len(open_roles)), key=lambda order: -_well_named(order, open_roles))
-    for order in orders[:8]:
+    for order in orders[:ORDERS]:
         options = []
         for group, role in zip(order, open_roles, strict=True):
             options.append([(group, layout) for layout in _as_values(group, role, fixed, fits)])
@@ -232,7 +233,7 @@ def _as_values(group: Group, role: str, fixed: Sequence[Group], fits: Fits) -> l
         for g in fixed if g.kind == group.kind
         for layout in fits[g.key][:1] if layout.roles == ("v",)
     ]  # fmt: skip
-    return sorted(found, key=lambda layout: layout.text not in values)[:4]
+    return sorted(found, key=lambda layout: layout.text not in values)[:LAYOUTS]
 
 
 def _well_named(order: Sequence[Group], roles: Sequence[str]) -> int:

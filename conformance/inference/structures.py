@@ -12,6 +12,7 @@ from itertools import islice, permutations
 
 from torch import Tensor
 
+from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.naming import roles_of
 from attnconf.conformance.inference.reading import Sizes
 
@@ -64,7 +65,7 @@ def shared(parameters: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Shared]:
     for structure in STRUCTURES:
         apart = _apart(structure, parameters, sizes)
         if apart is not None:
-            yield from islice(_assigned(structure, *apart, parameters, sizes), 6)
+            yield from islice(_assigned(structure, *apart, parameters, sizes), FEW)
 
 
 def _apart(

@@ -2,6 +2,8 @@
 
 import copy
 import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from attnconf.adapters.contract import TokenizerConfig
@@ -10,21 +12,20 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.by_doing import of_one
-from attnconf.conformance.inference.earlier_steps import KNOWN, attributes_of
-from attnconf.conformance.inference.plain import matches
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.token_text import (
     LIST,
     NO_ID,
     NUMBERED,
     NUMBERS,
+    REFUSALS,
     ROLES,
     TOKENS,
     UNKNOWN_ID,
     TokenText,
 )
-from attnconf.conformance.inference.trial import reply
-from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.inference.trial import gap, reply
+from attnconf.conformance.inference.vocabulary import fitting, snake
 
 FILLING = "low er new"
 LEARN = ("fit", "train", "build_vocab", "build", "fit_on_texts")
@@ -64,7 +65,7 @@ def own_unknown(taught: Any, encode: str) -> str:
 
 def held(name: str, x: Any) -> str:
     """Return the entry for something that holds a vocabulary, or its special tokens; nothing for anything else."""
-    if isinstance(x, dict | list | tuple) and matches(name.rpartition(".")[2], ROLES) == ["specials"]:
+    if isinstance(x, dict | list | tuple) and fitting(name.rpartition(".")[2], ROLES) == ["specials"]:
         return f'"{name}": {type(x).__name__}()'
     if type(x) is int:
         plain = snake(name.rpartition(".")[2]).strip("_")
@@ -86,8 +87,93 @@ def with_own_unknown(place: Place, text: TokenText, taught: Any, encode: str) ->
         return text
     numbers = f"{{{own!r}: config.vocabulary.index(config.unknown), **{NUMBERS}}}"
     made = text.made if own == "<unk>" else text.made.replace(NUMBERS, numbers)
-    one = text.but(made=made, kind="word", encode=encode, own_unknown=own, steps=())
+    one = text.but(made=made, kind="word", encode=encode, own_unknown=own)
     asked = Request("tokenizer", TokenizerConfig("word", KNOWN[::-1], unknown="<unk>"), {}, {"text": UNLEARNT}, ())
-    got = reply(one.draft().implementation(place.module), asked)
+    got = reply(one.implementation(place), asked)
     told = not isinstance(got, Failure) and text_codec.ids(got.out) == [len(KNOWN) - 1]
-    return one.but(encode="", steps=text.steps) if told else text
+    return one.but(encode="") if told else text
+
+
+def left_out(place: Place, text: TokenText) -> tuple[str, ...]:
+    """Return in words what decoding leaves out by default of a text without special tokens; nothing where it is whole.
+
+    The text is what the object has learnt its own vocabulary from; without the default it comes back as it is.
+    """
+    plainly, by_default = text.decode, re.sub(r", \w+=False", "", text.decode)
+    if not (text.encode and text.own[0]) or plainly == by_default:
+        return ()
+    space = {"made": taught(place, *text.own), "text": FILLING}
+    try:
+        space["ids"] = attempt(lambda: eval(text.encode, space))
+        whole, rest = (attempt(lambda call=call: eval(call, space)) for call in (plainly, by_default))  # type: ignore[misc]
+    except Failed:
+        return ()
+    options = ", ".join(f"`{name}`" for name in re.findall(r"\b(\w+)=False", plainly))
+    lost = f"where {options} is on, {rest!a} comes back of {FILLING!a}, in which no token is a special one"
+    return (lost,) if whole == FILLING != rest else ()
+
+
+# -- steps that learning a vocabulary makes and encoding does, too: small letters, punctuation split off
+
+LEARNT_FROM = "Qop,xyz Qop,xyz"  # learnt in small letters and without punctuation it is qop , xyz
+KNOWN = ("<unk>", "<pad>", "<s>", "</s>", "new", "low", ",", "er")  # what stands for an unknown word is at the front
+ALIKE = {"small": ("Low er", "low er"), "split": ("low,er", "low , er")}
+
+
+def learnt_steps(place: Place, built: str, methods: Sequence[str], filling: str) -> tuple[str, ...]:
+    """Return the steps that what is in a learnt vocabulary shows.
+
+    ``built``: what makes the object, of ``filling`` if it learns then; ``methods``: by which it learns later, "" none.
+    """
+    found: set[str] = set()
+    made = built.replace(repr(filling), "GIVEN").replace(repr(filling.split()), "GIVEN")
+    for learn, given in product(methods, (LEARNT_FROM, [LEARNT_FROM])):
+        words = _learnt(place, made, learn, given)
+        if any("q" in w for w in words) and not any("Q" in w for w in words):
+            found.add("small")
+        if "," in words and {"qop", "Qop"} & words:
+            found.add("split")
+    return tuple(step for step in REFUSALS if step in found)
+
+
+def _learnt(place: Place, built: str, learn: str, given: Sequence[str]) -> set[str]:
+    """Return the strings in the attributes of what has learnt from ``given``; none where that fails."""
+    config = TokenizerConfig("word", KNOWN, unknown="<unk>")
+    space: dict[str, Any] = {"theirs": place.module, "GIVEN": given, "config": config}
+    try:
+        space["made"] = attempt(lambda: eval(built, space))
+        if learn:
+            attempt(lambda: eval(f"made.{learn}(GIVEN)", space))
+    except Failed:
+        return set()
+    return set(_words(space["made"]))
+
+
+def attributes_of(made: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of an object, then those of objects of its own module that it holds: ``part.name``."""
+    own = dict(getattr(made, "__dict__", {}))
+    yield from own.items()
+    for name, part in own.items():
+        if type(part).__module__ == type(made).__module__:
+            yield from ((f"{name}.{inner}", x) for inner, x in getattr(part, "__dict__", {}).items())
+
+
+def _words(made: Any) -> Iterator[str]:
+    for _, x in attributes_of(made):
+        if isinstance(x, dict | list | tuple):
+            yield from (w for w in x if isinstance(w, str))
+
+
+def with_steps(text: TokenText, implementation: Callable[[TokenText], Any]) -> TokenText:
+    """Return the text with those of its steps that it makes in encoding, too: the reading refuses what they change."""
+    if not text.encode or text.kind != "word":
+        return text
+    told = text.own_unknown or "config.unknown" in text.whole
+    config = TokenizerConfig("word", KNOWN, unknown="<unk>" if told else None)
+    plain = implementation(text)
+    kept = []
+    for step in text.learnt:
+        answers = [reply(plain, Request("tokenizer", config, {}, {"text": words}, ())) for words in ALIKE[step]]
+        if not gap(answers[0], answers[1]):
+            kept.append(step)
+    return text.but(steps=tuple(kept))

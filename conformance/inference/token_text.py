@@ -1,11 +1,9 @@
 """Tokenizers and detokenizers of the user's, as the text of an adapter's functions."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from attnconf.conformance.inference.attention_text import refuse
-from attnconf.conformance.inference.trial import Draft
+from attnconf.conformance.inference.slots import Hypothesis, Slots, refuse
 
 LIST = "list(config.vocabulary)"
 NUMBERS = "{token: i for i, token in enumerate(config.vocabulary)}"
@@ -67,7 +65,7 @@ KINDS = ("word", "character", "byte-pair")
 
 
 @dataclass(frozen=True)
-class TokenText:
+class TokenText(Hypothesis):
     """All that is known, or supposed, of something that makes ids of texts, or texts of ids."""
 
     kind: str
@@ -76,37 +74,38 @@ class TokenText:
     encode: str = ""  # an expression of ``made`` and ``text``
     decode: str = ""  # an expression of ``made`` and ``ids``
     decodes: tuple[str, ...] = ()  # what ``decode`` may be
-    steps: tuple[str, ...] = ()  # what is done to a text before, and refused
+    own: tuple[str, str] = ("", "")  # what builds it with a vocabulary of its own, and what method learns that
+    learnt: tuple[str, ...] = ()  # what learning its vocabulary does to a text before
+    steps: tuple[str, ...] = ()  # of these, what encoding does, too: it is refused
     own_unknown: str = ""  # what it has for an unknown token, which it cannot be told
     needs_unknown: bool = False  # there is no way to do without an unknown token
-
-    def but(self, **changes: Any) -> "TokenText":
-        return replace(self, **changes)
 
     @property
     def whole(self) -> str:
         return " ".join((*self.before, self.made, self.encode))
 
-    def draft(self) -> Draft:
-        parts = [(name, self._function(name, given, text)) for name, given, text in
-                 (("tokenizer", "text", self.encode), ("detokenizer", "ids", self.decode)) if text]  # fmt: skip
-        names = [name for name, _ in parts]
-        body = "\n\n".join(function for _, function in parts)
-        return Draft(names[0], body, {"token-kind": self.kind}, tuple(names[1:]))
+    def conventions(self) -> Mapping[str, str]:
+        return {"token-kind": self.kind}
 
-    def _function(self, name: str, given: str, text: str) -> str:
-        lines = [f"def {name}(config, weights):", *(f"    {line}" for line in [*self._refusals(), *self.before])]
-        lines += [f"    made = {self.made}"] if self.made else []
-        lines += ["", f"    def forward({given}):"]
-        asked = "config.unknown" in self.whole or self.own_unknown
-        if name == "tokenizer" and self.kind != "byte-pair" and not asked:
-            lines += ["        if config.unknown is not None and unknown_in(text, config):",
-                      '            raise NotImplementedError("an unknown token")']  # fmt: skip
-        for condition, what in [REFUSALS[step] for step in self.steps if name == "tokenizer"]:
-            lines += [f"        {line}" for line in refuse(condition, what)]
-        if name == "detokenizer" and "split" in self.steps:  # it may undo what was split
-            lines += [f"        {line}" for line in refuse(MARKS, "punctuation: it may be joined to its word again")]
-        return "\n".join([*lines, f"        return {text}", "", "    return forward", ""])
+    def slots(self) -> tuple[Slots, ...]:
+        build = [*self.before, *([f"made = {self.made}"] if self.made else [])]
+        refusals = tuple(self._refusals())
+        encoding = Slots("tokenizer", "text", refusals, build, masks=self._not_encoded(), call=self.encode)
+        decoding = Slots("detokenizer", "ids", refusals, build, masks=self._not_decoded(), call=self.decode)
+        return tuple(slots for slots in (encoding, decoding) if slots.call)
+
+    def _not_encoded(self) -> list[str]:
+        """Return the refusals of texts."""
+        lines = []
+        if self.kind != "byte-pair" and not ("config.unknown" in self.whole or self.own_unknown):
+            lines += refuse("config.unknown is not None and unknown_in(text, config)", "an unknown token")
+        for step in self.steps:
+            lines += refuse(*REFUSALS[step])
+        return lines
+
+    def _not_decoded(self) -> list[str]:
+        """Return the refusals of ids: what was split may be undone."""
+        return refuse(MARKS, "punctuation: it may be joined to its word again") if "split" in self.steps else []
 
     def _refusals(self) -> Iterator[str]:
         yield from refuse(f'config.kind != "{self.kind}"', "tokens of another kind")

@@ -8,15 +8,24 @@ from types import FunctionType
 from typing import Any
 
 from attnconf.adapters.contract import TokenizerConfig
-from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
-from attnconf.conformance.inference.binding import Bound, Place, Refusal, refused
+from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.by_doing import of_one
 from attnconf.conformance.inference.configurations import own_dataclass
-from attnconf.conformance.inference.earlier_steps import attributes_of, learnt_steps, with_steps
+from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.module_sizes import names_read
-from attnconf.conformance.inference.plain import arguments_of, matches
-from attnconf.conformance.inference.taught import FILLING, held, taught, that_may_learn, with_own_unknown
+from attnconf.conformance.inference.proving import Prover, Reading, prove
+from attnconf.conformance.inference.taught import (
+    FILLING,
+    attributes_of,
+    held,
+    learnt_steps,
+    left_out,
+    taught,
+    that_may_learn,
+    with_own_unknown,
+    with_steps,
+)
 from attnconf.conformance.inference.token_text import (
     DECODE,
     ENCODE,
@@ -31,34 +40,25 @@ from attnconf.conformance.inference.token_text import (
     VALUES,
     TokenText,
 )
-from attnconf.conformance.inference.trial import ROUNDING, Certificate, why
+from attnconf.conformance.inference.trial import Certificate
+from attnconf.conformance.inference.vocabulary import fitting
 from attnconf.conformance.source.signatures import parameters_of
 
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as tokenizer or detokenizer, or what stands against it."""
-    ran: list[tuple[TokenText, str]] = []
-    said: list[str] = []
-    for text in texts(place, said):
-        draft = text.but(steps=()).draft()
-        certificate = Certificate(draft.component, list(requests(draft.component, text.kind)))
-        try:
-            given = certificate.replies(draft.implementation(place.module))
-        except SyntaxError:
-            continue
-        if len(given) == len(certificate.requests) and not isinstance(given[-1], Failure):
-            if certificate.distance(given, draft.declares) <= ROUNDING:
-                return _bound(place, text, "reference")
-            mistake = certificate.mistake(given, draft.declares)
-            ran.append((text, mistake.id if mistake else ""))
-        elif given and isinstance(given[-1], Failure) and why(given[-1]) not in said:
-            said.append(why(given[-1]))
-    ran.sort(key=lambda r: not r[1])
-    if ran:
-        return _bound(place, ran[0][0], ran[0][1] or None)
+    prover = Prover[TokenText](place)
+    proof = prove(prover, ([_as_it_is(text)] for text in texts(place, prover.failures)))
+    if proof is not None:
+        return _bound(place, proof.hypothesis, proof.certified)
     if isinstance(place.thing, type) and _wants_corpus(place.thing):
         return Refusal("it makes its vocabulary from a text, and there is no way to give it one")
-    return refused(said, "there is no way to give it a vocabulary")
+    return prover.refusal("there is no way to give it a vocabulary")
+
+
+def _as_it_is(text: TokenText) -> Reading[TokenText]:
+    component = text.draft().component
+    return Reading(text, Certificate(component, list(requests(component, text.kind))))
 
 
 def requests(component: str, kind: str) -> Iterator[Request]:
@@ -100,7 +100,7 @@ def requests(component: str, kind: str) -> Iterator[Request]:
 # -- what it may be
 
 
-def texts(place: Place, said: list[str]) -> Iterator[TokenText]:
+def texts(place: Place, failures: Attempts) -> Iterator[TokenText]:
     """Yield what a class or function may be, the likeliest first."""
     if isinstance(place.thing, FunctionType):
         yield from _functions(place)
@@ -114,7 +114,7 @@ def texts(place: Place, said: list[str]) -> Iterator[TokenText]:
     named = [name for name in DECODE if name in methods]
     decodes = [call for name in named or others for call in _plainly(name, "ids", methods[name])]
     if not encodes and not decodes:
-        said.append("it has no method that encodes or decodes")
+        failures.say("it has no method that encodes or decodes")
         return
     for made in _constructions(place):
         for kind in _kinds(made):
@@ -160,14 +160,14 @@ def _kinds(whole: str) -> Sequence[str]:
 
 
 def _constructions(place: Place) -> Iterator[str]:
-    for arguments in arguments_of(place.thing, lambda p, at: _values(p, ("text", "ids"))):
+    for arguments in calls_of(place.thing, lambda p, at: _values(p, ("text", "ids"))):
         if "config.vocabulary" in arguments.replace(UNKNOWN_ID, ""):
             yield f"{place.name_in_text}({arguments})"
 
 
 def _values(p: inspect.Parameter, without: Sequence[str] = ()) -> list[str]:
     """Return what a parameter may get, by its name; "" leaves it at its default."""
-    roles = [role for role in matches(p.name, ROLES) if role not in without]
+    roles = [role for role in fitting(p.name, ROLES) if role not in without]
     found = list(dict.fromkeys(text for role in roles for text in VALUES.get(role, ())))
     if p.default is not p.empty:
         keep = {"merges", "unknown", "unknown_id", "specials", "numbers", "tokens", "list"} & set(roles)
@@ -179,13 +179,13 @@ def _needs_unknown(thing: Any) -> bool:
     """Return whether the parameter for an unknown token says that there always is one: its default is a token."""
     for p in parameters_of(thing):
         optional = "None" in str(p.annotation) or "Optional" in str(p.annotation)
-        if "unknown" in matches(p.name, ROLES) and isinstance(p.default, str) and not optional:
+        if "unknown" in fitting(p.name, ROLES) and isinstance(p.default, str) and not optional:
             return True
     return False
 
 
 def _wants_corpus(thing: type) -> bool:
-    return any("corpus" in matches(p.name, ROLES) for p in parameters_of(thing))
+    return any("corpus" in fitting(p.name, ROLES) for p in parameters_of(thing))
 
 
 # -- a vocabulary that is put in afterwards
@@ -193,24 +193,25 @@ def _wants_corpus(thing: type) -> bool:
 
 def _refilled(place: Place, encodes: Sequence[str], decodes: Sequence[str]) -> Iterator[TokenText]:
     """Yield objects that make their vocabulary of a text, or learn it by a method, with another one in its place."""
-    for arguments in arguments_of(place.thing, lambda p, at: _filling(p, place)):
+    for arguments in calls_of(place.thing, lambda p, at: _filling(p, place)):
         built = f"{place.name_in_text}({arguments})"
         methods = ("", *that_may_learn(place.thing))
-        found: dict[tuple[str, ...], Any] = {}
-        for made in (taught(place, built, learn) for learn in methods):
+        found: dict[tuple[str, ...], tuple[Any, str]] = {}
+        for made, learn in ((taught(place, built, learn), learn) for learn in methods):
             entries = tuple(entry for name, x in attributes_of(made) if (entry := held(name, x)))
             if any(words in entry for entry in entries for words in (LIST, NUMBERS, TOKENS)):
-                found.setdefault(entries, made)
+                found.setdefault(entries, (made, learn))
         steps = learnt_steps(place, built, methods, FILLING) if found else ()
-        for (entries, made), encode in product(found.items(), encodes or [""]):
-            one = TokenText("", made=f"holding({built}, {{{', '.join(entries)}}})", steps=steps)
+        for (entries, (made, learn)), encode in product(found.items(), encodes or [""]):
+            holding = f"holding({built}, {{{', '.join(entries)}}})"
+            one = TokenText("", made=holding, learnt=steps, own=(built, learn))
             one = with_own_unknown(place, one, made, encode)
             for kind in ("character", "word"):
                 yield from _called_so(one.but(kind=kind), [encode] if encode else [], decodes)
 
 
 def _filling(p: inspect.Parameter, place: Place) -> list[str]:
-    roles = matches(p.name, ROLES)
+    roles = fitting(p.name, ROLES)
     if p.default is not p.empty:
         return [*(VALUES["unknown"] if "unknown" in roles else ()), ""]
     own = own_dataclass(p.annotation, place.module)
@@ -229,9 +230,9 @@ def _functions(place: Place) -> Iterator[TokenText]:
 
     def choices(p: inspect.Parameter, at: int) -> list[str]:
         values = _values(p, ("text", "ids"))
-        return [role, *values] if at == 0 or role in matches(p.name, ROLES) else [*values, role]
+        return [role, *values] if at == 0 or role in fitting(p.name, ROLES) else [*values, role]
 
-    for arguments in arguments_of(place.thing, choices):
+    for arguments in calls_of(place.thing, choices):
         if role in arguments.split(", ") and ("config.vocabulary" in arguments or before):
             for kind in _kinds(arguments):
                 call = f"{place.name_in_text}({arguments})"
@@ -239,7 +240,7 @@ def _functions(place: Place) -> Iterator[TokenText]:
 
 
 def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
-    text = with_steps(_with_decoding(place, text), lambda one: one.draft().implementation(place.module))
+    text = with_steps(_with_decoding(place, text), lambda one: one.implementation(place))
     shown = (text.made or text.encode or text.decode).replace("theirs.", "").replace("config.", "")
     called = " and ".join(t for t in (text.encode, text.decode) if t).replace("theirs.", "").replace("config.", "")
     left = re.findall(r"\b(\w+)=False", called)
@@ -250,7 +251,7 @@ def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
         *(f"left alone   {REFUSALS[step][1]}" for step in text.steps),
         *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
     )
-    return Bound(place, text.draft(), None, certified, lines)
+    return Bound(place, text.draft(), None, certified, lines, broken=left_out(place, text))
 
 
 def _with_decoding(place: Place, text: TokenText) -> TokenText:
@@ -263,7 +264,7 @@ def _with_decoding(place: Place, text: TokenText) -> TokenText:
     certificate = Certificate("detokenizer", list(requests("detokenizer", text.kind)))
     runs = []
     for one in [text.but(decode=decode) for decode in text.decodes or (text.decode,)]:
-        given = certificate.replies(one.draft().implementation(place.module))
+        given = certificate.replies(one.implementation(place))
         if all(isinstance(g, Reply) for g in given):
-            runs.append((certificate.distance(given, one.draft().declares) > ROUNDING, one))
+            runs.append((not certificate.agrees(given, one.conventions()), one))
     return min(runs, key=lambda r: r[0])[1] if runs else text.but(decode="")

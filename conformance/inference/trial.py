@@ -3,17 +3,14 @@
 What certifies it is equality, up to rounding, with the reference in some conventions, or with one known mistake.
 """
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from functools import cache
+from types import ModuleType
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from attnconf.adapters import generated
-from attnconf.adapters.kit.bind import bind
 from attnconf.conformance.chapters.contents import all_mutants, named, with_variants
 from attnconf.conformance.diagnosis.replay import alike
 from attnconf.conformance.engine.boundary import call
@@ -21,10 +18,13 @@ from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.mutant import Mutant, apply, reaches, size
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Reply, Request
 from attnconf.conformance.engine.translate import in_conventions, telling
-from attnconf.conformance.inference.probing import A_CALL, Failed, search
+from attnconf.conformance.inference.budgets import A_CALL
+from attnconf.conformance.inference.probing import Failed, search
+from attnconf.conformance.worker.bodies import functions_of
 from attnconf.spec import registry
 
 ROUNDING = 2e-5  # of what is largest: a class may take its roots, or all of it, in float32
+FLOAT32 = 1e-3  # of what is largest: what angles of thousands of radians are off by in float32
 FAILED = float("inf")
 UNLIKE = 1e30  # the distance of what is not a number, but came back
 
@@ -40,18 +40,9 @@ class Draft:
 
     def implementation(self, module: ModuleType, name: str = "draft") -> Implementation:
         """Return the implementation that the text defines, over the user's module."""
-        space = names(module)
-        exec(compile(self.body, INFERRED, "exec"), space)
-        components = {name: space[name] for name in (self.component, *self.also)}
+        components = functions_of(self.body, INFERRED, module, (self.component, *self.also))
         source = str(getattr(module, "__file__", None) or "")
         return Implementation(name, components, dict(self.declares), None, source, binding=Binding(INFERRED))
-
-
-def names(module: ModuleType) -> dict[str, Any]:
-    """Return what the text of an adapter may use, as the head of the written one imports it."""
-    helpers = {name: getattr(generated, name) for name in generated.__all__}
-    return {"theirs": module, "torch": torch, "nn": nn, "math": math, "bind": bind,
-            "SimpleNamespace": SimpleNamespace, **helpers}  # fmt: skip
 
 
 def reply(implementation: Implementation, request: Request) -> Reply | Failure:
@@ -87,12 +78,39 @@ def gap(got: Reply | Failure, want: Reply | Failure) -> float:
     return found if found == found else UNLIKE
 
 
-class Certificate:
-    """Calls on which a draft has to give what the textbook gives."""
+def within_rounding(distance: float, rounding: float = ROUNDING) -> bool:
+    """Return whether what is so far from what is wanted equals it up to rounding."""
+    return distance <= rounding
 
-    def __init__(self, component: str, requests: Sequence[Request]):
+
+def same(one: Reply | Failure, other: Reply | Failure) -> bool:
+    """Return whether two replies are equal up to rounding."""
+    return within_rounding(gap(one, other))
+
+
+def all_same(ones: Sequence[Reply | Failure], others: Sequence[Reply | Failure]) -> bool:
+    """Return whether replies to the same calls are equal up to rounding, each to each."""
+    return len(ones) == len(others) and all(map(same, ones, others))
+
+
+def same_numbers(one: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors are equal up to rounding, in units of what is largest in the second."""
+    return one.shape == other.shape and bool((one - other).abs().max() <= ROUNDING * other.abs().max())
+
+
+View = Callable[[Reply, Request], Reply]
+
+
+class Certificate:
+    """Calls on which a draft has to give what the textbook gives.
+
+    ``view``: what of a reply has a meaning; ``kept`` for the next file: what it costs is charged to no file.
+    """
+
+    def __init__(self, component: str, requests: Sequence[Request], view: View | None = None, kept: bool = False):
         self.component = component
         self.requests = list(requests)
+        self.view, self.kept = view, kept
         self._each: dict[tuple[str, frozenset[tuple[str, str]], int], Reply | Failure] = {}
 
     def wanted(self, declares: Mapping[str, str], mutant: str = "") -> list[Reply | Failure]:
@@ -103,21 +121,21 @@ class Certificate:
         """Return the reply of the reference, or of a mutant, to one of the calls."""
         key = (mutant, telling(self.component, declares), i)
         if key not in self._each:
-            found = reply(in_conventions(textbook(mutant), dict(declares)), self.requests[i])
+            with search.free() if self.kept else contextlib.nullcontext():
+                found = reply(in_conventions(textbook(mutant), dict(declares)), self.requests[i])
             if isinstance(found, Failure) and found.reason == "given up":  # another file may have more left
                 return found
-            self._each[key] = found
+            self._each[key] = self._seen(found, i)
         return self._each[key]
 
-    def _unlike(self, given: Sequence[Reply | Failure], declares: Mapping[str, str], mutant: Mutant) -> bool:
-        """Return whether the first reply already is not a mutant's."""
-        return not given or gap(given[0], self._one(0, declares, mutant.id)) > max(ROUNDING, mutant.rounding)
+    def _seen(self, found: Reply | Failure, i: int) -> Reply | Failure:
+        return found if self.view is None or isinstance(found, Failure) else self.view(found, self.requests[i])
 
     def replies(self, draft: Implementation) -> list[Reply | Failure]:
         """Return what a draft replies to all calls; no more are made once one has failed."""
         given: list[Reply | Failure] = []
-        for request in self.requests:
-            given.append(reply(draft, request))
+        for i, request in enumerate(self.requests):
+            given.append(self._seen(reply(draft, request), i))
             if isinstance(given[-1], Failure):
                 break
         return given
@@ -128,24 +146,43 @@ class Certificate:
             return FAILED
         return max((gap(a, b) for a, b in zip(given, self.wanted(declares, mutant), strict=True)), default=FAILED)
 
+    def agrees(
+        self,
+        given: Sequence[Reply | Failure],
+        declares: Mapping[str, str],
+        mutant: str = "",
+        rounding: float = ROUNDING,
+    ) -> bool:
+        """Return whether replies are the reference's, or a mutant's, up to rounding."""
+        complete = 0 < len(given) == len(self.requests)
+        return complete and all(
+            within_rounding(gap(reply, self._one(i, declares, mutant)), rounding) for i, reply in enumerate(given)
+        )
+
     def mistake(self, given: Sequence[Reply | Failure], declares: Mapping[str, str]) -> Mutant | None:
         """Return a known mistake that gives these replies, where the reference does not; None if none does."""
         return next(self.mistakes(given, declares), None)
 
-    def mistakes(self, given: Sequence[Reply | Failure], declares: Mapping[str, str]) -> Iterator[Mutant]:
+    def mistakes(
+        self, given: Sequence[Reply | Failure], declares: Mapping[str, str], rounding: float = ROUNDING
+    ) -> Iterator[Mutant]:
         """Yield the known mistakes that give these replies, where the reference does not: its own before its parts'."""
-        reached = [m for m in all_mutants().values() if reaches(self.component, m)]
-        chapters = list(registry.CHAPTERS.values())
-        reached.sort(key=lambda m: -chapters.index(m.chapter))
-        for mutant in (variant for m in reached for variant in with_variants(m.id)):
-            if self._unlike(given, declares, mutant):
-                continue
-            distance = self.distance(given, declares, mutant.id)
-            if distance <= max(ROUNDING, mutant.rounding) and any(
-                not alike(a, b, ROUNDING)
+        apart = rounding if rounding == ROUNDING else 10 * rounding  # what is loosely alike has to be clearly wrong
+        for mutant in _mutants(self.component):
+            if self.agrees(given, declares, mutant.id, max(rounding, mutant.rounding)) and any(
+                not alike(a, b, apart)
                 for a, b in zip(self.wanted(declares, mutant.id), self.wanted(declares), strict=True)
             ):
                 yield mutant
+
+
+@cache
+def _mutants(component: str) -> list[Mutant]:
+    """Return the mutants that reach a component, with their variants: its own before its parts'."""
+    reached = [m for m in all_mutants().values() if reaches(component, m)]
+    chapters = list(registry.CHAPTERS.values())
+    reached.sort(key=lambda m: -chapters.index(m.chapter))
+    return [variant for m in reached for variant in with_variants(m.id)]
 
 
 _applied: dict[str, Implementation] = {}

@@ -20,13 +20,12 @@ from attnconf.adapters.contract import (
     TokenEmbeddingConfig,
 )
 from attnconf.conformance.inference import embedding, feed_forward, positions
-from attnconf.conformance.inference.attention_text import refuse
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.building import Construction, Meanings
-from attnconf.conformance.inference.construction import constructions
+from attnconf.conformance.inference.construction import built, constructions
 from attnconf.conformance.inference.norm_texts import Kind
-from attnconf.conformance.inference.plain import built
 from attnconf.conformance.inference.probing import Failed, attempt, found_output
+from attnconf.conformance.inference.slots import Slots, refuse
 from attnconf.conformance.inference.trial import Draft, drawn
 
 IDS = torch.arange(6).reshape(2, 3)
@@ -72,25 +71,19 @@ def bind(place: Place) -> Bound | None:
         except Failed:
             continue
         if out is not None:
-            draft = Draft(place.component, body(place.component, whole, out), {"parameters": "own"})
+            draft = Draft(place.component, slots(place.component, whole, out).source(), {"parameters": "own"})
             return Bound(place, draft, None, None, told(whole, out))
     return None
 
 
-def body(component: str, made: Construction, out: str) -> str:
-    """Return the text of ``component(config, weights)``, whose weights say nothing but a dtype and a device."""
-    given = COMPONENTS[component].inputs
+def slots(component: str, made: Construction, out: str) -> Slots:
+    """Return the slots of a component whose weights say nothing but a dtype and a device."""
+    known = COMPONENTS[component]
     refusals = [] if "config.dropout" in made.text else _undropped(component)
-    limits = (
-        refuse("positions is not None", "an argument for positions")
-        if "positions" in COMPONENTS[component].keywords
-        else []
-    )
-    lines = [f"def {component}(config, weights):", *(f"    {line}" for line in [*refusals, "exact(weights)"])]
-    lines += [f"    {line}" for line in (*made.before, f"call = settle(lambda: {made.text}, config, weights)")]
-    lines += ["", f"    def forward({COMPONENTS[component].forward}):", *(f"        {line}" for line in limits)]
-    lines += [f"        result = call({', '.join(given)})", f"        return {out}", "", "    return forward", ""]
-    return "\n".join(lines)
+    unplaced = refuse("positions is not None", "an argument for positions") if "positions" in known.keywords else []
+    build = ["exact(weights)", *made.before, f"call = settle(lambda: {made.text}, config, weights)"]
+    call = f"call({', '.join(known.inputs)})"
+    return Slots(component, known.forward, refusals, build, masks=unplaced, call=call, read=out)
 
 
 def _undropped(component: str) -> list[str]:

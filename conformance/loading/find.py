@@ -4,7 +4,7 @@ import importlib.util
 import os
 import re
 import sys
-import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, entry_points, requires
 from pathlib import Path
@@ -12,10 +12,10 @@ from pathlib import Path
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.conformance.engine.request import Unjudgeable
-from attnconf.conformance.source.exception_words import deed
 from attnconf.conformance.source.not_loaded import NotLoaded, NotThere
 from attnconf.conformance.source.quiet import quiet
 from attnconf.conformance.source.reader import Source, read, read_module
+from attnconf.conformance.worker.survey import broken
 from attnconf.spec.nearest import hint
 
 _READ = (".py", ".ipynb")  # the files that can be read
@@ -63,29 +63,46 @@ def working_folder_last() -> None:
 
 def find(name: Name) -> tuple[Name, Source | Unjudgeable]:
     """Return the module of a path, a bare name or a dotted name; the last part of a dotted name may be a class."""
+    found, place = located(name)
+    if isinstance(place, Path):
+        return found, _from_path(place, found.chosen)
+    source = imported(place)
+    if found is not name and isinstance(source, Source) and not hasattr(source.module, str(found.chosen)):
+        names = [n for n in dir(source.module) if callable(getattr(source.module, n, None))]
+        raise LoadError(without(name, names))
+    return found, source
+
+
+def without(name: Name, names: Sequence[str]) -> str:
+    """Return the words on a dotted name whose last part a module lacks; ``names``: what it has that can be called."""
+    head, _, tail = name.target.rpartition(".")
+    near = hint(tail, names, {n: f"{head}.{n}" for n in names})
+    return f"no implementation {name.target!r}: the module {head} has no {tail!r}{near}"
+
+
+def located(name: Name) -> tuple[Name, Path | str]:
+    """Return the file, or the module's dotted name, that a name leads to; a class behind the last dot is chosen.
+
+    Raises LoadError. Nothing is read; the packages above a module are imported.
+    """
     os.environ.setdefault("KERAS_BACKEND", "torch")  # Keras reads it when it is imported
     target = name.target
     path = Path(target)
     if path.suffix in _READ or "/" in target or "\\" in target or (path.suffix and path.is_file()):
-        return name, _from_path(path, name.chosen)
+        return name, path
     if here := in_working_folder(target):
-        return name, _from_path(here, name.chosen)
+        return name, here
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())  # for packages in the working folder
     if _known(target):
         if path.is_dir() and getattr(importlib.util.find_spec(target), "origin", None) is None:
-            return name, _from_path(path, name.chosen)  # Python takes any folder for a package
-        return name, imported(target)
+            return name, path  # Python takes any folder for a package
+        return name, target
     head, dot, tail = target.rpartition(".")
     if dot and name.chosen is None and _known(head):
-        source = imported(head)
-        if isinstance(source, Unjudgeable) or hasattr(source.module, tail):
-            return replace(name, target=head, chosen=tail), source
-        names = [n for n in dir(source.module) if callable(getattr(source.module, n, None))]
-        near = hint(tail, names, {n: f"{head}.{n}" for n in names})
-        raise LoadError(f"no implementation {target!r}: the module {head} has no {tail!r}{near}")
+        return replace(name, target=head, chosen=tail), head
     if target and path.is_dir():
-        return name, _from_path(path, name.chosen)
+        return name, path
     raise LoadError(_nothing(target))
 
 
@@ -124,6 +141,17 @@ def _readable(folder: Path) -> list[Path]:
 
 
 def _from_path(path: Path, wanted: str | None) -> Source | Unjudgeable:
+    demand_file(path)
+    try:
+        return read(path, [wanted] if wanted else [])
+    except NotThere as error:
+        raise LoadError(str(error)) from None
+    except NotLoaded as error:
+        return Unjudgeable(str(path), str(path), str(error))
+
+
+def demand_file(path: Path) -> None:
+    """Raise LoadError unless a path leads to a file that can be read."""
     if path.is_dir():
         raise LoadError(f"{str(path)!r} is a folder, want a .py or .ipynb file or a dotted module")
     if not path.is_file():
@@ -131,12 +159,6 @@ def _from_path(path: Path, wanted: str | None) -> Source | Unjudgeable:
         raise LoadError(f"no file {str(path)!r}{hint(path.name, there, there)}")
     if path.suffix not in _READ:
         raise LoadError(f"{str(path)!r} is not a Python file: its name must end in .py or .ipynb")
-    try:
-        return read(path, [wanted] if wanted else [])
-    except NotThere as error:
-        raise LoadError(str(error)) from None
-    except NotLoaded as error:
-        return Unjudgeable(str(path), str(path), str(error))
 
 
 def shipped(dotted: str) -> Source | Unjudgeable:
@@ -147,7 +169,7 @@ def shipped(dotted: str) -> Source | Unjudgeable:
         package = (error.name or "attnconf").partition(".")[0]
         if package == "attnconf":
             return _broken(dotted, error)
-        return Unjudgeable(dotted, dotted, f"not run: needs {package}{_extra(package)}", lacking=True)
+        return Unjudgeable(dotted, dotted, needs(package), lacking=True)
     except KeyboardInterrupt:  # the user's
         raise
     except BaseException as error:
@@ -165,18 +187,15 @@ def imported(dotted: str) -> Source | Unjudgeable:
 
 def _broken(dotted: str, error: BaseException) -> Unjudgeable:
     """Return an Unjudgeable with the reason why an import failed: exception, text and line."""
-    if isinstance(error, SyntaxError):
-        at = f" in {Path(error.filename).name}" if error.filename else ""
-        return Unjudgeable(dotted, dotted, f"line {error.lineno}{at}: {type(error).__name__}: {error.msg}")
-    frames = traceback.extract_tb(error.__traceback__)
-    named = [frame for frame in frames if Path(frame.filename).stem == dotted.rpartition(".")[2]]
-    lines = [frame.lineno for frame in named if frame.filename == named[0].filename]  # a library may have its like
-    place = f" (line {lines[-1]})" if lines else ""
-    return Unjudgeable(dotted, dotted, f"importing it {deed(error)}{place}")
+    return Unjudgeable(dotted, dotted, broken(dotted, error))
+
+
+def needs(package: str) -> str:
+    """Return words on a package that is not installed, and on how to install it, if one of our extras has it."""
+    return f"not run: needs {package}{_extra(package)}"
 
 
 def _extra(package: str) -> str:
-    """Return words on how to install a package, if one of our extras has it."""
     try:
         wanted = requires("attention-conformance") or []
     except PackageNotFoundError:

@@ -13,17 +13,20 @@ from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any
 
-from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.conformance.engine.request import Implementation, Unjudgeable, of_component
-from attnconf.conformance.loading.adapter import implementation_of, is_adapter, source_path, wrong_declaration
+from attnconf.conformance.loading.adapter import implementation_of
 from attnconf.conformance.loading.find import LoadError, Name, find, imported, in_working_folder, shipped
 from attnconf.conformance.loading.required_conventions import held_to, instead
 from attnconf.conformance.source.reader import Source, of_module
+from attnconf.conformance.worker.survey import Offer, Survey, is_adapter, source_path, survey, wrong_declaration
 from attnconf.spec.nearest import hint
 
 # (source, typed name, class or function in it, component, declared choices) -> implementations
 Infer = Callable[[Source, str, str | None, str | None, Mapping[str, str]], Sequence[Implementation | Unjudgeable]]
+
+# (name, variant, what it offers, its file) -> implementation
+Made = Callable[[str, str | None, Offer, str], Implementation | Unjudgeable]
 
 
 def load(typed: str, infer: Infer, prescribed: Mapping[str, str] | None = None) -> list[Implementation | Unjudgeable]:
@@ -44,10 +47,15 @@ def _load(typed: str, infer: Infer, prescribed: Mapping[str, str]) -> list[Imple
     points = entry_points(group="attnconf.adapters", name=name.target)
     if points and not in_working_folder(name.target):
         return _adapter(name, imported(next(iter(points)).value))
-    name, source = find(name)
+    return load_here(name, infer, prescribed)
+
+
+def load_here(name: Name, infer: Infer, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
+    """Return the implementations of a file, or of a module that is no adapter of ours. Raises LoadError."""
+    found, source = find(name)
     if isinstance(source, Unjudgeable):
-        return [replace(source, name=typed)]
-    return _of_source(name, source, infer, prescribed)
+        return [replace(source, name=name.typed)]
+    return _of_source(found, source, infer, prescribed)
 
 
 def _is_of_the_library(name: Name) -> bool:
@@ -116,22 +124,35 @@ def _adapter(name: Name, source: Source | Unjudgeable) -> list[Implementation | 
     if isinstance(source, Unjudgeable):
         return [replace(source, name=name.typed)]
     module = source.module
-    variants = getattr(module, "variants", None)
-    if name.chosen is not None and (not isinstance(variants, dict) or name.chosen not in variants):
-        there = ", ".join(variants) if isinstance(variants, dict) else "none"
-        has = ", ".join(c for c in COMPONENTS if callable(getattr(module, c, None)))
+
+    def functions(variant: str | None) -> Mapping[str, Any]:
+        return vars(module) if variant is None else module.variants[variant]
+
+    return offered(name, survey(source), lambda label, variant, offer, path: implementation_of(
+        label, path, offer, functions(variant)))  # fmt: skip
+
+
+def offered(name: Name, known: Survey, made: Made) -> list[Implementation | Unjudgeable]:
+    """Return the implementations of an adapter of which it is known what it offers. Raises LoadError.
+
+    ``made``: makes one, of its name, the variant (None: the module itself), what that offers, and the module's file.
+    """
+    variants = known.variants
+    if name.chosen is not None and (variants is None or name.chosen not in variants):
+        there = ", ".join(variants) if variants is not None else "none"
+        has = ", ".join(known.own.components)
         raise LoadError(
             f"--impl {name.typed}: {name.target} is an adapter ({has or 'of variants'}), which is judged as a whole; "
             f"it has no variant {name.chosen!r} (variants: {there})"
         )
     suffix = f"@{name.component}" if name.component else ""
-    if not isinstance(variants, dict):
-        return [_only(implementation_of(f"{name.target}{suffix}", module, vars(module)), name)]
-    if not variants or not all(isinstance(v, dict) for v in variants.values()):
+    if variants is None:
+        return [_only(made(f"{name.target}{suffix}", None, known.own, known.path), name)]
+    if not variants:
         wrong = "variants must be a non-empty dict: name -> dict of component functions"
-        return [Unjudgeable(name.typed, source_path(module), wrong)]
+        return [Unjudgeable(name.typed, known.path, wrong)]
     chosen = [name.chosen] if name.chosen is not None else list(variants)
-    return [_only(implementation_of(f"{name.target}:{v}{suffix}", module, variants[v]), name) for v in chosen]
+    return [_only(made(f"{name.target}:{v}{suffix}", v, variants[v], known.path), name) for v in chosen]
 
 
 def _only(implementation: Implementation | Unjudgeable, name: Name) -> Implementation | Unjudgeable:

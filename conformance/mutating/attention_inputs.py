@@ -107,9 +107,9 @@ def layers(component: str, declares: Mapping[str, Any]) -> Iterator[Setting]:
     known = contract.COMPONENTS[component]
     for i, (heads, width, hidden) in enumerate(((3, 6, 13), (4, 4, 10))):
         case = SHAPE.case(f"mutating-{i}", B=3 - i, heads=heads, L=6 + i, S=9 - i, head_width=width, hidden=hidden)
-        for first in (False, True):
+        for order in ("post", "pre"):
             for layers in ((2, 2), (1, 3)) if known.stacked else ((1, 1),):
-                made = layer_requests.request(component, told, case, first, layers)
+                made = layer_requests.request(component, {**told, "norm-order": order}, case, layers)
                 draw = Numbers(90 + i)
                 weights = {name: _anew(draw, w) for name, w in made.weights.items()}
                 inputs = {n: x if x.dtype == torch.int64 else _anew(draw, x) for n, x in made.inputs.items()}

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.trial import names
 from attnconf.conformance.mutating.drawing import Calling, Numbers, Setting
 from attnconf.conformance.mutating.inputs import settings
 from attnconf.conformance.mutating.options import named, other_calls, variants
+from attnconf.conformance.worker.bodies import names
 
 Answer = list[tuple[str, Any]]  # places in what came back, and the numbers there
 SEEN = 6  # calls of a class, of different shapes, that are made again

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | bind | mutate | doctor | report | show | demo``.
+"""The command line: ``attnconf run | list | explain | bind | mutate | doctor | report | diff | show | demo``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -8,13 +8,12 @@ import io
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 import attnconf
-from attnconf import mutate_verb, run_verb
+from attnconf import mutate_verb, report_verb, run_verb
 from attnconf.conformance import lingering
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
 from attnconf.spec import registry
@@ -36,7 +35,8 @@ every day:
   attnconf bind homework.py -o mine.py         how a file is called and given weights, to be edited
   attnconf mutate mine.py                      which changes of the file the suite would reject
   attnconf run --impl mine.py --results mine.json     everything, as data
-  attnconf report mine.json -o table.md        a comparison to publish, of any number of results
+  attnconf report mine.json -o report.html     a comparison to look at, of any number of results; also .md
+  attnconf diff before.json after.json         what got worse, and what better
 
 in Python: report = attnconf.check("mine.py"), also of a class, a function or a module
 """
@@ -115,10 +115,12 @@ def parser() -> Parser:
     )
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)
-    verb = verbs.add_parser("report", help="a comparison from results files, in Markdown", allow_abbrev=False)
-    verb.add_argument("results", nargs="+", type=Path, help="files written by `attnconf run --results`")
-    verb.add_argument("-o", "--output", type=Path, metavar="FILE.md", help="write there instead of printing")
-    verb.set_defaults(act=_report)
+    report_verb.add_options(
+        verbs.add_parser("report", help="a comparison from results files, as HTML or Markdown", allow_abbrev=False)
+    )
+    report_verb.add_diff_options(
+        verbs.add_parser("diff", help="what changed between two results files", epilog=EXIT_CODES, allow_abbrev=False)
+    )
     _add_show(verbs.add_parser("show", help="a picture of an encoding beside the reference's", allow_abbrev=False))
     _add_demo(verbs.add_parser("demo", help="a picture learned with an implementation", allow_abbrev=False))
     return top
@@ -157,13 +159,14 @@ def _bind(arguments: argparse.Namespace) -> int:
 
 def _is_an_adapter(what: str) -> str | None:
     """Return a message if there is nothing to bind, as the file is an adapter."""
-    from attnconf.conformance.loading import adapter, find, resolve
+    from attnconf.conformance.loading import find, resolve
+    from attnconf.conformance.worker import survey
 
     try:
         name, source = resolve.source_of(what)
     except find.LoadError:
         return None
-    is_adapter = name.chosen is None and adapter.is_adapter(source)
+    is_adapter = name.chosen is None and survey.is_adapter(source)
     return f"{what} is an adapter already: attnconf run --impl {what} judges it" if is_adapter else None
 
 
@@ -200,31 +203,6 @@ def _doctor(arguments: argparse.Namespace) -> int:
     return OK if doctor.examine() else FAILED
 
 
-def _report(arguments: argparse.Namespace) -> int:
-    from attnconf.reports import markdown, record
-
-    paths = list({path.resolve(): path for path in arguments.results}.values())  # the same file twice is one
-    base = Counter(path.name for path in paths)
-    if arguments.output and arguments.output.resolve() in {path.resolve() for path in paths}:
-        raise UsageError(f"-o {arguments.output} is one of the results files that are read")
-    try:
-        records = [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
-        if arguments.output is None:
-            print(markdown.page(records), end="")
-            return OK
-        pictures, folder = markdown.pictures(records), arguments.output.with_suffix(".pictures")
-        record.write_text(arguments.output, markdown.page(records, _way_to_spec(arguments.output), folder.name))
-        for name, picture in pictures.items():
-            folder.mkdir(exist_ok=True)
-            record.write_text(folder / name, picture)
-        print(f"written: {arguments.output}")
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    except OSError as error:
-        raise UsageError(f"cannot write {str(arguments.output)!r}: {error.strerror or error}") from None
-    return OK
-
-
 def _add_show(verb: argparse.ArgumentParser) -> None:
     verb.description = "Draw an encoding, the reference's in the same layout, and their difference."
     verb.add_argument("encoding", choices=SHOWN, help="one of " + ", ".join(SHOWN), metavar="encoding")
@@ -256,11 +234,3 @@ def _demo(arguments: argparse.Namespace) -> int:
     except demo.DemoError as error:
         raise UsageError(str(error)) from None
     return OK
-
-
-def _way_to_spec(page: Path) -> str | None:
-    """Return the way from a page in a checkout to the checkout's top, or None for a page elsewhere."""
-    top, folder = registry.PAGES.parent.resolve(), page.absolute().parent.resolve()
-    if not (top / "pyproject.toml").is_file() or top not in (folder, *folder.parents):
-        return None
-    return "../" * len(folder.relative_to(top).parts)

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from attnconf.conformance.engine.catalogue import HOW_TO_NAME
+from attnconf.conformance.engine.catalogue import CALL_SECONDS, HOW_TO_NAME, ISOLATE
 from attnconf.exit_codes import FAILED, INTERNAL, INTERRUPTED, OK, USAGE, UsageError
 
 
@@ -26,6 +26,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "also count what a call costs, and time it beside an anchor (default: smoke, a few cases)"))  # fmt: skip
     verb.add_argument("--strict-perf", action="store_true", help="let a time that is not FASTER or SAME fail")
     verb.add_argument("--seed", type=int, metavar="N", help="draw other numbers for the cases (default: 0)")
+    verb.add_argument("--isolate", action="store_true", help=ISOLATE)
+    verb.add_argument("--call-seconds", type=float, metavar="S", help=CALL_SECONDS)
     verb.add_argument("--device", metavar="NAME", help="where tensors live: cpu, cuda, … (default: cpu)")
     verb.add_argument("-k", metavar="EXPR", help='only these requirements and cases: -k "ATT-SCALE-1 and peaked-3"')
     verb.add_argument("-v", action="store_true", help="more output: the table of requirements, everything in full")
@@ -67,12 +69,11 @@ def pytest_arguments(arguments: argparse.Namespace) -> list[str]:
         "attnconf.conformance.test_conformance",
         *(["attnconf.conformance.test_throughput"] if arguments.throughput else []),
     ]
-    valued = [
-        (f"--{name}", getattr(arguments, name)) for name in ("results", "profile", "throughput", "seed", "device")
-    ]
+    names = ("results", "profile", "throughput", "seed", "device", "call-seconds")
+    valued = [(f"--{name}", getattr(arguments, name.replace("-", "_"))) for name in names]
     options = [f"{option}={value}" for option, value in valued if value is not None]
     options += [f"--convention={word}" for word in arguments.convention]
-    switches = ("strict", "thorough", "blind-spots", "strict-perf")
+    switches = ("strict", "thorough", "blind-spots", "strict-perf", "isolate")
     flags = [f"--{name}" for name in switches if getattr(arguments, name.replace("-", "_"))]
     flags += [f"-{name}" for name in ("v", "q", "x") if getattr(arguments, name)]
     select = ["-k", arguments.k] if arguments.k is not None else []

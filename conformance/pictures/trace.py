@@ -12,8 +12,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant, apply
@@ -21,10 +19,10 @@ from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.pictures.smallest import Example, answer, apart, differ, idle, picks
+from attnconf.conformance.worker.watching import FUSED, Recorded
 from attnconf.reference import attention, feed_forward, layer_norm, rms_norm
 
 Json = dict[str, Any]
-Recorded = dict[str, list[Tensor]]
 MOST = 24  # numbers of a step that is shown
 HIDDEN = -1e4  # a lower score is shown as -inf
 
@@ -37,9 +35,7 @@ _STEPS: tuple[tuple[Callable[..., Any], tuple[str, ...], str], ...] = (
     (rms_norm.normalize, (), "normalized"),
     (feed_forward.hidden, (), "hidden"),
 )
-_FUSED = {"query": "q", "key": "k", "value": "v"}
 _ORDER = ("q", "k", "v", "scores", "weights", "context", "normalized", "hidden")
-_SOFTMAX = (torch.softmax, torch.special.softmax, Tensor.softmax, functional.softmax)
 _DEFAULTS: dict[str, Any] = {"num_heads": 1, "causal": False, "scale": None, "eps": None, "activation": "relu"}
 
 
@@ -93,7 +89,7 @@ def _outcomes(want: Reply | Failure, got: Reply | Failure) -> list[tuple[str, An
     if want.weights is not None and got.weights is not None:
         found.append(("returned", want.weights, got.weights))
     grads = [n for n in want.grads if apart(got.grads[n], want.grads[n])]
-    found += [(f"gradient of {_FUSED.get(n, n)}", want.grads[n], got.grads[n]) for n in grads]
+    found += [(f"gradient of {FUSED.get(n, n)}", want.grads[n], got.grads[n]) for n in grads]
     return found
 
 
@@ -122,37 +118,10 @@ def _recording(function: Callable[..., Any], names: tuple[str, ...], result: str
     return recording
 
 
-class Watching(TorchFunctionMode):
-    """Records the scores and weights of softmax, and the inputs of fused attention. Changes nothing."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.recorded: Recorded = {}
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        out = func(*args, **kwargs)
-        try:
-            if func in _SOFTMAX:
-                self._keep("scores", args[0] if args else kwargs["input"])
-                self._keep("weights", out)
-            elif func is functional.scaled_dot_product_attention:
-                for name, x in {**dict(zip(_FUSED, args, strict=False)), **kwargs}.items():
-                    if name in _FUSED:
-                        self._keep(_FUSED[name], x)
-        except Exception:  # recording must never make a call fail
-            self.recorded.clear()
-        return out
-
-    def _keep(self, name: str, x: Tensor) -> None:
-        self.recorded.setdefault(name, []).append(x.detach().clone())
-
-
 def _of(subject: Subject, request: Request, got: Reply | Failure) -> Recorded:
     """Return the recorded tensors of each visible step of the implementation."""
-    with Watching() as watching:
-        again = answer(subject, replace(request, cotangent=None, wrt=()))
-    return {} if differ(again, got) else watching.recorded  # recorded, it may do something else
+    again = answer(subject, replace(request, cotangent=None, wrt=(), watched=True))
+    return {} if differ(again, got) else again.seen  # watched, it may do something else
 
 
 def _fitted(got: list[Tensor], want: list[Tensor], calls: int) -> Tensor | None:
@@ -188,7 +157,7 @@ def _rounded(x: Any) -> Any:
 
 def _inputs(request: Request) -> dict[str, Any]:
     """Return the inputs (query, key, value as q, k, v) and the weights that are neither identities nor zeros."""
-    short = _FUSED if request.component == "attention" else {}
+    short = FUSED if request.component == "attention" else {}
     found = {short.get(name, name): _boolean(x) for name, x in request.inputs.items()}
     found |= {name: w for name, w in request.weights.items() if not (idle(w) or picks(w))}
     if request.cotangent is not None:

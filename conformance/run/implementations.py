@@ -5,12 +5,19 @@ from types import ModuleType
 
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.inference import infer
-from attnconf.conformance.loading import resolve
+from attnconf.conformance.loading import isolated, resolve
 
 
 def load(typed: str, prescribed: Mapping[str, str] | None = None) -> list[Implementation | Unjudgeable]:
     """Return the implementations of a name, as ``resolve.load`` does. Raises LoadError if there is none."""
     return resolve.load(typed, infer, prescribed)
+
+
+def load_isolated(
+    typed: str, prescribed: Mapping[str, str] | None, seconds: float
+) -> list[Implementation | Unjudgeable]:
+    """Return the implementations of a name, to be run in a process of its own. Raises LoadError if there is none."""
+    return isolated.load(typed, infer, prescribed, seconds)
 
 
 def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:

@@ -10,6 +10,8 @@ from attnconf.conformance.pictures.thorough import explore
 from attnconf.conformance.run.plan import Plan, Planned, Run
 from attnconf.conformance.run.relate import standing
 
+NO_FILE, APART = "it is no .py file of your own", "its lines run in another process"
+
 
 def judge_all(plan: Plan) -> Run:
     """Return the run of a plan, judged but not explained. Raises ValueError as ``begin`` does."""
@@ -39,9 +41,9 @@ def _watch(run: Run) -> None:
     if wanted and not coverage.available():
         run.remarks.append(coverage.MISSING)
     elif wanted:
-        run.recording = Recording([i.source for i in wanted])
-        unseen = [i.name for i in wanted if run.recording.coverage(i.source) is None and asked]
-        run.remarks += [f"no blind spots of {name}: it is no .py file of your own" for name in unseen]
+        run.recording = Recording([i.source for i in wanted if i.apart is None])
+        unseen = [i for i in wanted if run.recording.coverage(i.source) is None and asked]
+        run.remarks += [f"no blind spots of {i.name}: {APART if i.apart else NO_FILE}" for i in unseen]
 
 
 def judge_one(run: Run, planned: Planned) -> Judged:

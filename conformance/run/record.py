@@ -104,7 +104,8 @@ def _implementation(run: Run, i: Implementation | Unjudgeable) -> dict[str, Any]
     return {
         "name": i.name, "source": i.source, "version": i.version, "binding": "inferred" if i.binding else "adapter",
         "components": list(i.components), "conventions": _conventions(run, i),
-        "profile": run.plan.profiles[i.name].name, "isolation": [], "bound": list(i.notes),
+        "profile": run.plan.profiles[i.name].name, "isolation": ["process"] if i.apart else [],
+        "bound": list(i.notes),
         "blind_spots": run.recording.spots(i.source) if run.recording and run.complete else None,
     }  # fmt: skip
 

@@ -11,11 +11,8 @@ from attnconf.spec import registry
 
 Result = dict[str, Any]
 
-PROOFS = (
-    "CALL-REPEAT-1",
-    "CALL-IMMUT-1",
-    "MASK-IMMUT-1",
-)  # whatever a file computes, it must not do otherwise the second time
+# Whatever a file computes: the same the second time, and out of inputs that stay as they are.
+PROOFS = ("CALL-REPEAT-1", "CALL-IMMUT-1", "MASK-IMMUT-1")
 
 
 def verdicts(plan: Plan, results: Sequence[Result]) -> list[Result]:

@@ -14,10 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.engine.evidence import Failure, Measure, same_values
+from attnconf.conformance.engine.evidence import Failure, Measure
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.clock import REST, SEVERAL, Clock, Sample
 from attnconf.conformance.timing.problem import Numbers, Problem, plainly
+from attnconf.conformance.worker.handing_over import same_values
 
 _TIMERS: dict[str, tuple[Any, str]] = {
     **{

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import torch
 
 from attnconf.conformance.engine.boundary import foreign
-from attnconf.conformance.engine.counter import Counting
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.timing.problem import Problem
+from attnconf.conformance.worker.counter import Counting
 
 
 @contextlib.contextmanager

@@ -28,6 +28,7 @@ def changed(asked):
         "before": replace(asked, before=(asked.inputs,)),
         "seed": replace(asked, seed=0),
         "counted": replace(asked, counted=True),
+        "watched": replace(asked, watched=True),
     }
 
 

@@ -101,8 +101,8 @@ def test_they_are_in_the_record_and_in_the_report(run):
     (implementation,) = run[1]["implementations"]
     cache = {"file": "homework.py", "first": 19, "last": 21, "kind": "code", "code": "if use_cache:"}
     assert cache in implementation["blind_spots"]
-    section = page([("out.json", run[1])]).split("## Not exercised")[1]
-    assert "homework.py:19-21" in section.split("## ")[0]
+    section = page([("out.json", run[1])]).split("<summary>Not exercised</summary>")[1]
+    assert "homework.py:19-21" in section.split("</details>")[0]
 
 
 def test_they_are_not_looked_for_unless_asked(folder):

@@ -13,9 +13,9 @@ from torch import nn
 from attnconf.adapters import bind
 from attnconf.adapters.contract import AttentionConfig
 from attnconf.conformance.engine.boundary import call
-from attnconf.conformance.engine.counter import Counting
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Implementation, Request
+from attnconf.conformance.worker.counter import Counting
 
 torch.set_num_threads(1)
 
@@ -245,14 +245,14 @@ def imported_by(code):
 
 
 def test_counting_imports_no_compiler():
-    code = "import sys, torch; from attnconf.conformance.engine.counter import Counting\n"
+    code = "import sys, torch; from attnconf.conformance.worker.counter import Counting\n"
     code += "x = torch.randn(2, 2)\nwith Counting([x]): x @ x\nprint('torch._dynamo' in sys.modules)"
     assert imported_by(code) == ["False"]
 
 
 def test_counting_is_not_compiled_itself():
     """Else every operation would be compiled anew, up to a limit and with warnings."""
-    code = "import torch; from attnconf.conformance.engine.counter import Counting\n"
+    code = "import torch; from attnconf.conformance.worker.counter import Counting\n"
     code += "f = torch.compile(lambda x: (x @ x).exp(), backend='eager')\nx = torch.randn(2, 2)\nf(x)\n"
     code += "counting = Counting([x])\nwith counting: f(x)\n"
     code += "print(*counting.take().operations, torch._dynamo.utils.counters['stats']['unique_graphs'])"

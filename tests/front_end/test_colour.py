@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from command_line import attnconf
-from test_report import WRONG
+from made_records import WRONG
 from test_terminal import both
 
 from attnconf.reports import colours
@@ -76,7 +76,7 @@ def on_a_terminal(folder, **environment):
                 written += os.read(ours, 65536)
             except OSError:  # the other end was closed
                 break
-        process.wait(timeout=60)
+        process.wait(timeout=600)
     os.close(ours)
     return written.decode()
 

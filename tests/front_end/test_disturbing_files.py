@@ -59,7 +59,7 @@ def judged(folder, text, command, python=()):
     results = folder / "results.json"
     done = subprocess.run(
         [sys.executable, *python, *command, f"--impl={folder / HERE}", f"--results={results}"],
-        cwd=ROOT, env=os.environ | COLUMNS, capture_output=True, encoding="utf-8", timeout=120, check=False,
+        cwd=ROOT, env=os.environ | COLUMNS, capture_output=True, encoding="utf-8", timeout=600, check=False,
     )  # fmt: skip
     printed = done.stdout + done.stderr
     assert "INTERNALERROR" not in printed, printed
@@ -95,7 +95,7 @@ def test_a_report_in_python_is_made_where_warnings_are_errors(tmp_path):
     (tmp_path / HERE).write_text(ATTENTION.replace("SCALED", "q.shape[-1]"), encoding="utf-8")
     asks = f"import attnconf; print(attnconf.check({HERE!r}, select='ATT-SCALE-1').ok)"
     done = subprocess.run([sys.executable, "-W", "error", "-c", asks], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=120, check=False)  # fmt: skip
+                          timeout=600, check=False)  # fmt: skip
     assert done.stdout == "True\n", done.stderr
 
 

@@ -2,140 +2,24 @@
 
 import copy
 import json
+import re
 
 import pytest
+from made_records import RIGHT, WRONG, many, record, result
 
 from attnconf import cli
 from attnconf.reports.markdown import page
 
-DEVIATION = {"reason": "as | published", "link": "https://example.org/why"}
-MISTAKE = {
-    "mutants": ["ATT-unscaled"],
-    "story": "the scores are not divided by √E",
-    "hint": "divide them",
-    "spec": "spec/attention.md#common-mistakes",
-    "cases": 1,
-    "where": "homework.py:12",
-    "line": 12,
-    "code": "scores = q @ k.mT",
-}
 
-
-NO_MORE = {"choices": {}, "broken": [], "untried": [], "qualities": {}}  # of a verdict
-
-
-def result(name, requirement, outcome="pass", **changes):
-    failed = outcome == "fail"
-    case = {
-        "name": "peaked-3",
-        "described": "peaked-3: q(2, 3)",
-        "outcome": outcome if failed else "pass",
-        "message": None,
-        "error": 0.5,
-        "bound": 1e-6,
-        "source": "semantic gap",
-        "off": 50.0,
-    }
-    return {
-        "implementation": name,
-        "component": "attention",
-        "lens": "direct",
-        "requirement": requirement,
-        "strength": "MUST",
-        "quality": "precise" if changes.get("strength") == "SHOULD" else None,
-        "counts": changes.get("strength", "MUST") == "MUST",
-        "settled": True,
-        "sentence": f"It MUST hold {requirement}.",
-        "spec": f"spec/attention.md#{requirement.lower()}",
-        "optional": False,
-        "check": "it_holds",
-        "outcome": outcome,
-        "reason": "value" if failed else None,
-        "message": "out[0]: got 1, want 2" if failed else None,
-        "convention": {},
-        "follows_from": [],
-        "deviation": None,
-        "cases": [case],
-        "explored": None,
-        "diagnosis": [],
-        "seconds": 0.1,
-    } | changes
-
-
-def record(name, results, version=None, conventions=None, verdict="nonconformant", **changes):
-    counts = {o: sum(r["outcome"] == o for r in results) for o in sorted({r["outcome"] for r in results})}
-    return {
-        "schema": "attnconf-results/1",
-        "suite": {
-            "version": "0.1.0",
-            "spec": "0.1.0",
-            "commit": None,
-            "profile": "core-1",
-            "seed": 0,
-            "strict": False,
-            "selected": False,
-        },
-        "environment": {
-            "python": "3.11.7",
-            "torch": "2.13.0",
-            "platform": "Linux",
-            "cpus": 2,
-            "threads": 1,
-            "device": "cpu",
-            "accelerator": None,
-        },
-        "implementations": [
-            {
-                "name": name,
-                "source": f"{name}.py",
-                "version": version,
-                "binding": "adapter",
-                "components": ["attention"],
-                "conventions": conventions or {},
-                "profile": "core-1",
-                "isolation": [],
-            }
-        ],
-        "planned": len(results),
-        "results": results,
-        "verdicts": [
-            {
-                "implementation": name,
-                "component": "attention",
-                "verdict": verdict,
-                "reason": "r",
-                "counts": counts,
-                **NO_MORE,
-            }
-        ],
-        "complete": True,
-    } | changes
-
-
-WRONG = record(
-    "wrong",
-    [
-        result("wrong", "ATT-SCALE-1", "fail", diagnosis=[MISTAKE]),
-        result("wrong", "ATT-ORACLE-1", "fail", follows_from=["ATT-SCALE-1"]),
-        result("wrong", "ATT-ROWS-1", "fail", deviation=DEVIATION),
-        result("wrong", "ATT-PREC-2", "fail", strength="SHOULD", sentence="It SHOULD be precise."),
-        result("wrong", "ATT-DROP-1", "unsupported", message="no dropout <here>"),
-        result("wrong", "ATT-DROP-2", "unsupported", message="no dropout <here>"),
-        result("wrong", "ATT-HALF-1", "error", message="fault of the suite: KeyError"),
-    ],
-    conventions={"fully-masked-row": "nan"},
-)
-RIGHT = record("right", [result("right", "ATT-SCALE-1"), result("right", "ATT-GRAD-1")], verdict="conformant")
-
-
-def section(text, title):
-    assert f"\n## {title}\n" in text, text
-    return text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+def part(text, title):
+    start = f"<details><summary>{title}</summary>\n\n"
+    assert start in text, text
+    return text.split(start)[1].split("\n\n</details>")[0]
 
 
 def cells(lines):
     return [
-        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines.splitlines() if line.startswith("|")
+        [cell.strip() for cell in line.strip("|").split(" |")] for line in lines.splitlines() if line.startswith("|")
     ]
 
 
@@ -144,77 +28,66 @@ def text():
     return page([("a.json", WRONG), ("b.json", RIGHT)])
 
 
-def test_implementations_stand_side_by_side(text):
-    rows = {row[0]: row[1:] for row in cells(section(text, "Requirements"))}
-    assert rows["requirement"] == ["strength", "wrong", "right"]
-    assert rows["ATT-SCALE-1"] == ["MUST", "FAIL", "pass"]
-    assert rows["ATT-ORACLE-1"] == ["MUST", "follows", ""]
-    assert rows["ATT-ROWS-1"] == ["MUST", "FAIL, known", ""]
-    assert rows["ATT-GRAD-1"] == ["MUST", "", "pass"]
-
-
-def test_verdicts_have_counts_by_outcome(text):
-    head, _, wrong, right = cells(section(text, "Verdicts"))
-    assert head == [
-        "implementation",
-        "component",
-        "profile",
-        "verdict",
-        "choices",
-        "pass",
-        "fail",
-        "follow",
-        "could be better",
-        "error",
-        "unsupported",
-        "reason",
+def test_several_implementations_are_one_table(text):
+    lines = text.splitlines()
+    assert lines[:3] == ["# 2 implementations", "", "1 conformant, 1 nonconformant."]
+    first = text.split("<details>")[0].split("\n\n")
+    assert cells(first[2]) == [
+        ["implementation", "version", "verdict", "conformant components", "broken"],
+        [":---|:---|:---|:---|:---"],
+        ["wrong", "", "nonconformant", "0 of 1", "1"],
+        ["right", "", "conformant", "1 of 1", "0"],
     ]
-    assert wrong[3:] == ["nonconformant", "", "0", "2", "1", "1", "1", "2", "r"]
-    assert right[3:] == ["conformant", "", "2", "0", "0", "0", "0", "0", "r"]
+    assert cells(first[3])[2:] == [
+        ["wrong", "attention", "ATT-SCALE-1", "the scores are not divided by √E", "homework.py:12"]
+    ]
 
 
-def test_a_failure_is_explained_once_at_its_root(text):
-    failures = section(text, "Failures")
-    assert failures.count("### ") == 1
-    for part in (
-        "### ATT-SCALE-1: wrong (attention)",
-        "> It MUST hold ATT-SCALE-1.",
-        "* Found: out[0]: got 1, want 2 (value; on 1 of 1",
-        "* Likely mistake: the scores are not divided by √E (ATT-unscaled)",
-        "* Hint: divide them",
-        "* Error: 0.5 > 1e-06 (semantic gap)",
-        "* Consequences: ATT-ORACLE-1",
-        "* Specification: `spec/attention.md#att-scale-1`",
+def test_one_implementation_is_told_by_component():
+    lines = page([("a.json", WRONG)]).splitlines()
+    assert lines[0] == "# wrong: nonconformant"
+    assert cells("\n".join(lines))[2] == ["attention", "nonconformant", "", "r"]
+
+
+def test_the_failure_in_full_is_folded(text):
+    block = part(text, "Failures in full")
+    assert block.count("violated by") == 1
+    for line in (
+        "ATT-SCALE-1 violated by wrong (attention)",
+        "  likely    the scores are not divided by √E  (reproduces your output on 1 of 1 cases)",
+        "  where     homework.py:12  scores = q @ k.mT",
+        "  rule      It MUST hold ATT-SCALE-1.",
+        "  breaks    ATT-ORACLE-1 (consequences)",
+        "  spec      spec/attention.md#att-scale-1",
     ):
-        assert part in failures
+        assert line in block.splitlines()
 
 
 def test_what_is_known_recommended_unsupported_or_our_fault_has_its_own_table(text):
-    known = section(text, "Known deviations")
-    assert "ATT-ROWS-1" in known
-    assert "as \\| published" in known
-    assert "https://example.org/why" in known
-    assert "It SHOULD be precise." in section(text, "Recommendations not followed")
-    assert "no dropout &lt;here>" in section(text, "Not supported")
-    assert "ATT-DROP-1, ATT-DROP-2" in section(text, "Not supported")
-    assert "fault of the suite: KeyError" in section(text, "Faults of the suite")
-
-
-def test_conventions_and_environments(text):
-    assert cells(section(text, "Conventions"))[2] == ["fully-masked-row", "nan", ""]
-    environment = {row[0]: row[1:] for row in cells(section(text, "Environment"))}
-    assert environment[""] == ["a.json", "b.json"]
-    assert environment["torch"] == ["2.13.0", "2.13.0"]
-    assert environment["outcomes"] == ["4 fail, 2 unsupported, 1 error", "2 pass"]
-
-
-def test_empty_sections_are_left_out():
-    text = page([("b.json", RIGHT)])
-    assert [line for line in text.splitlines() if line.startswith("## ")] == [
-        "## Verdicts",
-        "## Requirements",
-        "## Environment",
+    assert cells(part(text, "Known deviations"))[2:] == [
+        ["ATT-ROWS-1", "wrong", "as \\| published", "https://example.org/why"]
     ]
+    assert cells(part(text, "Recommendations not followed"))[2:] == [
+        ["ATT-PREC-2", "precise", "It SHOULD be precise.", "wrong"]
+    ]
+    assert cells(part(text, "Not supported"))[2:] == [["wrong", "no dropout &lt;here>", "ATT-DROP-1, ATT-DROP-2"]]
+    assert "fault of the suite: KeyError" in part(text, "Faults of the suite")
+
+
+def test_chapters_choices_and_environment(text):
+    assert cells(part(text, "Chapter by chapter"))[2:] == [["wrong", "✗ 2 of 4"], ["right", "2"]]
+    assert cells(part(text, "Choices"))[2:] == [["fully-masked-row", "nan", "wrong"]]
+    environment = cells(part(text, "Environment"))
+    assert ["In all of them", "torch", "2.13.0"] in environment
+    assert ["a.json", "repeat", "attnconf run --impl=wrong --profile=core-1 --results=a.json"] in environment
+
+
+def test_parts_with_nothing_in_them_are_left_out():
+    assert re.findall("<summary>(.*?)</summary>", page([("b.json", RIGHT)])) == ["Chapter by chapter", "Environment"]
+
+
+def test_a_large_report_can_be_shown_by_a_forge():
+    assert len(page([("many.json", many(60, 500))]).encode()) < 60_000
 
 
 @pytest.mark.parametrize(
@@ -224,8 +97,7 @@ def test_empty_sections_are_left_out():
 def test_implementations_of_one_name_are_told_apart(versions, names):
     one, other = (record("right", [result("right", "ATT-GRAD-1")], version) for version in versions)
     text = page([("a.json", one), ("b.json", other)])
-    assert cells(section(text, "Requirements"))[0] == ["requirement", "strength", *names]
-    assert [row[0] for row in cells(section(text, "Verdicts"))[2:]] == names
+    assert [row[0] for row in cells(text.split("<details>")[0])[2:]] == names
 
 
 def test_what_is_not_whole_is_said_first_and_loudly():
@@ -233,10 +105,22 @@ def test_what_is_not_whole_is_said_first_and_loudly():
     chosen = copy.deepcopy(RIGHT)
     chosen["suite"] |= {"selected": True, "seed": 5}
     text = page([("a.json", cut), ("b.json", chosen)])
-    before = text.split("## Verdicts")[0]
-    assert "> **INCOMPLETE: a.json is from a run that was cut short.** 2 of 9 planned checks" in before
+    before = text.split("\n| ")[0]
+    assert "> **INCOMPLETE: a.json is from a run that was cut short. 2 of 9 planned checks" in before
     assert "> **A selection: b.json holds a part of the checks only.**" in before
-    assert "> **The files differ in their seeds:** 0, 5." in before
+    assert "> **The files differ in their seeds: 0, 5.**" in before
+    assert "1 conformant, 1 incomplete." in before
+
+
+def test_what_a_file_says_cannot_leave_its_place():
+    hostile = "```\n<details>\x1b[31m| \u202e"
+    failing = record("mine", [result("mine", "ATT-A-1", "fail", message=hostile)])
+    failing["results"][0]["cases"][0]["message"] = hostile
+    text = page([("a.json", failing)])
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert text.count("```") == 2
+    assert all(line.count("|") - line.count("\\|") == 6 for line in text.splitlines() if "ATT-A-1 |" in line)
 
 
 @pytest.fixture
@@ -248,6 +132,11 @@ def files(tmp_path):
         "list.json": "[]",
         "other.json": '{"schema": "bowtie/1"}',
         "hollow.json": json.dumps({**RIGHT, "results": 5}),
+        "cut.json": json.dumps(WRONG)[:5000],
+        "stranger.json": json.dumps({**RIGHT, "results": [result("other", "ATT-SCALE-1")]}),
+        "twice.json": json.dumps({**RIGHT, "implementations": RIGHT["implementations"] * 2}),
+        "caseless.json": json.dumps({**RIGHT, "results": [result("right", "ATT-SCALE-1", "fail", cases=[])]}),
+        "fewer.json": json.dumps({**RIGHT, "planned": 9}),
         "nan.json": json.dumps({**RIGHT, "planned": float("nan")}),
         "binary.json": "",
     }.items():
@@ -260,15 +149,15 @@ def files(tmp_path):
 def test_report_from_the_command_line(files, capsys):
     assert cli.main(["report", str(files / "wrong.json"), str(files / "right.json"), str(files / "right.json")]) == 0
     printed = capsys.readouterr().out
-    assert cells(section(printed, "Requirements"))[0] == ["requirement", "strength", "wrong", "right"]
+    assert [row[0] for row in cells(printed)[2:4]] == ["wrong", "right"]
     assert cli.main(["report", str(files / "wrong.json"), str(files / "right.json"), "-o", str(files / "t.md")]) == 0
     assert (files / "t.md").read_text(encoding="utf-8") == printed
 
 
 def test_a_report_inside_a_checkout_links_to_the_pages():
     text = page([("a.json", WRONG)], "../")
-    assert "[ATT-SCALE-1](../spec/attention.md#att-scale-1)" in section(text, "Requirements")
-    assert "[spec/attention.md#att-scale-1](../spec/attention.md#att-scale-1)" in section(text, "Failures")
+    assert "[ATT-SCALE-1](../spec/attention.md#att-scale-1)" in text.split("<details>")[0]
+    assert "[ATT-PREC-2](../spec/attention.md#att-prec-2)" in part(text, "Recommendations not followed")
 
 
 @pytest.mark.parametrize(
@@ -277,6 +166,11 @@ def test_a_report_inside_a_checkout_links_to_the_pages():
         ("missing.json", "no results file "),
         (".", "cannot read "),
         ("broken.json", "is not JSON: "),
+        ("cut.json", "is not JSON: "),
+        ("stranger.json", "contradicts itself: 'other' was judged, and is none of its implementations"),
+        ("twice.json", "contradicts itself: two implementations are called 'right'"),
+        ("caseless.json", "contradicts itself: ATT-SCALE-1 fails on right, and on none of its cases"),
+        ("fewer.json", "contradicts itself: it is complete, with 2 of 9 results"),
         ("binary.json", "is not JSON: "),
         ("deep.json", "is not JSON: "),
         ("nan.json", "is not JSON: NaN is no JSON number"),

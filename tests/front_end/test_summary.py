@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from test_report import MISTAKE, NO_MORE, RIGHT, WRONG, record, result
+from made_records import MISTAKE, NO_MORE, RIGHT, WRONG, record, result
 
 from attnconf.reports.summary import summary
 from attnconf.reports.terminal import page

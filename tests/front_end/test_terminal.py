@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from test_report import DEVIATION, MISTAKE, RIGHT, WRONG, record, result
+from made_records import DEVIATION, MISTAKE, RIGHT, WRONG, record, result
 
 from attnconf.reports.failures import blocks
 from attnconf.reports.terminal import header, page

@@ -1,6 +1,6 @@
 """The block of what is not recognised: what was looked at, what was not, and how to say what it is."""
 
-from test_report import record, result
+from made_records import record, result
 
 from attnconf.reports.unrecognised import blocks
 

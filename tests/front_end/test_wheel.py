@@ -64,6 +64,8 @@ def test_the_wheel_holds_all_that_is_read_at_run_time(wheel):
             assert there <= inside, f"{folder}/{pattern}"
     assert {"attnconf/conformance/run.ini", "attnconf/reports/schema/results-1.json"} <= inside
     assert "attnconf/spec/profiles/core-1.toml" in inside
+    templates = {path.relative_to(ROOT).as_posix() for path in (ROOT / "reports/comparison/templates").iterdir()}
+    assert {f"attnconf/{path}" for path in templates} <= inside
 
 
 def test_nothing_but_the_package_is_in_the_wheel(wheel):

@@ -4,7 +4,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from attnconf.conformance.inference.earlier_steps import learnt_steps, with_steps
+from attnconf.conformance.inference.taught import learnt_steps, with_steps
 from attnconf.conformance.inference.token_text import TokenText
 
 TEXT = """
@@ -39,5 +39,5 @@ def test_a_step_is_made_in_learning_and_in_encoding(learnt, encoded, steps):
     exec(TEXT.replace("LEARNT", learnt).replace("ENCODED", encoded), vars(module))
     found = learnt_steps(SimpleNamespace(module=module), "theirs.Words()", ("", "fit"), "low er new")
     vocabulary = '{"index": {token: i for i, token in enumerate(config.vocabulary)}}'
-    text = TokenText("word", made=f"holding(theirs.Words(), {vocabulary})", encode="made.encode(text)", steps=found)
+    text = TokenText("word", made=f"holding(theirs.Words(), {vocabulary})", encode="made.encode(text)", learnt=found)
     assert with_steps(text, lambda one: one.draft().implementation(module)).steps == steps

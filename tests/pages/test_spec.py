@@ -18,6 +18,11 @@ from attnconf.spec import profiles, registry
 # What a profile leaves out although its requirements presuppose it, with the reason.
 LEFT_OUT = {
     ("causal-self-attention-1", "MHA-PERM-1"): "causality depends on order",
+    ("causal-self-attention-1", "FAM-CAP-3"): "it takes no bias",
+    ("causal-self-attention-1", "MASK-ORACLE-1"): "it takes no bias",
+    ("causal-self-attention-1", "MASK-BIAS-4"): "it takes no bias",
+    ("causal-self-attention-1", "MASK-BIAS-3"): "it takes no bias",
+    ("causal-self-attention-1", "FAM-RELATIVE-1"): "it takes no bias to compare with",
 }
 
 REQUIREMENTS = registry.requirements()

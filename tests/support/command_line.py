@@ -25,7 +25,7 @@ def attnconf(*arguments: str, cwd: Path, **environment: str) -> subprocess.Compl
     return subprocess.run(
         [sys.executable, "-m", "attnconf", *arguments],
         cwd=cwd, env=os.environ | COLUMNS | environment, capture_output=True, encoding="utf-8",
-        timeout=120, check=False,
+        timeout=600, check=False,
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from attnconf.conformance.timing.run import Races, Standing
 from attnconf.reports import markdown, plots
 from attnconf.reports import record as records
 from attnconf.reports import throughput as tables
+from attnconf.reports.comparison import page as comparison
 
 ROOT = Path(__file__).parents[2]
 MINE = "from attnconf.adapters.reference import attention, declares\n"
@@ -232,7 +233,7 @@ def test_a_report_has_the_table_and_compares_ratios(whole):
                 entry |= {key: 2 * entry[key] for key in ("ratio", "lo", "hi")}
                 entry["median_s"] *= 100
     page = markdown.page([("a.json", record), ("b.json", slower)])
-    assert "## Throughput" in page
+    assert "<summary>Throughput</summary>" in page
     assert "### Run against run" in page
     (line,) = [line for line in page.splitlines() if line.startswith("| small-forward") and "b.json" not in line
                and "3.000 [" in line and "2.000 [" in line]  # fmt: skip
@@ -249,6 +250,16 @@ def test_a_report_has_pictures_beside_it(whole, folder):
     drawn = (folder / links[0]).read_text(encoding="utf-8")
     assert all(word in drawn for word in ("time (s)", "TFLOP/s", "memory (bytes)", "mine.py", "sdpa"))
     assert plots.pictures([("a.json", record)])["throughput-a-attention-forward.svg"] == drawn
+
+
+def test_the_page_has_the_times_and_their_pictures(whole):
+    text = comparison.page([("a.json", whole[1])], comparison.Pages())
+    section = text[text.index('<section id="times">') :].partition("</section>")[0]
+    timed = whole[1]["throughput"]["cases"]
+    assert all(f"<td>{case['case']}</td>" in section for case in timed)
+    assert section.count("<svg") == 2  # against length, and the roofline
+    assert "#000000" not in section  # the ink is the page's, light or dark
+    assert "--throughput=" in text
 
 
 def test_without_matplotlib_the_report_says_so(whole, monkeypatch):

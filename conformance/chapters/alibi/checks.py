@@ -12,12 +12,12 @@ from torch import Tensor
 
 from attnconf.adapters.contract import AlibiAttentionConfig, AlibiConfig
 from attnconf.conformance.chapters.alibi import stimuli
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure, Observed, close, holds
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.alibi import alibi_attention, geometric
 from attnconf.reference.alibi import slopes as published
 

@@ -9,12 +9,13 @@ from torch import Tensor
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters import contents
 from attnconf.conformance.chapters.calls.stimuli import Trial
-from attnconf.conformance.engine.boundary import CUT
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Failure, Measure, close, holds, same_values
+from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Failure, Measure, close, holds
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.handing_over import same_values
+from attnconf.conformance.worker.performing import CUT
 
 Evidence = Iterator[Measure]
 

@@ -26,13 +26,13 @@ from attnconf.conformance.chapters.fourier.checks import (
     width,
 )
 from attnconf.conformance.engine import evidence
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, worst
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Measure, close, holds
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.coordinate_mlp import layers
 
 Evidence = Iterator[Measure]

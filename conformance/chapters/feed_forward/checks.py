@@ -16,7 +16,6 @@ from torch import Tensor
 from attnconf.adapters.contract import FeedForwardConfig
 from attnconf.conformance.chapters.feed_forward import stimuli
 from attnconf.conformance.chapters.shared.layers import draw_linear
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget
 from attnconf.conformance.engine.evidence import Measure, Unsupported, close, holds, identical
@@ -24,6 +23,7 @@ from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import OTHER_LAYER
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.feed_forward import activate, feed_forward, hidden
 
 Evidence = Iterator[Measure]

@@ -17,7 +17,7 @@ from attnconf.conformance.engine.subject import Subject
 
 def once(subject: Subject, case: Case) -> Iterator[Trial]:
     """Yield a call with real projections: cross-attention, where the lens places any."""
-    yield Trial(as_declared(subject, draw_layer(case) if subject.lens == "heads" else draw_self(case)))
+    yield Trial(as_declared(subject, draw_layer(case) if subject.lens == "heads" else draw_self(case), case))
 
 
 def third(subject: Subject, case: Case) -> Iterator[Trial]:

@@ -1,6 +1,7 @@
 """A multi-head attention layer as data: configuration, weights and inputs, drawn from a case, changed, and run."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
+from attnconf.conformance.engine.member_lens import entries, is_member
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 
@@ -46,6 +48,9 @@ REALISTIC = (
 BIAS = 0.5  # standard deviation of a bias, where that of a projected feature is 1
 
 
+BIASES = ("q.bias", "k.bias", "v.bias", "out.bias")
+
+
 def as_the_query(call: Call) -> tuple[int, ...]:
     """Return the shape of the output, (B, L, O)."""
     return (*call.inputs["query"].shape[:2], call.config.out_dim)
@@ -53,7 +58,7 @@ def as_the_query(call: Call) -> tuple[int, ...]:
 
 def without_bias(layer: Call) -> Call:
     """Return the layer built with bias=False."""
-    kept = {name: w for name, w in layer.weights.items() if not name.endswith(".bias")}
+    kept = {name: w for name, w in layer.weights.items() if name not in BIASES}
     return replace(layer, weights=kept).with_config(bias=False)
 
 
@@ -87,12 +92,35 @@ def draw_self(case: Case) -> Call:
 def layer_for(subject: Subject, case: Case) -> Call:
     """Return a layer for a check that needs no cross-attention: of one sequence, where the lens has no more."""
     layer = draw_layer(case) if subject.offers("cross") else draw_self(case)
-    return as_declared(subject, layer)
+    return as_declared(subject, layer, case)
 
 
-def as_declared(subject: Subject, layer: Call) -> Call:
-    """Return the layer, causal where the subject is so always."""
-    return layer.with_config(causal=True) if subject.declares.get("causality") == "always" else layer
+def as_declared(subject: Subject, layer: Call, case: Case) -> Call:
+    """Return the layer with what the subject always has: causality, and what is inside of a member of the family."""
+    causal = layer.with_config(causal=True) if subject.declares.get("causality") == "always" else layer
+    return with_inside(causal, case, entries(subject.declares)) if is_member(subject.declares) else causal
+
+
+def with_inside(layer: Call, case: Case, inside: Mapping[str, str]) -> Call:
+    """Return the layer with what a member of the family has inside: entries of the configuration, and weights."""
+    config = layer.config
+    width, heads = config.num_heads * config.head_dim, config.num_heads
+    kept = heads if config.num_kv_heads is None else config.num_kv_heads
+    weights = {}
+    for name, rows in (("q_norm", width), ("k_norm", kept * config.head_dim)):
+        size = rows if inside["qk_norm_over"] == "width" else config.head_dim
+        if inside["qk_norm"] != "none":
+            weights[f"{name}.weight"] = 1 + case.draw(f"{name}.weight", size) / 3
+        if inside["qk_norm"] == "layer":
+            weights[f"{name}.bias"] = case.draw(f"{name}.bias", size) / 3
+    if inside["positions"] == "relative-bias":
+        weights["relative.weight"] = case.draw("relative.weight", 32, heads)
+    if inside["sinks"] == "learned":
+        weights["sinks"] = case.draw("sinks", heads)
+    if inside["gate"] != "none":
+        rows = width if inside["gate"] == "features" else heads
+        weights["gate.weight"] = case.draw("gate.weight", rows, config.embed_dim) / math.sqrt(config.embed_dim)
+    return replace(layer, weights={**layer.weights, **weights}).with_config(**inside)
 
 
 def own_weights(subject: Subject, layer: Call) -> dict[str, Tensor]:

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from attnconf.adapters.contract import RelativeBiasAttentionConfig, RelativeBiasConfig
 from attnconf.conformance.chapters.relative_bias import stimuli
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import (
     DIFFERENCES,
@@ -27,6 +26,7 @@ from attnconf.conformance.engine.evidence import (
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.relative_bias import relative_bias_attention
 
 Evidence = Iterator[Measure | Observed]

@@ -18,12 +18,12 @@ from attnconf.adapters.contract import (
     EncoderDecoderConfig,
     EncoderLayerConfig,
 )
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Unsupported
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import divisor
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.encoder import Style
 from attnconf.reference.layer_norm import Divisor
 

@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from attnconf.conformance.chapters.shared.layers import run
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.progress import watched
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.sinusoidal import encode
 
 WORDS = 8

@@ -25,10 +25,10 @@ from attnconf.conformance.chapters.shared.norms import (
     standard,
     tokens,
 )
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import DIFFERENCES, DIFFERENCES_SOURCE, Measure, close, holds
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 
 # Some ten roundings of numbers no larger than the output, each by half a unit at most, and a sum of many terms.
 SINGLE, SINGLE_SOURCE = 8.0, "float32 in a norm: 8·eps·max(|γ·x̂| + |β|)"

@@ -7,10 +7,10 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.throughput import stimuli
 from attnconf.conformance.chapters.throughput.stimuli import count, workload
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.counter import Counts, PassCost
 from attnconf.conformance.engine.evidence import Failure, Measure
 from attnconf.conformance.engine.requirement import as_declared, requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.counter import Counts, PassCost
 
 Evidence = Iterator[Measure]
 SLACK = {1: 1.15, 2: 2.1}  # the largest exponent that passes for growth in proportion, and with the square

@@ -11,9 +11,9 @@ import torch
 from attnconf.conformance.chapters.contents import costs
 from attnconf.conformance.chapters.shared.cost import Workload
 from attnconf.conformance.engine.case import Case, Shape
-from attnconf.conformance.engine.counter import Counts
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.counter import Counts
 
 # -- the cases
 

@@ -15,13 +15,13 @@ from attnconf.adapters.contract import COMPONENTS, TokenAttentionConfig, TokenEm
 from attnconf.conformance.chapters.shared.layers import causality, draw_attention
 from attnconf.conformance.chapters.sinusoidal.stimuli import DRIFT_SOURCE, angles, drift
 from attnconf.conformance.chapters.token_embedding import stimuli
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case, draw
 from attnconf.conformance.engine.evidence import Failure, Measure, Observed, close, holds, identical
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.order import side_by_side
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import multi_head_attention
 

@@ -30,7 +30,7 @@ class _Last(str):
 
 def bpe_trainer(build: Build, choice: Choice) -> Build:
     """Translate a trainer of merges: how the end of a word is marked, and what symbols are."""
-    last = "\ue000" if choice("word-end") == "separate" else ""  # a private character
+    last = "\0" if choice("word-end") == "separate" else ""  # in no word; like the mark's "<" it comes before letters
     spell = _Row if choice("word-end") == "none" else str
 
     def component(config: Any, weights: Any) -> Forward:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.chapters.attention import stimuli
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, two_orders, worst, written_out
 from attnconf.conformance.engine.evidence import (
@@ -18,6 +17,7 @@ from attnconf.conformance.engine.evidence import (
 )
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.attention import attend
 
 Evidence = Iterator[Measure]

@@ -4,7 +4,14 @@ import torch
 
 from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.checks.shared import Evidence
-from attnconf.conformance.chapters.multi_head_attention.stimuli import BIAS, draw_layer, layer_for, run, without_bias
+from attnconf.conformance.chapters.multi_head_attention.stimuli import (
+    BIAS,
+    BIASES,
+    draw_layer,
+    layer_for,
+    run,
+    without_bias,
+)
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close
 from attnconf.conformance.engine.requirement import requirement
@@ -34,7 +41,7 @@ def the_output_bias_is_added_once(subject: Subject, case: Case) -> Evidence:
 @requirement("MHA-BIAS-3", stimuli.LAYER)
 def no_bias_is_a_bias_of_zero(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
-    zeros = {name: torch.zeros_like(w) for name, w in layer.weights.items() if name.endswith(".bias")}
+    zeros = {name: torch.zeros_like(w) for name, w in layer.weights.items() if name in BIASES}
     want = run(subject, layer.with_weights(zeros)).out
     yield close(run(subject, without_bias(layer)).out, want, "out with bias=False, against zero biases,")
 

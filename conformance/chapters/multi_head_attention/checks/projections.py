@@ -53,10 +53,11 @@ def every_weight_has_an_effect(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     want = run(subject, layer).out
     for name, weight in own_weights(subject, layer).items():
-        if name == "k.bias":
-            continue  # MHA-KBIAS-1
+        if name == "k.bias" or name.partition(".")[0] not in ("q", "k", "v", "out"):
+            continue  # MHA-KBIAS-1; what else there is inside has requirements of its own
         for h in range(case.H):
             changed, block = weight.clone(), slice(h * case.E, (h + 1) * case.E)
-            changed[(..., block) if name == "out.weight" else block] += 1.0
+            where = (..., block) if name == "out.weight" else block
+            changed[where] += case.draw(f"step of {name}", *changed[where].shape)
             moved = float((run(subject, layer.with_weights({name: changed})).out - want).abs().max())
             yield holds(moved > evidence.SEMANTIC * float(want.abs().max()), f"{name} of head {h} has no effect")

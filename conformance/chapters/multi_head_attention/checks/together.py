@@ -17,12 +17,12 @@ from attnconf.conformance.chapters.multi_head_attention.stimuli import (
     run,
     run_in_torch,
 )
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.masks import causal
 from attnconf.reference.multi_head_attention import multi_head_attention
 
@@ -31,7 +31,7 @@ Formula = Callable[[Call], tuple[Tensor, Tensor]]  # to (output, weights)
 
 def compare_all(subject: Subject, case: Case, layer: Call, formula: Formula) -> Evidence:
     """Yield the measures of output and gradients against those of ``formula``."""
-    name = f"{formula.__name__} {layer.config} {sorted(layer.inputs)} {case.projected}"
+    name = f"{getattr(formula, '__name__', formula)} {layer.config} {sorted(layer.inputs)} {case.projected}"
     cotangent = case.draw("cotangent", *layer.inputs["query"].shape[:2], layer.config.out_dim)
     want, grads = case.once(name, lambda: with_gradients(formula, layer, cotangent))
     others = set(layer.weights) - set(own_weights(subject, layer))
@@ -66,7 +66,7 @@ def reference(layer: Call) -> tuple[Tensor, Tensor]:
 
 @requirement("MHA-ORACLE-1", stimuli.LAYERS, stimuli.WIDTHS, stimuli.ONE_HEAD, stimuli.MANY_HEADS, stimuli.SELF)
 def outputs_and_gradients_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
-    layer = as_declared(subject, draw_self(case)) if case.name.startswith("self") else layer_for(subject, case)
+    layer = as_declared(subject, draw_self(case), case) if case.name.startswith("self") else layer_for(subject, case)
     yield from compare_all(subject, case, layer, reference)
 
 

@@ -17,11 +17,11 @@ from attnconf.conformance.chapters.rotary.stimuli import (
     to_pairs,
     weights_of,
 )
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close, holds, identical
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference import rotary as reference
 
 

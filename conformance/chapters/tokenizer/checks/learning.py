@@ -80,7 +80,8 @@ def the_end_of_a_word_is_told_apart(subject: Subject, case: Case) -> Evidence:
 
 @requirement("TOK-TRAIN-5", stimuli.USUAL, stimuli.EDGES)
 def later_merges_are_counted_after_earlier_ones(subject: Subject, case: Case) -> Evidence:
-    for words in (["xabcy", "zabcz", "qabcp", "rabdr", "bc", "ubcu"], ["abxabz"] * 3, corpus(case)):
+    within = ["xabc", "xabd", "xabe", "xabf", "xabg", *(f"xa{c}" for c in "hijstuvw"), *["kabl", "mabn", "oabr"] * 2]
+    for words in (["xabcy", "zabcz", "qabcp", "rabdr", "bc", "ubcu"], ["abxabz"] * 3, within, corpus(case)):
         there = len(case.once(f"merges of {words}", partial(train, words, case.merges)))
         yield replay(subject, words, learn(subject, words, there), start=1)
 

@@ -47,6 +47,8 @@ def a_merge_is_made_everywhere_from_left_to_right(subject: Subject, case: Case) 
         ("bcxbcx", "bc x bc x</w>"), ("bcbcbcx", "bc bc bc x</w>"), ("aaax", "aa a x</w>"), ("aaaaax", "aa aa a x</w>"),
     ):  # fmt: skip
         yield gives(subject, config, word, tokens)
+    config = byte_pairs(subject, (("x", "a"), ("a", "b")), "abx")
+    yield gives(subject, config, "xababx", "xa b ab x</w>")
 
 
 @requirement("TOK-LONG-1", stimuli.LONG)

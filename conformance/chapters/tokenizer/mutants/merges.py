@@ -184,6 +184,20 @@ overlapping_twice = Mutant(
 )
 
 
+def merge_as_text(pieces, pair):
+    return " ".join(pieces).replace(" ".join(pair), "".join(pair)).split(" ")
+
+
+merged_as_text = Mutant(
+    "TOK-merged-as-text",
+    story="what is merged may be the end of one piece and the beginning of another: xa b holds a b, too",
+    breaks={"TOK-MERGE-3", "TOK-TRAIN-5"},
+    hint="compare whole pieces; in a regular expression, with white space or nothing on either side",
+    replace={tokenizer.merge: merge_as_text},
+    source="str.replace on pieces with spaces between them",
+)
+
+
 def give_up(word):
     return ["<too long>"] if len(word) > 100 else tokenizer.symbols_of(word)
 

@@ -7,11 +7,11 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.shared.layers import orders, run
 from attnconf.conformance.chapters.transformer.stimuli import TABLES, model, reads_ids, transparent, vocabulary
-from attnconf.conformance.engine.boundary import slopes
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Measure
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.slopes import slopes
 
 Evidence = Iterator[Measure]
 

@@ -1,0 +1,1 @@
+../../conformance/package-root/report_verb.py

@@ -1,0 +1,63 @@
+"""Checks of the chapter spec/attention_family.md: positions within attention."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.chapters.attention.stimuli import SHAPE as ATTENTION
+from attnconf.conformance.chapters.attention_family.checks.shared import Evidence, having
+from attnconf.conformance.chapters.multi_head_attention import stimuli
+from attnconf.conformance.chapters.multi_head_attention.stimuli import run
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.evidence import close
+from attnconf.conformance.engine.requirement import requirement
+from attnconf.conformance.engine.subject import Subject
+from attnconf.reference import relative_bias
+
+TOKENS = (ATTENTION.case("tokens-1", B=2, H=3, L=6, E=8, F=5, S=6),)
+
+
+def plain(case: Case, v: Tensor) -> Tensor:
+    """Return softmax(q kᵀ / √E) v, in which no key is hidden."""
+    scores = torch.einsum("...le,...se->...ls", case.q, case.k) / math.sqrt(case.E)
+    return torch.softmax(scores, dim=-1) @ v
+
+
+def values(case: Case) -> Tensor:
+    """Return values as wide as keys."""
+    return case.draw("values", case.B, case.H, case.S, case.E)
+
+
+@requirement("FAM-ROTARY-1", TOKENS)
+def scores_are_those_of_turned_queries_and_keys(subject: Subject, case: Case) -> Evidence:
+    """Values that are the same number in all features do not show whether they are turned."""
+    v = values(case)[..., :1].expand(-1, -1, -1, case.E)
+    ones = torch.ones_like(case.k[..., :1])
+    got = subject.attend(case.q, case.k, v * ones, inside={"positions-inside": "rotary"}).out
+    yield close(got.mean(-1), plain(case, v).mean(-1), "out of tokens that are turned back, against attention as it is")
+
+
+@requirement("FAM-ROTARY-2", TOKENS)
+def values_are_not_turned(subject: Subject, case: Case) -> Evidence:
+    v = values(case)
+    got = subject.attend(torch.zeros_like(case.q), case.k, v, inside={"positions-inside": "rotary"}).out
+    yield close(got, v.mean(2, keepdim=True).expand_as(got), "out with q = 0, against the mean of the values,")
+
+
+@requirement("FAM-SLOPE-1", TOKENS)
+def scores_get_the_penalty_of_their_distance(subject: Subject, case: Case) -> Evidence:
+    v = values(case)
+    got = subject.attend(case.q, case.k, v, inside={"positions-inside": "alibi"}).out
+    yield close(got, plain(case, v), "out with the opposite of ALiBi's bias in the keys, against attention as it is,")
+
+
+@requirement("FAM-RELATIVE-1", stimuli.LAYER)
+def scores_get_the_bias_of_their_offset(subject: Subject, case: Case) -> Evidence:
+    layer = having(subject, case, positions="relative-bias")
+    table, query = layer.weights["relative.weight"], layer.inputs["query"]
+    keys = layer.inputs.get("key", query).shape[1]
+    both = not layer.config.causal
+    bias = relative_bias.bias(table, query.shape[1], keys, bidirectional=both)[None]
+    want = run(subject, layer.with_weights({"relative.weight": 0 * table}).with_inputs(attn_bias=bias)).out
+    yield close(run(subject, layer).out, want, "out with a table, against the same biases as attn_bias,")

@@ -1,0 +1,79 @@
+"""Checks of the chapter spec/attention_family.md: members, and pairs of what they are made of, against the formula."""
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from itertools import combinations
+from typing import Any
+
+from torch import Tensor
+
+from attnconf.conformance.chapters.attention_family import stimuli
+from attnconf.conformance.chapters.attention_family.checks.shared import KINDS, Evidence, kinds
+from attnconf.conformance.chapters.attention_family.stimuli import grouped
+from attnconf.conformance.chapters.multi_head_attention.checks.together import compare_all
+from attnconf.conformance.chapters.multi_head_attention.stimuli import layer_for, with_inside
+from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.member_lens import ENTRIES, entries
+from attnconf.conformance.engine.request import Call
+from attnconf.conformance.engine.requirement import requirement
+from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.engine.translations.attention import in_pairs
+from attnconf.reference.attention_family import Member, family_attention
+from attnconf.reference.masks import causal
+
+Part = tuple[tuple[str, Any], ...]  # entries of the configuration
+OPTIONS: dict[str, Part] = {
+    "kv-heads": (("num_kv_heads", "grouped"),),
+    "score-scale": (("scale", 0.37),),
+    "score-cap": (("softcap", 1.5),),
+    "window": (("window", (2, 1)),),
+}
+
+
+def parts(subject: Subject) -> Iterator[Part]:
+    """Yield what a subject offers, each alone: an option, or a kind of what is inside where that is not fixed."""
+    yield from (part for name, part in OPTIONS.items() if subject.offers(name))
+    free = [name for name in KINDS if subject.choice(name) == "any"]
+    for name in (n for n in free if n not in ("qk-norm-over", "qk-norm-place")):
+        yield from (((ENTRIES[name], kind),) for kind in kinds(subject, name))
+    if "qk-norm-over" in free:
+        yield (("qk_norm", "rms"), ("qk_norm_over", "width"))
+    if "qk-norm-place" in free:
+        yield (("qk_norm", "rms"), ("qk_norm_place", "after"), ("positions", "rotary"))
+
+
+def members(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a configuration for what the subject always has, each part, and each pair of parts."""
+    there = list(parts(subject))
+    yield {}
+    yield from (dict(part) for part in there)
+    for one, other in combinations(there, 2):
+        if not {name for name, _ in one} & {name for name, _ in other}:
+            yield {**dict(one), **dict(other)}
+
+
+def formula_in_halves(layer: Call) -> tuple[Tensor, Tensor]:
+    """Return (output, weights) of the reference where the features of queries and keys are paired in halves."""
+    weights = in_pairs(layer.weights, layer.config.head_dim) if layer.config.positions == "rotary" else layer.weights
+    return formula(replace(layer, weights=weights))
+
+
+def formula(layer: Call) -> tuple[Tensor, Tensor]:
+    """Return (output, weights) of the reference."""
+    query, config = layer.inputs["query"], layer.config
+    key, value = layer.inputs.get("key", query), layer.inputs.get("value", query)
+    mask = causal(query.shape[1], key.shape[1]).to(query.device) if config.causal else None
+    own = {f.name: getattr(config, f.name) for f in fields(Member) if f.name != "both_ways"}
+    member = Member(**own, both_ways=not config.causal or config.positions != "relative-bias")
+    return family_attention(query, key, value, layer.weights, config.num_heads, member, mask)
+
+
+@requirement("FAM-ORACLE-1", stimuli.GROUPED_ONCE)
+def members_are_those_of_the_formula(subject: Subject, case: Case) -> Evidence:
+    right = formula_in_halves if subject.choice("rope-pairing") == "half" else formula
+    for member in members(subject):
+        shared = member.pop("num_kv_heads", None) is not None
+        layer = grouped(subject, case) if shared else layer_for(subject, case)
+        inside = {**entries(subject.declares), **{n: x for n, x in member.items() if n in ENTRIES.values()}}
+        layer = with_inside(layer, case, inside).with_config(**member)
+        yield from compare_all(subject, case, layer, right)

@@ -1,0 +1,190 @@
+"""A process of its own for somebody's code: started, asked, and killed where it does not answer as it must.
+
+It is asked on a socket that is its alone; its standard streams lead nowhere. Exactly one reply comes to a request,
+within its time; after a crash, a time-out, or a reply that is none, the process is started anew for the next one.
+"""
+
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn, TypeVar
+
+import torch
+from torch import Tensor
+
+from attnconf.conformance.engine.answers import made_of, size_of
+from attnconf.conformance.worker import wire
+from attnconf.conformance.worker.order import Made, Order
+from attnconf.conformance.worker.refused import Refused
+
+T = TypeVar("T")
+SECONDS = 60.0  # for one call
+LOADING = 120.0  # seconds to import torch and a file
+DEATHS = 5  # after so many nothing more is asked
+ALIVE = 4  # processes at one time; another one ends the one that was started first
+LOOK = 0.2  # seconds between two looks at whether a silent process still lives
+_alive: list["Child"] = []
+
+
+class Child:
+    """A process that holds one file, or one module."""
+
+    def __init__(self, seconds: float = SECONDS, reference: bool = False):
+        self.seconds = seconds
+        self.reference = reference  # it may import the reference: an adapter of ours that is one
+        self._to_repeat: list[dict[str, Any]] = []  # what a new process is told first
+        self._process: subprocess.Popen[bytes] | None = None
+        self._deaths = 0
+        self._last = Refused("crashed", "its process ended")
+
+    def prepare(self, request: dict[str, Any], understood: Callable[[Any, Any], T]) -> T:
+        """Make a request that is repeated whenever the process is started anew, and return what came of it."""
+        found = self.ask(request, (), understood, LOADING)
+        self._to_repeat.append(request)
+        return found
+
+    def ask(
+        self, request: Mapping[str, Any], tensors: Sequence[Tensor], understood: Callable[[Any, Any], T],
+        seconds: float, most: int = 0,
+    ) -> T:  # fmt: skip
+        """Return what ``understood`` makes of the answer; its tensors have at most ``most`` bytes. Raises Refused.
+
+        ``understood`` raises Refused where the answer says so, and Malformed where it has not the form asked for.
+        """
+        if self._deaths >= DEATHS:
+            raise Refused(self._last.reason, f"{self._last.message}; not called again after {DEATHS} such ends")
+        if self._process is None:
+            self._start()
+        return self._exchange(request, tensors, understood, seconds, most)
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-P", "-m", "attnconf.conformance.worker", str(theirs.fileno())]
+        nowhere = subprocess.DEVNULL
+        with theirs:
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=nowhere, stdout=nowhere, stderr=nowhere,
+                start_new_session=True,
+            )  # fmt: skip
+        self._socket = ours
+        _alive.append(self)
+        for other in _alive[:-ALIVE]:
+            other.end()
+        begin = {"do": "begin", "path": list(sys.path), "threads": torch.get_num_threads(),
+                 "reference": self.reference}  # fmt: skip
+        for request in (begin, *self._to_repeat):
+            self._exchange(request, (), lambda answer, tensors: None, LOADING, 0)
+
+    def _exchange(
+        self, request: Mapping[str, Any], tensors: Sequence[Tensor], understood: Callable[[Any, Any], T],
+        seconds: float, most: int,
+    ) -> T:  # fmt: skip
+        """Send a request, and return what its answer means; the process is killed if there is none."""
+        until, nonce = time.monotonic() + seconds, secrets.token_hex(8)
+        message = wire.message({**request, "nonce": nonce}, tensors)
+        try:
+            self._send(message, until)
+            answer, made = wire.received(lambda count: self._read(count, until), most)
+            if answer.pop("nonce", None) != nonce:
+                raise wire.Malformed("a reply to nothing that was asked")
+            return understood(answer, made)
+        except Refused:
+            raise
+        except wire.Malformed as error:
+            self._lost("protocol", str(error))
+        except TimeoutError:
+            self._lost("timeout", f"gave no answer within {seconds:g} s")
+        except OSError:
+            self._lost(*self._ending())
+        except BaseException:  # the user's Ctrl-C: the answer to come is nobody's
+            self.end()
+            raise
+
+    def _send(self, message: bytes, until: float) -> None:
+        view = memoryview(message)
+        while view:
+            view = view[self._patiently(until, partial(self._socket.send, view)) :]
+
+    def _read(self, count: int, until: float) -> bytearray:
+        got = bytearray(count)
+        view = memoryview(got)
+        while view:
+            size = self._patiently(until, partial(self._socket.recv_into, view))
+            if not size:
+                raise ConnectionError
+            view = view[size:]
+        return got
+
+    def _patiently(self, until: float, act: Callable[[], int]) -> int:
+        """Return what a socket's operation gives. Raises TimeoutError, or ConnectionError where nobody is there."""
+        while True:
+            assert self._process is not None
+            ended, left = self._process.poll() is not None, until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._socket.settimeout(min(LOOK, left))
+            try:
+                return act()
+            except TimeoutError:
+                if ended:  # and what it forked keeps the connection
+                    raise ConnectionError from None
+
+    def _ending(self) -> tuple[str, str]:
+        """Return reason and words for a connection that ended."""
+        assert self._process is not None
+        try:
+            code = self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            return "protocol", "closed the connection to the process that judges it"
+        if code >= 0:
+            return "crashed", f"ended its process (exit code {code})"
+        return "crashed", f"ended its process ({signal.Signals(-code).name})"
+
+    def _lost(self, reason: str, message: str) -> NoReturn:
+        """End the process, and raise why."""
+        self.end()
+        self._deaths += 1
+        self._last = Refused(reason, message)
+        raise Refused(reason, message) from None
+
+    def end(self) -> None:
+        """Kill the process and what it started; the next request starts another."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        _alive.remove(self)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self._socket.close()
+
+
+def end_all() -> None:
+    """Kill all processes that were started."""
+    for child in list(_alive):
+        child.end()
+
+
+@dataclass(frozen=True)
+class Away:
+    """One of the implementations that a process holds."""
+
+    child: Child
+    key: str
+
+    def perform(self, order: Order) -> Made:
+        """Return what it makes of an order. Raises Refused."""
+        tensors: list[Tensor] = []
+        packed = {name: wire.packed(value, tensors) for name, value in vars(order).items()}
+        request = {"do": "call", "key": self.key, "order": packed}
+        return self.child.ask(
+            request, tensors, lambda answer, made: made_of(answer, made, order), self.child.seconds, size_of(order)
+        )

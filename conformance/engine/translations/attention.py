@@ -1,0 +1,29 @@
+"""The reference's attention in the pairing of rotary features that an implementation declares."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from attnconf.adapters.contract import Build, Forward
+from attnconf.conformance.engine.translations import Choice
+
+
+def multi_head_attention(build: Build, choice: Choice) -> Build:
+    """Return attention with positions inside that pairs feature i with i + D/2, where that is declared."""
+
+    def component(config: Any, weights: Mapping[str, Tensor]) -> Forward:
+        halves = choice("rope-pairing") == "half" and config.positions == "rotary"
+        return build(config, in_pairs(weights, config.head_dim) if halves else weights)
+
+    return component
+
+
+def in_pairs(weights: Mapping[str, Tensor], head_dim: int) -> dict[str, Tensor]:
+    """Return weights whose queries and keys have neighbours for pairs, from those that pair feature i with i + D/2."""
+    return {
+        name: w.unflatten(0, (-1, 2, head_dim // 2)).transpose(1, 2).flatten(0, 2)
+        if name.startswith(("q.", "k.", "q_norm.", "k_norm."))
+        else w
+        for name, w in weights.items()
+    }

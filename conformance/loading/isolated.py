@@ -1,0 +1,163 @@
+"""Load implementations whose code is run, while they are judged, in a process of its own.
+
+An adapter is imported in that process alone. A file without one is read there first; it is then bound in this process,
+as long as binding needs the objects at hand, and the binding's text is run in the other one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.engine import answers
+from attnconf.conformance.engine.catalogue import adapter_names
+from attnconf.conformance.engine.child import SECONDS, Away, Child
+from attnconf.conformance.engine.request import Implementation, Unjudgeable
+from attnconf.conformance.loading import resolve
+from attnconf.conformance.loading.adapter import implementation_of
+from attnconf.conformance.loading.find import LoadError, Name, demand_file, in_working_folder, located, needs, without
+from attnconf.conformance.loading.required_conventions import held_to
+from attnconf.conformance.worker.fences import OF_THE_REFERENCE
+from attnconf.conformance.worker.refused import Refused
+from attnconf.conformance.worker.survey import Offer, Survey
+from attnconf.conformance.worker.wire import Malformed
+
+Known = Survey | Unjudgeable | LoadError
+JUDGED = "isolation    judged in a child process"
+
+
+def load(
+    typed: str, infer: resolve.Infer, prescribed: Mapping[str, str] | None = None, seconds: float = SECONDS
+) -> list[Implementation | Unjudgeable]:
+    """Return the implementations of a name, as ``resolve.load`` does; ``seconds``: what one call may take."""
+    return [held_to(i, prescribed or {}) for i in _load(typed, infer, prescribed or {}, seconds)]
+
+
+def _load(
+    typed: str, infer: resolve.Infer, prescribed: Mapping[str, str], seconds: float
+) -> list[Implementation | Unjudgeable]:
+    name = Name.of(typed)
+    shipped = f"attnconf.adapters.{name.target}"
+    if name.target in adapter_names():
+        there = Place(name, shipped, Child(seconds, shipped in OF_THE_REFERENCE))
+        known = there.survey()
+        library = name.chosen is not None and find_spec(name.target) is not None
+        if not (library and isinstance(known, Survey) and name.chosen not in (known.variants or {})):
+            return there.adapter(known)
+        there.child.end()
+    points = entry_points(group="attnconf.adapters", name=name.target)
+    if points and not in_working_folder(name.target):
+        there = Place(name, next(iter(points)).value, Child(seconds))
+        return there.adapter(there.survey())
+    return _elsewhere(name, infer, prescribed, seconds)
+
+
+def _elsewhere(
+    name: Name, infer: resolve.Infer, prescribed: Mapping[str, str], seconds: float
+) -> list[Implementation | Unjudgeable]:
+    """Return the implementations of a file, or of a module that is no adapter of ours. Raises LoadError."""
+    found, place = located(name)
+    if isinstance(place, Path):
+        demand_file(place)
+    there = Place(found, place, Child(seconds))
+    known = there.survey()
+    if isinstance(known, Unjudgeable):
+        return [replace(known, name=name.typed)]
+    if isinstance(known, LoadError):
+        raise known
+    if found is not name and found.chosen not in known.callables:
+        raise LoadError(without(name, known.callables))
+    is_variant = found.chosen is None or found.chosen in (known.variants or {})
+    if known.adapter and (is_variant or found.chosen not in known.callables):
+        return there.adapter(known)
+    return [there.bound(i, n) for n, i in enumerate(resolve.load_here(name, infer, prescribed))]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file or module, and the process that holds it."""
+
+    name: Name
+    place: Path | str  # a file, or the dotted name of a module
+    child: Child
+
+    def survey(self) -> Known:
+        """Return what the module offers, or why that cannot be known."""
+        wanted = [self.name.chosen] if self.name.chosen else []
+        request = {"do": "load", "name": str(self.place), "file": isinstance(self.place, Path), "wanted": wanted}
+        try:
+            return self.child.prepare(request, self._understood)
+        except Refused as refused:
+            return self._unjudgeable(f"importing it {refused.message}")
+
+    def _understood(self, answer: Mapping[str, Any], _: object) -> Known:
+        if "failed" not in answer:
+            return replace(answers.survey_of(answer), path=self._path)
+        why, package = answers.words(answer["failed"]), answers.words(answer.get("lacks"))
+        if answer.get("there") is not True:
+            return LoadError(why)
+        lacking = isinstance(self.place, str) and self.place.startswith("attnconf.adapters.") and package != ""
+        if lacking and package != "attnconf":
+            return replace(self._unjudgeable(needs(package)), lacking=True)
+        return self._unjudgeable(why)
+
+    @property
+    def _path(self) -> str:
+        """The file, whatever its code says that it is: known deviations are looked for beside it."""
+        if isinstance(self.place, Path):
+            return str(self.place.absolute())
+        spec = find_spec(self.place)
+        return str(spec.origin) if spec is not None and spec.has_location else self.place
+
+    def _unjudgeable(self, why: str) -> Unjudgeable:
+        return Unjudgeable(str(self.place), str(self.place), why)
+
+    def adapter(self, known: Known) -> list[Implementation | Unjudgeable]:
+        """Return the implementations of an adapter. Raises LoadError."""
+        if isinstance(known, Unjudgeable):
+            return [replace(known, name=self.name.typed)]
+        if isinstance(known, LoadError):
+            raise known
+
+        def made(label: str, variant: str | None, offer: Offer, path: str) -> Implementation | Unjudgeable:
+            away = Away(self.child, "" if variant is None else f":{variant}")
+            found = implementation_of(label, path, offer, dict.fromkeys(COMPONENTS, elsewhere), away)
+            return found if isinstance(found, Unjudgeable) else replace(found, notes=(*found.notes, self._said))
+
+        return resolve.offered(self.name, known, made)
+
+    @property
+    def _said(self) -> str:
+        return f"{JUDGED}, which imports the reference: it is this adapter" if self.child.reference else JUDGED
+
+    def bound(self, found: Implementation | Unjudgeable, number: int) -> Implementation | Unjudgeable:
+        """Return a binding that was found in this process as one that is run in the other."""
+        if isinstance(found, Unjudgeable) or found.binding is None:
+            return found
+        key = f"bound {number}"
+        request = {
+            "do": "define", "key": key, "text": found.binding.text, "name": found.binding.file, "source": found.source,
+            "lent_by": found.binding.lent_by, "components": list(found.components),
+        }  # fmt: skip
+        try:
+            self.child.prepare(request, _done)
+        except Refused as refused:
+            return Unjudgeable(found.name, found.source, f"its binding cannot be run apart: it {refused.message}")
+        notes = (*found.notes, f"{JUDGED}, bound in this one")
+        components = dict.fromkeys(found.components, elsewhere)
+        return replace(found, components=components, apart=Away(self.child, key), notes=notes)
+
+
+def _done(answer: Mapping[str, Any], _: object) -> None:
+    if "refused" in answer:
+        raise Refused("protocol", answers.words(answer["refused"].get("message")))
+    if answer != {"done": True}:
+        raise Malformed("its reply has not the form asked for")
+
+
+def elsewhere(config: Any, weights: Any) -> Callable[..., Any]:
+    """Stand for a function of an implementation that runs in another process."""
+    raise AssertionError("its code is not in this process")

@@ -1,0 +1,171 @@
+"""``attnconf report`` and ``attnconf diff``: what people read, made from results files."""
+
+import argparse
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnconf.exit_codes import FAILED, OK, UsageError
+from attnconf.reports import merging
+from attnconf.spec import registry
+
+if TYPE_CHECKING:
+    from attnconf.reports.diff.changes import Difference
+
+FORMS = {
+    ".html": "one page for a browser, which opens from disk",
+    ".md": "Markdown",
+    ".csv": "a row for each result",
+    ".xml": "JUnit, for a CI",
+    ".svg": "a badge",
+    ".json": "a badge, for the endpoint of shields.io",
+}
+OF_DIFF = (".html", ".md")
+
+
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
+    forms = ", ".join(f"{suffix} ({what})" for suffix, what in FORMS.items())
+    verb.description = (
+        f"Compare the implementations of any number of results files. The form is the name's end: {forms}."
+    )
+    verb.add_argument("results", nargs="+", type=Path, help="files written by `attnconf run --results`")
+    verb.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of printing Markdown")
+    verb.set_defaults(act=report)
+
+
+def add_diff_options(verb: argparse.ArgumentParser) -> None:
+    """Add the options of ``diff``."""
+    verb.description = (
+        "Say per requirement what got worse, is no longer judged, is new, or got better. Two files of one "
+        "implementation each are compared whatever their names. Exit code 1 if anything got worse, or is no longer "
+        "judged though profile and version are the same."
+    )
+    verb.add_argument("before", type=Path, help="a file written by `attnconf run --results`")
+    verb.add_argument("after", type=Path, help="another one")
+    verb.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write .html or .md there, and only the counts to the terminal",
+    )
+    verb.set_defaults(act=diff)
+
+
+def diff(arguments: argparse.Namespace) -> int:
+    """Print, or write, what changed from one file to another."""
+    output: Path | None = arguments.output
+    _refuse(output, [arguments.before, arguments.after], OF_DIFF)
+    records = _read([arguments.before, arguments.after])
+    from attnconf.reports.diff import changes, text
+    from attnconf.reports.terminal import width
+
+    found = changes.difference(records if len(records) == 2 else [*records, *records])
+    if output is None:
+        print("\n".join(text.lines(found, width())))
+    else:
+        _write(output, lambda: _diff_page(found) if output.suffix == ".html" else text.markdown(found))
+        print(text.counts(found))
+    return FAILED if found.regressions else OK
+
+
+def _diff_page(found: "Difference") -> str:
+    from attnconf.reports.diff.page import page
+
+    return page(found)
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Write or print one report."""
+    output: Path | None = arguments.output
+    _refuse(output, arguments.results, tuple(FORMS))
+    records = _read(arguments.results)
+    if output is None:
+        from attnconf.reports import markdown
+
+        print(markdown.page(records), end="")
+        return OK
+    if output.suffix == ".md":
+        _write_markdown(output, records)
+    else:
+        _write(output, lambda: _content(output, records))
+    print(f"written: {output}")
+    return OK
+
+
+def _refuse(output: Path | None, results: Sequence[Path], forms: Sequence[str]) -> None:
+    """Raise UsageError for an output of an unknown form, or one that is read as well."""
+    if output is None:
+        return
+    if output.suffix not in forms and not output.is_dir():
+        raise UsageError(f"-o {output}: its name must end in {', '.join(forms[:-1])} or {forms[-1]}")
+    if output.resolve() in {path.resolve() for path in results}:
+        raise UsageError(f"-o {output} is one of the results files that are read")
+    if output.suffix == ".json" and _holds_results(output):
+        raise UsageError(f"-o {output} holds results, which a badge would overwrite")
+
+
+def _holds_results(path: Path) -> bool:
+    from attnconf.reports import record
+
+    try:
+        record.read(path)
+    except ValueError:
+        return False
+    return True
+
+
+def _write(output: Path, content: Callable[[], str]) -> None:
+    from attnconf.reports import record
+
+    try:
+        record.write_text(output, content())
+    except OSError as error:
+        raise UsageError(f"cannot write {str(output)!r}: {error.strerror or error}") from None
+
+
+def _read(files: Sequence[Path]) -> merging.Named:
+    """Return the records in these files, under names that tell them apart."""
+    from attnconf.reports import record
+
+    paths = list({path.resolve(): path for path in files}.values())  # the same file twice is one
+    base = Counter(path.name for path in paths)
+    try:
+        return [(path.name if base[path.name] == 1 else str(path), record.read(path)) for path in paths]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _content(output: Path, records: merging.Named) -> str:
+    from attnconf.reports import badge, junit, spreadsheet
+
+    forms = {".csv": spreadsheet.sheet, ".xml": junit.suites, ".svg": badge.svg, ".json": badge.endpoint}
+    return forms[output.suffix](records) if output.suffix in forms else _html(output, records)
+
+
+def _html(output: Path, records: merging.Named) -> str:
+    from attnconf.reports.comparison.page import Pages, page
+    from attnconf.spec import passages
+
+    root = way_to_spec(output)
+    return page(records, Pages(passages.passages(root), passages.choices(root), root))
+
+
+def _write_markdown(output: Path, records: merging.Named) -> None:
+    from attnconf.reports import markdown, record
+
+    folder = output.with_suffix(".pictures")
+    _write(output, lambda: markdown.page(records, way_to_spec(output), folder.name))
+    for name, picture in markdown.pictures(records).items():
+        folder.mkdir(exist_ok=True)
+        record.write_text(folder / name, picture)
+
+
+def way_to_spec(page: Path) -> str | None:
+    """Return the way from a page in a checkout to the checkout's top, or None for a page elsewhere."""
+    top, folder = registry.PAGES.parent.resolve(), page.absolute().parent.resolve()
+    if not (top / "pyproject.toml").is_file() or top not in (folder, *folder.parents):
+        return None
+    return "../" * len(folder.relative_to(top).parts)

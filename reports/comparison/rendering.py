@@ -1,0 +1,32 @@
+"""Templates: every text that goes into a page is made visible and escaped."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from attnconf.reports.comparison import evidence
+from attnconf.reports.comparison.visible import visible
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def template(name: str) -> Any:
+    """Return a template that has the style, the script, and the filter ``linked``."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, finalize=_shown,
+        trim_blocks=True,
+    )  # fmt: skip
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    environment.filters["linked"] = evidence.linked
+    environment.globals |= {end: Markup((TEMPLATES / f"report.{end}").read_text("utf-8")) for end in ("css", "js")}
+    environment.globals["copied"] = evidence.COPIED
+    return environment.get_template(name)
+
+
+def _shown(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

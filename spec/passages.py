@@ -1,0 +1,75 @@
+"""What the pages say around a requirement, as HTML: the formulas of its section, and its notes."""
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from attnconf.spec.registry import CHAPTERS, PAGES
+
+_ROW = re.compile(r"\| `([\w-]+)`(?:, `[\w-]+`)* \| (.+?) \|")
+
+
+def passages(root: str | None) -> dict[str, str]:
+    """Return the passage of every requirement. ``root``: the way to the folder that holds spec/, for links, or None."""
+    found = {}
+    for chapter in CHAPTERS.values():
+        for name, formulas, notes in _around((PAGES / f"{chapter}.md").read_text(encoding="utf-8").splitlines()):
+            found[name] = _html("\n".join([*formulas, "", *notes]), root)
+    return found
+
+
+def choices(root: str | None) -> dict[str, str]:
+    """Return what may be chosen, by the name of the choice, in the order of the page."""
+    page = (PAGES / "choices.md").read_text(encoding="utf-8")
+    return {row[1]: _html(row[2], root) for row in _ROW.finditer(page)}
+
+
+def _around(lines: Sequence[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each requirement's id, the formulas before it in its section (else on the page), and its notes."""
+    of_page: list[str] = []
+    of_section: list[str] = []
+    name, notes, in_section = "", list[str](), False
+    for line in [*lines, "## "]:
+        if line.startswith("#") and name:
+            yield name, of_section or of_page, notes
+            name, notes = "", []
+        if line.startswith("## "):
+            in_section, of_section = True, []
+        elif line.startswith("#### "):
+            name = line.removeprefix("#### ").strip()
+        elif line.startswith("    ") and not name:
+            (of_section if in_section else of_page).append(line)
+        elif name and line.startswith(">"):
+            notes.append(line)
+        elif name and notes and notes[-1]:
+            notes.append("")
+
+
+def _html(markdown: str, root: str | None) -> str:
+    return str(_markdown().render(markdown, {"root": root})).strip()
+
+
+@cache
+def _markdown() -> Any:
+    from markdown_it import MarkdownIt
+
+    return _with_links(MarkdownIt("commonmark", {"html": False}))
+
+
+def _with_links(reader: Any) -> Any:
+    """Return the reader with links that lead from the report to the page, or with their words alone."""
+
+    def opened(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+        if env["root"] is None:
+            return "<span>"
+        place = posixpath.normpath(posixpath.join("spec", tokens[at].attrs["href"]))
+        return f'<a href="{env["root"]}{place}">'
+
+    def closed(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+        return "</span>" if env["root"] is None else "</a>"
+
+    reader.add_render_rule("link_open", opened)
+    reader.add_render_rule("link_close", closed)
+    return reader

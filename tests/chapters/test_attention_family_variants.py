@@ -1,0 +1,80 @@
+"""Members of the attention family are right in all that is asked of attention, whatever they have inside."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attnconf.conformance.chapters.contents import all_mutants
+from attnconf.conformance.engine.member_lens import ENTRIES
+from attnconf.conformance.engine.mutant import apply
+from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.run import judge
+from attnconf.conformance.run import record as results
+
+torch.set_num_threads(1)
+PLAIN = {"positions-inside": "none", "qk-norm": "none", "qk-norm-over": "head", "qk-norm-place": "before",
+         "sinks": "none", "output-gate": "none"}  # fmt: skip
+MEMBERS = (
+    {"positions-inside": "rotary"},
+    {"positions-inside": "rotary", "rope-pairing": "half", "qk-norm": "rms", "qk-norm-place": "after"},
+    {"positions-inside": "alibi"},
+    {"positions-inside": "relative-bias", "qk-norm": "layer"},
+    {"qk-norm": "layer", "qk-norm-over": "width", "output-gate": "heads"},
+    {"sinks": "add-one"},
+    {"positions-inside": "rotary", "qk-norm": "rms", "sinks": "learned", "output-gate": "features"},
+)
+KINDS = (
+    ("", {}),
+    ("self-attention-1", {"inputs": "self"}),
+    ("causal-self-attention-1", {"inputs": "self", "causality": "always"}),
+)
+
+
+def judged(declares, profile="", mutants=()):
+    """Return the verdict on the reference, or mutants of it, that declares this, the roots, and the mistakes named."""
+    base = in_conventions(apply(mutants), {**apply([]).declares, **PLAIN, **declares})
+    only = {"multi_head_attention": base.components["multi_head_attention"]}
+    one = replace(base, name="member", components=only, profile=profile or None)
+    record = results.record(judge([one]))
+    roots = {r["requirement"] for r in record["results"] if r["outcome"] in ("fail", "error") and not r["follows_from"]}
+    named = {m for r in record["results"] for d in r["diagnosis"] for m in d["mutants"]}
+    return record["verdicts"][0], roots, named
+
+
+def pytest_generate_tests(metafunc):
+    """Judge each member as one of the kinds, or with --in-full as each of them."""
+    if "kind" in metafunc.fixturenames:
+        every = [(inside, *kind) for inside in MEMBERS for kind in KINDS]
+        some = [(inside, *KINDS[at % len(KINDS)]) for at, inside in enumerate(MEMBERS)]
+        chosen = every if metafunc.config.getoption("--in-full") else some
+        metafunc.parametrize(
+            ("inside", "profile", "kind"), chosen, ids=lambda x: "-".join(x.values() if isinstance(x, dict) else [x])
+        )
+
+
+def test_a_right_member_conforms(inside, profile, kind):
+    verdict, roots, _ = judged({**inside, **kind}, profile)
+    assert not roots
+    assert verdict["verdict"] == "conformant", verdict
+    assert verdict["choices"].items() >= inside.items()
+
+
+@pytest.mark.parametrize(
+    ("inside", "mutant"),
+    [
+        ({"positions-inside": "rotary"}, "FAM-keys-not-turned"),
+        ({"positions-inside": "rotary"}, "ATT-unscaled"),
+        ({"positions-inside": "alibi"}, "FAM-bias-subtracted"),
+        ({"qk-norm": "rms"}, "MHA-merge-without-transpose"),
+        ({"sinks": "learned"}, "FAM-one-sink"),
+    ],
+)
+def test_a_wrong_member_does_not(inside, mutant):
+    verdict, _, named = judged(inside, mutants=[all_mutants()[mutant]])
+    assert verdict["verdict"] == "nonconformant"
+    assert mutant in named
+
+
+def test_every_part_is_a_choice_of_the_contract():
+    assert set(ENTRIES) == set(PLAIN)

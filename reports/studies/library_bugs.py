@@ -3,12 +3,15 @@
 ``python reports/studies/library_bugs.py`` prints a line for each: what was asked for, and what came out.
 """
 
+import equinox
+import jax.numpy as jnp
 import torch
 from torch import Tensor, nn
 from transformers.models.bart.modeling_bart import BartAttention, BartConfig
 from transformers.models.bert.modeling_bert import BertConfig, BertSelfAttention
 from transformers.models.gpt_neo.modeling_gpt_neo import GPTNeoConfig, GPTNeoSelfAttention
 from transformers.models.whisper.modeling_whisper import WhisperAttention, WhisperConfig
+from x_transformers import Attention
 
 
 def moved(layer: nn.Module, x: Tensor) -> float:
@@ -48,7 +51,26 @@ def not_scaled() -> None:
         print(f"GPTNeoSelfAttention: {float(error.detach()):.1e} from attention with scale {name}")
 
 
+def one_head_not_projected() -> None:
+    """x-transformers leaves the output projection out where there is one head, however wide it is."""
+    x = torch.randn(1, 4, 32)
+    for heads in (2, 1):
+        out = Attention(32, heads=heads, dim_head=16)(x)
+        print(f"x_transformers.Attention(32, heads={heads}, dim_head=16): {tuple(x.shape)} becomes {tuple(out.shape)}")
+
+
+def one_base_for_all() -> None:
+    """Equinox keeps its tables of angles by width and dtype, not by ``theta``: the first one that is used stays."""
+    x = jnp.ones((4, 8))
+    first = equinox.nn.RotaryPositionalEmbedding(8, theta=10_000.0)(x)
+    second = equinox.nn.RotaryPositionalEmbedding(8, theta=100.0)(x)
+    error = float(jnp.abs(first - second).max())
+    print(f"RotaryPositionalEmbedding(8, theta=100): {error:.1e} from what theta=10000 gave before")
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     causal_but_for_the_flag()
     not_scaled()
+    one_head_not_projected()
+    one_base_for_all()

@@ -15,7 +15,7 @@ from typing import Any
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS, FEW, GUESSED_SIZES
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
-from attnconf.conformance.inference.calling import telling
+from attnconf.conformance.inference.calling import parameters, telling
 from attnconf.conformance.inference.configurations import (
     configuration,
     filled,
@@ -27,7 +27,7 @@ from attnconf.conformance.inference.filling import likeliest
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
-from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 BASES = (10000,)  # defaults that say what they are, whatever the name
@@ -37,6 +37,7 @@ SMALL = 24  # heads and layers are fewer, widths are more
 FLAGS = ("bias", "causal", "norm_first", "bidirectional", "final", "affine")  # what is on or off
 WHICH_LAYER = r"(layer|block)_?(idx|index|id)"  # of a model, counted from 0
 SCALED = r"((use|with|do|apply)_)?scal(e|ed|ing)(_(attn|attention|scores|qk|dot_product))?"  # so that scores are
+ACROSS = r"((is|use|with)_)?cross(_?att(entio)?n)?"  # a flag of what attends to a memory
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
@@ -168,6 +169,8 @@ def choices_of(
         found = [(text, m) for text, m in found if m in FLAGS]
         if p.default is False and re.fullmatch(SCALED, snake(p.name)):
             return [("", ""), ("True", "")]
+        if p.default is False and re.fullmatch(ACROSS, snake(p.name)) and _takes_memory(thing):
+            return [("True", ""), ("", "")]
         if any(m == "bidirectional" for _, m in found):  # its name says all: broken is not absent
             return found
     elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):
@@ -186,6 +189,10 @@ def choices_of(
     if found and len(p.name) > 2:  # a name that says something is the contract
         weak = []
     return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
+
+
+def _takes_memory(thing: Any) -> bool:
+    return any("memory" in meanings(p.name, INPUTS) for p in parameters(thing))
 
 
 def _is_whole(p: inspect.Parameter) -> bool:

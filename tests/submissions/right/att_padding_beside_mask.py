@@ -12,7 +12,10 @@ class MaskedAttention(nn.Module):
         self.to_out = nn.Linear(width, width)
 
     def joined_mask(self, padding_mask, attention_mask):
-        mask = None if padding_mask is None else padding_mask[:, None, :]
+        mask = None
+        if padding_mask is not None:
+            batch, length = padding_mask.shape
+            mask = padding_mask.view(batch, 1, length)
         if attention_mask is not None:
             mask = attention_mask if mask is None else mask & attention_mask
         return mask

@@ -167,10 +167,9 @@ def choices_of(
         found = [(text, m) for text, m in found if m != "padding" or "config." in text]
     if optional and isinstance(p.default, bool):
         found = [(text, m) for text, m in found if m in FLAGS]
-        if p.default is False and re.fullmatch(SCALED, snake(p.name)):
+        across = re.fullmatch(ACROSS, snake(p.name)) and _takes_memory(thing)
+        if p.default is False and (across or re.fullmatch(SCALED, snake(p.name))):
             return [("", ""), ("True", "")]
-        if p.default is False and re.fullmatch(ACROSS, snake(p.name)) and _takes_memory(thing):
-            return [("True", ""), ("", "")]
         if any(m == "bidirectional" for _, m in found):  # its name says all: broken is not absent
             return found
     elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):

@@ -15,7 +15,7 @@ SIZES: Mapping[str, str] = {
     r"hidden_?size|"
     r"hidden_?dim|hidden|hid_?dim|n_?embd|n_?embed|n_?emb|embed|width|model_?dim|dim_?model|features|n_?features|in_?features|"
     r"input_?dim|d_?in|in_?dim|dim_?in|n_?state|nx|d|c|channels|latent_?dim|size|d_?emb|input_?size|units|model_?size|"
-    r"in_?channels|e|embedding|d_?embed|d_?x|query_?(dim|size)|q_?dim|num_?hiddens|num_?features|"
+    r"in_?channels|in_?size|e|embedding|d_?embed|d_?x|query_?(dim|size)|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
     r"breite|维度|"
@@ -26,8 +26,8 @@ SIZES: Mapping[str, str] = {
     r"((n|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças)|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
     r"(en|de)coder_?attention_?heads",
-    "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|head_?width|"
-    r"dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
+    "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
+    r"head_?width|dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
     r"attention_?head_?size|"
     r"d_?key|key_?dim|value_?dim|d_?value|hs|hd|dh|dim_?k|dim_?v",
     "key_dim": r"k_?dim|key_?dim|d_?key|key_?size|context_?dim|kv_?dim|dim_?context|memory_?dim|key_?input_?dim",
@@ -54,7 +54,7 @@ SIZES: Mapping[str, str] = {
     r"ffn_?size|mlp_?hidden|mlp_?size|hid_?dim|h_?dim|pf_?dim|dim_?ff|dim_?hidden|n_?inner|ffn_?hidden_?dim|"
     r"feed_?forward_?hidden|d_?feed_?forward|feedforward_?size|hidden_?features|ff|f|dim_?mlp|ffw_?dim|nhid|"
     r"hidden_?width|inner_?(width|features|units|channels)|(ff|ffn|mlp)_?(width|units|channels|features)|"
-    r"hidden_?channels|d_?hid|"
+    r"hidden_?channels|width_?size|d_?hid|"
     r"n_?hid|dim_?(inner|ffn|feedforward)|(ff|ffn)_?num_?hiddens|hidden_?layer(_?size)?|expanded_?(dim|size)|hid|n_?ff|"
     r"(ff|ffn|mlp)_?hidden_?(size|dim|units|features)|"
     r"(en|de)coder_?ffn_?dim|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|"

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from transformers.models.bart.modeling_bart import BartAttention, BartConfig
 from transformers.models.bert.modeling_bert import BertConfig, BertSelfAttention
 from transformers.models.gpt_neo.modeling_gpt_neo import GPTNeoConfig, GPTNeoSelfAttention
+from transformers.models.t5.modeling_t5 import T5Attention, T5Config
 from transformers.models.whisper.modeling_whisper import WhisperAttention, WhisperConfig
 from x_transformers import Attention
 
@@ -37,18 +38,25 @@ def causal_but_for_the_flag() -> None:
 
 
 def not_scaled() -> None:
-    """GPT-Neo's scores are not divided by the root of a head's width."""
+    """GPT-Neo's and T5's scores are not divided by the root of a head's width."""
     config = GPTNeoConfig(
         hidden_size=8, num_heads=2, num_layers=2, attention_types=[[["global"], 2]], attention_dropout=0.0
     )
-    layer = GPTNeoSelfAttention(config, "global").eval()
-    x = torch.randn(1, 4, 8)
-    q, k, v = (proj(x).view(1, 4, 2, 4).transpose(1, 2) for proj in (layer.q_proj, layer.k_proj, layer.v_proj))
+    neo = GPTNeoSelfAttention(config, "global").eval()
+    t5 = T5Attention(T5Config(d_model=8, d_kv=4, num_heads=2)).eval()
     hidden = torch.ones(4, 4, dtype=torch.bool).triu(1)
+    from_scales(neo, (neo.q_proj, neo.k_proj, neo.v_proj, neo.out_proj), hidden)
+    from_scales(t5, (t5.q, t5.k, t5.v, t5.o), torch.zeros_like(hidden))
+
+
+def from_scales(layer: nn.Module, projections: tuple[nn.Module, ...], hidden: Tensor) -> None:
+    """Print how far self-attention with two heads of 4 is from what its projections give with either scale."""
+    x = torch.randn(1, 4, 8)
+    q, k, v = (project(x).view(1, 4, 2, 4).transpose(1, 2) for project in projections[:3])
     for name, scale in {"1": 1.0, "1/√E": 0.5}.items():
         weights = (q @ k.transpose(2, 3) * scale).masked_fill(hidden, float("-inf")).softmax(-1)
-        error = (layer.out_proj((weights @ v).transpose(1, 2).flatten(2)) - layer(x)[0]).abs().max()
-        print(f"GPTNeoSelfAttention: {float(error.detach()):.1e} from attention with scale {name}")
+        error = (projections[3]((weights @ v).transpose(1, 2).flatten(2)) - layer(x)[0]).abs().max()
+        print(f"{type(layer).__name__}: {float(error.detach()):.1e} from attention with scale {name}")
 
 
 def one_head_not_projected() -> None:

@@ -4,7 +4,9 @@
 the report; a library that is not installed keeps the rows that it has. libraries.toml lists the classes.
 """
 
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import resource
@@ -12,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -22,7 +26,14 @@ from public_files import outcome
 LIST = Path(__file__).with_name("libraries.toml")
 REPORT = Path(__file__).parents[2] / "reports" / "libraries.md"
 SECONDS = 120  # of a processor, for one class
-OF_EACH = 9  # one class in so many is judged in every run of the tests
+SAMPLE = (
+    "torch.nn:RMSNorm",
+    "torch.nn:LayerNorm",
+    "keras.layers:RMSNormalization",
+    "equinox.nn:RMSNorm",
+    "transformers.models.llama.modeling_llama:LlamaRMSNorm",
+    "transformers.models.gpt2.modeling_gpt2:GPT2MLP",
+)  # in every run of the tests: seconds, all together
 HEAD = """\
 # Classes of libraries by their names
 
@@ -97,6 +108,21 @@ def judge(one: Listed) -> Row:
         seconds = _processors() - before
         record = json.loads(results.read_text(encoding="utf-8")) if results.is_file() else None
     return row(one, record, seconds)
+
+
+def judged_here(one: Listed) -> Row:
+    """Return what comes of a class in this process, without a limit."""
+    from attnconf.conformance.run import implementations
+    from attnconf.conformance.run import judge as judge_run
+    from attnconf.conformance.run import record as results
+
+    with warnings.catch_warnings(action="ignore"), contextlib.redirect_stderr(io.StringIO()):
+        return row(one, results.record(judge_run(implementations.load(one.label))), 0)
+
+
+def sample(every: Sequence[Listed]) -> list[Listed]:
+    """Return the classes that each run of the tests judges: of each library one that takes a moment."""
+    return [one for one in every if one.label in SAMPLE]
 
 
 def _processors() -> float:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from attnconf.adapters.generated.held_objects import Place, leaves, put, register
 
 CALLS = ("forward", "__call__", "call")
+TOLD = "in NumPy     arrays go in and come out, in float64; gradients are not asked for"
 
 
 class InArrays(ModuleType):
@@ -25,7 +26,7 @@ class InArrays(ModuleType):
     def __init__(self, module: ModuleType):
         super().__init__(module.__name__)
         vars(self).update({name: lent(value, module.__name__) for name, value in vars(module).items()})
-        vars(self)["__wrapped__"] = module
+        vars(self).update(__wrapped__=module, __lent_by__="numpy_arrays.in_arrays", __told__=TOLD)
 
     def __setattr__(self, name: str, value: Any) -> None:
         vars(self)[name] = value

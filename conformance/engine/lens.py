@@ -108,18 +108,20 @@ def place_self(
     """Place q, k and v in multi-head self-attention: a token carries its query, key and value side by side, 3·E a head.
 
     Unless causality or a window is asked for, every query gets a sequence of its own, in which it is the last token:
-    the last row sees every key, in an always-causal component too.
+    the last row sees every key, in an always-causal component too. Where weights are dropped, as many queries as keys
+    stay together: samples may share what is dropped.
     """
     if _shared(extra, options, declares):
         return _samples_apart(place_self, q, k, v, extra, options, declares)
     B, H, L, E = q.shape
     S = k.shape[2]
-    in_row = not options.placed
+    causal = options.causal or declares.get("causality") == "always"
+    together = options.training and options.dropout > 0 and S == L and not causal
+    in_row = not (options.placed or together)
     if in_row:  # (B·L, H, S, E), sample-major
         q = q.transpose(1, 2).reshape(B * L, H, 1, E).expand(-1, -1, S, -1)
         k, v = k.repeat_interleave(L, dim=0), v.repeat_interleave(L, dim=0)
         extra = {name: _in_rows(name, x, B, H, L, S) for name, x in extra.items()}
-    causal = options.causal or declares.get("causality") == "always"
 
     def rows(heads: Tensor) -> Tensor:
         return heads[:, :, -1].unflatten(0, (B, L)).transpose(1, 2) if in_row else heads

@@ -29,7 +29,7 @@ class Binding:
     broken: tuple[str, ...] = ()  # arguments that do not do what their names promise, in words: it does not conform
     untried: tuple[str, ...] = ()  # options that were left at their defaults
     text: str = ""  # the functions of an adapter, over the user's module ``theirs``
-    in_arrays: bool = False  # which is lent as one that takes and gives tensors
+    lent_by: str = ""  # what lends that module to torch: a file of adapters/generated and its function
 
 
 class Apart(Protocol):

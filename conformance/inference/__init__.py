@@ -21,7 +21,7 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import CALLS, GUESSED
 from attnconf.conformance.inference.candidates import Candidate, candidates, may_be, says_nothing, unnamed
 from attnconf.conformance.inference.construction import part_of
-from attnconf.conformance.inference.module_sizes import names_read
+from attnconf.conformance.inference.lending import lent
 from attnconf.conformance.inference.probing import Failed, search
 from attnconf.conformance.inference.used_by_others import (
     far_fetched,
@@ -134,28 +134,14 @@ def bindings(
 
 def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) -> Bound | Refusal:
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
-    modules = [source.module]
-    if computes_in_arrays(candidate.thing, source.module):
-        found: Any = import_module("attnconf.adapters.generated.numpy_arrays").in_arrays(source.module)
-        modules = [found, source.module]
-    outcomes = []
-    for module in modules:
+    outcomes: list[Bound | Refusal] = []
+    for module in lent(candidate.thing, source.module):
         thing = vars(module).get(candidate.name, candidate.thing)
         with search.limited(GUESSED if candidate.guessed else CALLS), patiently(f"{candidate.name} of {source.called}"):
             outcomes.append(_bind(replace(candidate, thing=thing), module, prescribed))
         if _certified(outcomes[-1]):
             return outcomes[-1]
     return min(outcomes, key=lambda outcome: isinstance(outcome, Refusal))
-
-
-def computes_in_arrays(thing: Any, module: ModuleType) -> bool:
-    """Return whether the code of a class or function reads NumPy and not PyTorch."""
-    read = [vars(module)[name] for name in names_read(thing) if name in vars(module)]
-    read += thing.__mro__ if isinstance(thing, type) else []
-    homes = [v.__name__ if isinstance(v, ModuleType) else getattr(v, "__module__", None) for v in read]
-    homes += [type(v).__module__ for v in read]
-    libraries = {str(home).partition(".")[0] for home in homes}
-    return "numpy" in libraries and "torch" not in libraries
 
 
 def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any]) -> Bound | Refusal:
@@ -235,7 +221,7 @@ def _implementation(b: Bound, name: str, where: str, named: bool) -> Implementat
     made = b.draft.implementation(b.place.module, name)
     mistake = b.certified if b.certified and b.certified != "reference" else ""
     bound = Binding(INFERRED, b.place.name, b.established, b.doubt, mistake, named, b.open_ends, b.broken, b.untried,
-                    b.draft.body, b.place.in_arrays)  # fmt: skip
+                    b.draft.body, b.place.lent_by)  # fmt: skip
     return Implementation(
         name,
         made.components,

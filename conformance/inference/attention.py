@@ -47,7 +47,7 @@ def bind(place: Place) -> Bound | Refusal:
     guess = prover.ran[0].hypothesis if prover.ran else next(iter(attempts.partial), None)
     if guess is None:
         return prover.refusal("it can be neither built nor called as attention")
-    if prover.ran and "functional(" in guess.made.text and place.in_arrays:
+    if prover.ran and "functional(" in guess.made.text and place.lent_by == "numpy_arrays.in_arrays":
         return Refusal("which of its arrays is which weight was not found: NumPy has no derivatives to tell it by")
     if prover.ran and wide_heads(place, guess):
         return Refusal("each of its heads is as wide as the model, while heads here share that width: it is not judged")

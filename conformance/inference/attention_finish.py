@@ -19,10 +19,11 @@ from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.construction import for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.flags import with_flags
+from attnconf.conformance.inference.joined_masks import joined, not_joined
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.mask_biases import BIAS, refuses
-from attnconf.conformance.inference.masking import not_joined, with_masks
+from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.proving import holds
 from attnconf.conformance.inference.trial import reply, same
@@ -41,6 +42,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = _with_dropped(place, _checked(place, text, sizes), sizes)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
     text = with_masks(place, with_one_length(place, text, sizes), sizes, request, certified)
+    text = joined(place, text, sizes) if certified == "reference" else text
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
     declares = text.conventions()
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))

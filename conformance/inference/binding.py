@@ -27,9 +27,14 @@ class Place:
         return f"theirs.{self.name}"
 
     @property
+    def lent_by(self) -> str:
+        """The function of `attnconf.adapters.generated` that lends it to torch, behind its module; "" for none."""
+        return str(vars(self.module).get("__lent_by__", ""))
+
+    @property
     def in_arrays(self) -> bool:
-        """Whether it is handed NumPy's arrays."""
-        return hasattr(self.module, "__wrapped__")
+        """Whether it is handed NumPy's arrays, or a library's."""
+        return bool(self.lent_by)
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,7 @@ class Bound:
     @property
     def calling(self) -> tuple[str, ...]:
         """What is said of how it is called, besides how."""
-        words = "in NumPy     arrays go in and come out, in float64; gradients are not asked for"
-        return (words,) if self.place.in_arrays else ()
+        return (vars(self.place.module)["__told__"],) if self.place.in_arrays else ()
 
     @property
     def standing(self) -> str:

@@ -1,5 +1,6 @@
 """What in a file is to be judged, and as what: classes and functions that look like a component, by their names."""
 
+import inspect
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ NAMES = [
 ]
 MAKES = r"(^|_)(init|params|parameters|weights)($|_)"  # in the name of a function that makes parameters
 NORM = r"rms|layer_?norm|^ln$|^norm"
+ROOT_MEAN_SQUARE = r"root[ -]mean[ -]squared?\b|\brms|no subtraction of (the )?mean|without (a |the )?mean"
 # Two inputs that are the two sides of a translation.
 SOURCE = r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?"
 TARGET = r"(tgt|trg|target|dec(oder)?_?in(put)?s?|answer)(_.*)?"
@@ -132,6 +134,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         by_call = [c for c in by_call if c == "attention"]
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings
+    if "layer_norm" in by_name and re.search(ROOT_MEAN_SQUARE, own_text(thing)):
+        yield "rms_norm"
     if isinstance(thing, type):
         built = list(blocks(thing)) if not named(name) else []
         if _reads_tokens(thing):
@@ -151,6 +155,14 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         if takes_weights(thing) and "multi_head_attention" in by_name:
             yield "multi_head_attention"
     yield from encodings
+
+
+def own_text(thing: Any) -> str:
+    """Return the text of a class or function in small letters, with what it says in comments; "" where none is."""
+    try:
+        return inspect.getsource(thing).lower()
+    except (OSError, TypeError):
+        return ""
 
 
 def _may_take_memory(thing: type) -> bool:

@@ -25,6 +25,7 @@ def is_configuration(p: inspect.Parameter, module: ModuleType, thing: Any) -> bo
         plain = isinstance(p.default, bool | int | float | str | tuple) and not hasattr(p.default, "_fields")
         return p.default is p.empty or not plain
     plain = isinstance(p.default, type) and not hasattr(p.default, "forward") and p.default is not p.empty
+    plain = plain and not hasattr(p.default, "dtype")  # NumPy's types of numbers
     annotated = is_dataclass(class_named(p.annotation, module))
     filled = isinstance(p.default, dict | SimpleNamespace) and bool(p.default)
     return plain or annotated or filled or (is_dataclass(p.default) and not isinstance(p.default, type))

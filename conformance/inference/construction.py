@@ -15,7 +15,7 @@ from typing import Any
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS, FEW, GUESSED_SIZES
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
-from attnconf.conformance.inference.calling import telling
+from attnconf.conformance.inference.calling import parameters, telling
 from attnconf.conformance.inference.configurations import (
     configuration,
     filled,
@@ -27,7 +27,7 @@ from attnconf.conformance.inference.filling import likeliest
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import afresh, sizes_of_module
 from attnconf.conformance.inference.probing import attempt
-from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 
 Part = Callable[[str, inspect.Parameter], Sequence[str]]  # expressions for a parameter that wants a module
 BASES = (10000,)  # defaults that say what they are, whatever the name
@@ -35,13 +35,17 @@ _LAYERS = {"layers", "decoder_layers"}
 SHORTEST = 8  # what a longest sequence is at least, by default
 SMALL = 24  # heads and layers are fewer, widths are more
 FLAGS = ("bias", "causal", "norm_first", "bidirectional", "final", "affine")  # what is on or off
+WHICH_LAYER = r"(layer|block)_?(idx|index|id)"  # of a model, counted from 0
+SCALED = r"((use|with|do|apply)_)?scal(e|ed|ing)(_(attn|attention|scores|qk|dot_product))?"  # so that scores are
+ACROSS = r"((is|use|with)_)?cross(_?att(entio)?n)?"  # a flag of what attends to a memory
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
 def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, part: Part) -> Iterator[Construction]:
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
     parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    choices = _with_hidden([choices_of(p, table, module, part, thing) for p in parameters], table)
+    choices = [choices_of(p, table, module, part, thing) for p in parameters]
+    choices = _with_hidden(_with_three_widths(parameters, choices), table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in (
@@ -57,6 +61,21 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
             given = {m for m, texts in table.items() for t, _ in chosen if texts and t == texts[0]} | globals_given
             given |= {m for text, meaning in chosen if meaning == "config" for m in said_by(text, table)}
             yield Construction(f"{name}({', '.join(arguments)})", before, frozenset(given))
+
+
+def _with_three_widths(
+    parameters: Sequence[inspect.Parameter], choices: list[list[tuple[str, str]]]
+) -> list[list[tuple[str, str]]]:
+    """Return the choices such that sizes of query, key and value that stand together are first those of the inputs."""
+    widths = {"query": "embed", "key": "key_dim", "value": "value_dim"}
+    meant = {f"{what}{kind}": m for kind in ("_size", "_dim") for what, m in widths.items()}
+    told = {snake(p.name) for p in parameters} & meant.keys()
+    if not any({f"{what}{kind}" for what in widths} <= told for kind in ("_size", "_dim")):
+        return choices
+    return [
+        sorted(c, key=lambda choice, p=p: choice[1] != meant.get(snake(p.name))) if snake(p.name) in told else c  # type: ignore[misc]
+        for p, c in zip(parameters, choices, strict=True)
+    ]
 
 
 def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[list[tuple[str, str]]]:
@@ -133,6 +152,8 @@ def choices_of(
     if own_dataclass(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty
+    if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):
+        return [("0", "")]
     configured = []
     if "config" in table and is_configuration(p, module, thing):
         configured = [(text, "config") for text in configuration(p, table, module)]
@@ -146,6 +167,9 @@ def choices_of(
         found = [(text, m) for text, m in found if m != "padding" or "config." in text]
     if optional and isinstance(p.default, bool):
         found = [(text, m) for text, m in found if m in FLAGS]
+        across = re.fullmatch(ACROSS, snake(p.name)) and _takes_memory(thing)
+        if p.default is False and (across or re.fullmatch(SCALED, snake(p.name))):
+            return [("", ""), ("True", "")]
         if any(m == "bidirectional" for _, m in found):  # its name says all: broken is not absent
             return found
     elif optional and (p.default is None or isinstance(p.default, str) or callable(p.default)):
@@ -164,6 +188,10 @@ def choices_of(
     if found and len(p.name) > 2:  # a name that says something is the contract
         weak = []
     return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
+
+
+def _takes_memory(thing: Any) -> bool:
+    return any("memory" in meanings(p.name, INPUTS) for p in parameters(thing))
 
 
 def _is_whole(p: inspect.Parameter) -> bool:

@@ -19,7 +19,9 @@ from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.spied import Seen
 from attnconf.conformance.inference.trial import gap, reply
+from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.source_text import code_reached
 from attnconf.conformance.source.syntax import tree_of
 from attnconf.conformance.worker.foreign_errors import meant, place, raised
 
@@ -58,15 +60,25 @@ def _has_sizes(value: ast.expr) -> bool:
 def idle_dropout(bound: Bound, asked: Request, base: Reply) -> str:
     """Return the name of an argument for dropout that a binding gives and that drops nothing; "" where none is.
 
+    An entry of a configuration that only other code of the file reads is none of the class.
+
     ``base``: what ``asked`` answers, without dropout.
     """
     named = re.search(r"\b(\w+)=config\.dropout\b", bound.draft.body)
-    if named is None or not {"dropout", "training"} <= vars(asked.config).keys():
+    if named is None or not {"dropout", "training"} <= vars(asked.config).keys() or _of_others(bound, named[1]):
         return ""
     implementation = bound.draft.implementation(bound.place.module)
     dropping = replace(asked.config, dropout=0.5, training=True)
     given = reply(implementation, asked.asked(config=dropping, seed=0))
     return named[1] if gap(given, base) == 0 else ""
+
+
+def _of_others(bound: Bound, name: str) -> bool:
+    """Return whether a name is an entry of a configuration that the class does not read, and other code does."""
+    thing, asked = bound.place.thing, rf"[.\"']{name}\b"
+    own = not isinstance(thing, type) or name in {p.name for p in parameters_of(thing)}
+    text = source_text.text_of(str(getattr(bound.place.module, "__file__", "") or ""))
+    return not (own or text is None or re.search(asked, code_reached(thing))) and bool(re.search(asked, text.text))
 
 
 def idle_axes(bound: Bound, asked: Request, base: Reply) -> str:

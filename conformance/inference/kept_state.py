@@ -4,10 +4,12 @@ This holds whatever the parameters are. A model that embeds its ids is asked wit
 """
 
 import ast
+import contextlib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -15,6 +17,7 @@ from torch import Tensor, nn
 
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import CACHE, parameters
+from attnconf.conformance.inference.configurations import class_named
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import same_numbers
 from attnconf.conformance.inference.vocabulary import snake
@@ -46,11 +49,39 @@ def continued(last: Callable[[Tensor, Any], Last | None], x: Tensor) -> str:
             continue
         second = last(x[:, -1:], pick(first[1]))
         ends = (_alike(first, whole[0]), second is not None and _alike(second, whole[1]))
-        if not all(ends):
-            which = "a second token" if ends[0] else "a token"
-            return f"does not continue a sequence: {which} after it differs from that of the whole"
-        return ""
+        return "" if all(ends) else _differing(ends[0])
     return UNTRIED
+
+
+def continued_in_place(last: Callable[[Tensor, Any], Last | None], x: Tensor, kept: Any) -> str:
+    """Return in which way tokens of (B, L, …) after those that an object keeps differ from those of the whole.
+
+    The object is handed to every call, which writes into it. "" where they do not differ.
+    """
+    whole = [last(x[:, :n], None) for n in (x.shape[1] - 1, x.shape[1])]
+    parts = [last(part, kept) for part in (x[:, :-2], x[:, -2:-1], x[:, -1:])]
+    if whole[0] is None or whole[1] is None or None in parts:
+        return UNTRIED
+    ends = [part is not None and _alike(part, end) for part, end in zip(parts[1:], whole, strict=True)]
+    return "" if all(ends) else _differing(ends[0])
+
+
+def kept_objects(annotation: Any, module: ModuleType) -> Iterator[Any]:
+    """Yield what an argument may be given to keep tokens in: objects of the class that its annotation names.
+
+    They are made without arguments, of that class or of one of its kind which the file has.
+    """
+    kind = class_named(annotation, module)
+    if kind is None or not (hasattr(kind, "update") or hasattr(kind, "append")) or kind.__module__ == "builtins":
+        return
+    for each in [kind, *(v for v in vars(module).values() if isinstance(v, type) and issubclass(v, kind))]:
+        with contextlib.suppress(Failed):
+            yield attempt(each)
+
+
+def _differing(first: bool) -> str:
+    which = "a second token" if first else "a token"
+    return f"does not continue a sequence: {which} after it differs from that of the whole"
 
 
 def _alike(one: Last, other: Last | None) -> bool:

@@ -8,8 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnconf.conformance.engine.request import Reply
-from attnconf.conformance.inference.attention_requests import COMPONENT, request
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import LIKELIEST
@@ -256,30 +254,3 @@ def _widened(search: Search, text: AttentionText, name: str, form: MaskForm) -> 
     mask |= torch.eye(L, S, dtype=torch.bool)
     asked = [search.request(text, size, B, L, S, {"attn_mask": mask})]
     return wide if search.tried(text, name, wide, asked).right else form
-
-
-# -- two masks in two arguments, given together
-
-
-def not_joined(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
-    """Return a word on a mask of keys and another mask of which each is right alone, and both together are not.
-
-    The check of this asks for masks in forms that not every argument has, as lengths have not.
-    """
-    of_keys = next((n for n, m in text.masks.items() if m.keys_only), None)
-    other = next((n for n, m in text.masks.items() if not m.keys_only), None)
-    if of_keys is None or other is None or text.single:
-        return ()
-    B, L, S = 3, 6, 6
-    keys, explicit = (masks_in(text.masks[name], B, L, S) for name in (of_keys, other))
-    explicit["attn_mask"] = explicit["attn_mask"].clone()
-    explicit["attn_mask"][..., 0] = keys["key_mask"][:, 0] = True
-    asked = [request(text, sizes[0], B, L, S, given) for given in (keys, explicit, {**keys, **explicit})]
-    certificate, declares = Certificate(COMPONENT, asked), text.conventions()
-    given = certificate.replies(text.implementation(place))
-    if not all(isinstance(one, Reply) for one in given) or len(given) < len(asked):
-        return ()
-    alone = Certificate(COMPONENT, asked[:2]).distance(given[:2], declares)
-    if not within_rounding(alone) or certificate.agrees(given, declares):
-        return ()
-    return (f"the arguments `{of_keys}` and `{other}` of forward, given together, do not hide what either hides",)

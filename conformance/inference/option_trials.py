@@ -8,10 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound
-from attnconf.conformance.inference.kept_state import LONG, UNTRIED, Last, continued, flags
+from attnconf.conformance.inference.calling import THREE, parameters
+from attnconf.conformance.inference.kept_state import (
+    LONG,
+    UNTRIED,
+    Last,
+    continued,
+    continued_in_place,
+    flags,
+    kept_objects,
+)
 from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
 from attnconf.conformance.inference.trial import drawn, reply, same, why
@@ -176,25 +186,36 @@ def dropout(tried: Tried) -> str:
 
 
 def cache(tried: Tried) -> str:
-    """Return what is wrong with a cache that a call returns: it has to make two more tokens what they are in the whole.
+    """Return what is wrong with a cache: it has to make two more tokens what they are in the whole.
 
-    A cache that no call returns, or that a call does not take back as it came, is not tried.
+    It is what a call returns, or an object into which calls write; one that is neither is not tried.
     """
     x = next(iter(tried.asked.inputs.values()))
-    if len(tried.asked.inputs) != 1 or x.ndim != 3:
+    found = parameters(tried.bound.place.thing)
+    absent = {p.name: None for p in found if p.default is None and "memory" in meanings(p.name, INPUTS)}
+    itself = len(tried.asked.inputs) == 1 or (absent and set(tried.asked.inputs) <= set(THREE))
+    if not itself or x.ndim != 3:
         return UNTRIED
     x = x if x.shape[1] > 3 else drawn("a sequence with a cache", x.shape[0], LONG, x.shape[2])
-    more = flags(tried.bound.place.thing)
-    return continued(lambda part, kept: _last(tried, part, kept, more), x)
+    more = {**flags(tried.bound.place.thing), **(absent if len(tried.asked.inputs) > 1 else {})}
+    returned = continued(lambda part, kept: _last(tried, part, kept, more), x)
+    if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
+        return returned
+    objects = kept_objects(tried.argument.annotation, tried.bound.place.module)
+    words = (continued_in_place(lambda part, kept: _last(tried, part, kept, more, True), x, one) for one in objects)
+    return next((told for told in words if told != UNTRIED), UNTRIED)
 
 
-def _last(tried: Tried, x: Tensor, kept: Any, more: Mapping[str, Any]) -> Last | None:
-    """Return the output of the last token and all that came back; None where nothing did, or alone."""
-    name = next(iter(tried.asked.inputs))
-    asked = tried.asked.asked(inputs={name: x}, out_shape=tuple(x.shape))
+def _last(tried: Tried, x: Tensor, kept: Any, more: Mapping[str, Any], alone: bool = False) -> Last | None:
+    """Return the output of the last token and all that came back; None where nothing did.
+
+    None, too, where the output came back alone, unless that is enough, and where one call was more than one.
+    """
+    asked = tried.asked.asked(inputs=dict.fromkeys(tried.asked.inputs, x), out_shape=tuple(x.shape))
     _, seen = tried.given(kept, asked, **more)
     where = found_output(seen.returned, tuple(x.shape))
-    if where is None or not isinstance(seen.returned, tuple | list) or len(seen.returned) < 2:
+    several = isinstance(seen.returned, tuple | list) and len(seen.returned) > 1
+    if where is None or not (several or alone) or (alone and seen.calls > 1):
         return None
     out: Tensor = eval(where, {"result": seen.returned})
     return out[:, -1:].detach(), seen.returned

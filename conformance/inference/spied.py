@@ -21,6 +21,7 @@ class Seen:
     names: set[str] = field(default_factory=set)
     given: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
     returned: Any = None
+    calls: int = 0
 
 
 @contextlib.contextmanager
@@ -38,6 +39,7 @@ def spied(place: Place, earlier: bool = False, /, **more: Any) -> Iterator[Seen]
     def called(*args: Any, **kwargs: Any) -> Any:
         with contextlib.suppress(TypeError):
             seen.names |= set(inspect.signature(function).bind_partial(*args, **kwargs).arguments)
+        seen.calls += 1
         seen.given = args[1:] if within is place.thing else args, {**kwargs, **more}
         if earlier:
             function(*args, **kwargs)

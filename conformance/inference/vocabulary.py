@@ -15,7 +15,7 @@ SIZES: Mapping[str, str] = {
     r"hidden_?size|"
     r"hidden_?dim|hidden|hid_?dim|n_?embd|n_?embed|n_?emb|embed|width|model_?dim|dim_?model|features|n_?features|in_?features|"
     r"input_?dim|d_?in|in_?dim|dim_?in|n_?state|nx|d|c|channels|latent_?dim|size|d_?emb|input_?size|units|model_?size|"
-    r"in_?channels|e|embedding|d_?embed|d_?x|query_?dim|q_?dim|num_?hiddens|num_?features|"
+    r"in_?channels|in_?size|e|embedding|d_?embed|d_?x|query_?(dim|size)|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
     r"breite|维度|"
@@ -24,9 +24,10 @@ SIZES: Mapping[str, str] = {
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
     r"((n|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças)|"
-    r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|encoder_?attention_?heads",
-    "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|head_?width|"
-    r"dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
+    r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
+    r"(en|de)coder_?attention_?heads",
+    "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
+    r"head_?width|dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
     r"attention_?head_?size|"
     r"d_?key|key_?dim|value_?dim|d_?value|hs|hd|dh|dim_?k|dim_?v",
     "key_dim": r"k_?dim|key_?dim|d_?key|key_?size|key_?input_?dim|"
@@ -56,10 +57,11 @@ SIZES: Mapping[str, str] = {
     r"ffn_?size|mlp_?hidden|mlp_?size|hid_?dim|h_?dim|pf_?dim|dim_?ff|dim_?hidden|n_?inner|ffn_?hidden_?dim|"
     r"feed_?forward_?hidden|d_?feed_?forward|feedforward_?size|hidden_?features|ff|f|dim_?mlp|ffw_?dim|nhid|"
     r"hidden_?width|inner_?(width|features|units|channels)|(ff|ffn|mlp)_?(width|units|channels|features)|"
-    r"hidden_?channels|d_?hid|"
+    r"hidden_?channels|width_?size|d_?hid|"
     r"n_?hid|dim_?(inner|ffn|feedforward)|(ff|ffn)_?num_?hiddens|hidden_?layer(_?size)?|expanded_?(dim|size)|hid|n_?ff|"
     r"(ff|ffn|mlp)_?hidden_?(size|dim|units|features)|"
-    r"encoder_?ffn_?dim|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|hidden_?units",
+    r"(en|de)coder_?ffn_?dim|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|"
+    r"hidden_?units",
     "ratio": r"mlp_?ratio|expansion|expansion_?factor|forward_?expansion|ff_?mult|mult|ff_?ratio|ffn_?ratio|multiplier|"
     r"ffn_?mult|mlp_?mult|hidden_?mult|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
     "layers": r"num_?layers?|n_?layers?|depth|n_?blocks?|num_?blocks?|n|layers|blocks|number_?of_?layers|"

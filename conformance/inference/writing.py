@@ -26,8 +26,9 @@ def adapter_text(bound: Sequence[Bound], source: Source) -> str:
     """Return the module that gives what running the file itself gives; one of several classes has variants."""
     bodies = [_alone(bound[0])] if len(bound) == 1 else [_variant(b) for b in bound]
     body = "\n\n".join(bodies)
-    head = [_docstring(bound, source), "", *_imports(body, source), "", _theirs(source)]
-    head += ["arrays = in_arrays(theirs)"] if any(b.place.in_arrays for b in bound) else []
+    head = [_docstring(bound, source), "", *_imports(body, source, bound), "", _theirs(source)]
+    lent_by = _lent_by(bound)
+    head += [f"arrays = {lent_by[1]}(theirs)"] if lent_by else []
     head += ['binding = "inferred"']
     if len(bound) > 1:
         head.append("variants = {}")
@@ -50,14 +51,20 @@ def _called(source: Source) -> str:
     return source.path.name if source.path is not None else source.module.__name__
 
 
-def _imports(body: str, source: Source) -> list[str]:
+def _lent_by(bound: Sequence[Bound]) -> list[str]:
+    """Return the module and the name of what lends the user's definitions to torch; [] where nothing does."""
+    return next((b.place.lent_by.split(".") for b in bound if b.place.in_arrays), [])
+
+
+def _imports(body: str, source: Source, bound: Sequence[Bound]) -> list[str]:
     """Return the imports that the text needs."""
     standard = ["import math"] if re.search(r"\bmath\.", body) else []
     standard += ["from types import SimpleNamespace"] if "SimpleNamespace(" in body else []
     theirs = ["import torch"] if re.search(r"\btorch\.", body) else []
     theirs += ["from torch import nn"] if re.search(r"\bnn\.", body) else []
     ours = ["from attnconf.adapters import bind"] if re.search(r"\bbind\(", body) else []
-    ours += ["from attnconf.adapters.generated.numpy_arrays import in_arrays"] if re.search(r"\barrays\.", body) else []
+    lent_by = _lent_by(bound)
+    ours += [f"from attnconf.adapters.generated.{lent_by[0]} import {lent_by[1]}"] if lent_by else []
     helpers = sorted(name for name in generated.__all__ if re.search(rf"\b{name}\(", body))
     helpers += ["definitions"] if source.path is not None else []
     names = ", ".join(sorted(set(helpers)))

@@ -85,6 +85,7 @@ def located(name: Name) -> tuple[Name, Path | str]:
 
     Raises LoadError. Nothing is read; the packages above a module are imported.
     """
+    os.environ.setdefault("KERAS_BACKEND", "torch")  # Keras reads it when it is imported
     target = name.target
     path = Path(target)
     if path.suffix in _READ or "/" in target or "\\" in target or (path.suffix and path.is_file()):

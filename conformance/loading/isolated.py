@@ -140,7 +140,7 @@ class Place:
         key = f"bound {number}"
         request = {
             "do": "define", "key": key, "text": found.binding.text, "name": found.binding.file, "source": found.source,
-            "in_arrays": found.binding.in_arrays, "components": list(found.components),
+            "lent_by": found.binding.lent_by, "components": list(found.components),
         }  # fmt: skip
         try:
             self.child.prepare(request, _done)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.adapters.generated.lent_classes import lender
 from attnconf.conformance.source.not_loaded import NotLoaded, NotThere
 from attnconf.conformance.source.reader import Source, read, read_module
 from attnconf.conformance.worker import fences, wire
@@ -102,9 +103,8 @@ class Worker:
         """Run the text of a binding over the module."""
         assert self.source is not None
         module = self.source.module
-        if header["in_arrays"]:
-            arrays: Any = importlib.import_module("attnconf.adapters.generated.numpy_arrays")
-            module = arrays.in_arrays(module)
+        if header["lent_by"]:
+            module = lender(header["lent_by"])(module)
         functions = functions_of(header["text"], header["name"], module, header["components"])
         self.held[header["key"]] = Held(functions, header["source"], header["name"])
         return {"done": True}, []

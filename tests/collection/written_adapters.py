@@ -106,7 +106,7 @@ def _features(path: str, text: str, ran: list[Any]) -> frozenset[str]:
     looks = appearances()
     binders = sorted({looks[component].binder for i in ran for component in i.components if component in looks})
     found = [name for name in generated.__all__ if re.search(rf"\b{name}\(", text.replace("= definitions(", ""))]
-    found += ["arrays"] if "in_arrays(theirs)" in text else []
+    found += ["arrays"] if "in_arrays(theirs)" in text else ["lent"] if "arrays = " in text else []
     found += ["several"] if len(ran) > 1 else []
     found += ["notebook"] if path.endswith(".ipynb") else []
     found += ["unconfirmed"] if not all(map(_sure, ran)) else []

@@ -18,6 +18,7 @@ APPEARANCES = {
                 "1.5 * config.hidden_dim / config.embed_dim + 1e-9",  # of which two thirds are used, with a gate
             ),
             "multiple": ("1",),
+            "hidden_layers": ("1",),
             "dropout": ("config.dropout",),
             "bias": ("config.bias",),
             "eps": ("1e-5",),
@@ -25,6 +26,6 @@ APPEARANCES = {
             "dtype": ('weights["up.weight"].dtype',),
             "config": (),
         },
-        words={"multiple": r"multiple_?of"},
+        words={"multiple": r"multiple_?of", "hidden_layers": r"depth|(num|n)_?(hidden_?)?layers"},
     )
 }

@@ -1,6 +1,7 @@
 """What the chapters have, found by their names: checks, mutants, and of each component calls, looks and costs."""
 
 import importlib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from attnconf.conformance.chapters.calls.stimuli import Laws
 from attnconf.conformance.chapters.shared.appearance import Appearance
 from attnconf.conformance.engine.catalogue import modules
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.vacuous import Vacuous
 from attnconf.spec import registry
@@ -104,6 +106,12 @@ def check_of(requirement: str, component: str) -> Checked:
 def appearances() -> dict[str, Appearance]:
     """Return by component what it looks like in somebody's file."""
     return _collected("binding", "APPEARANCES")
+
+
+@cache
+def meanings() -> dict[str, Callable[[Reply, Request], Reply]]:
+    """Return by component what of its replies has a meaning, of those where not all of it has."""
+    return _collected("meaning", "MEANINGS")
 
 
 @cache

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.contents import named
+from attnconf.conformance.chapters.contents import meanings, named
 from attnconf.conformance.diagnosis.fixed_settings import fixing
 from attnconf.conformance.diagnosis.table import Table, content
 from attnconf.conformance.engine.boundary import call
@@ -89,7 +89,7 @@ class Comparison:
         wanted = self.replies.reply(name, self.spoken, request)
         if not self.words and isinstance(reply, Failure) and isinstance(wanted, Failure):
             return reply.reason == wanted.reason == "raised"
-        return alike(reply, wanted, max(self.rounding, coarseness(name)))
+        return alike(_meant(reply, request), _meant(wanted, request), max(self.rounding, coarseness(name)))
 
     def raises_alike(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant raises if and only if the reply is a failure."""
@@ -116,6 +116,13 @@ class Comparison:
         """Return the calls whose reply is not the reference's, the cheapest first."""
         other = [(request, reply) for request, reply in log if not self.same("", request, reply)]
         return sorted(other, key=lambda call: cost(call[0]))
+
+
+def _meant(reply: Reply | Failure, request: Request) -> Reply | Failure:
+    """Return what of a reply has a meaning, where it has the shape that was asked for."""
+    meant = meanings().get(request.component)
+    whole = isinstance(reply, Failure) or meant is None or tuple(reply.out.shape) != request.out_shape
+    return reply if whole else meant(reply, request)
 
 
 def _words(failure: Failure) -> str:

@@ -14,7 +14,7 @@ class Suspects:
     """Mutants in four lists, each in the order of the chapters; a list of one mutant holds its variants, too."""
 
     near: list[Mutant]  # known to break a requirement that failed here
-    far: list[Mutant]  # of other chapters: no passed check excludes them
+    far: list[Mutant]  # of other chapters, or with other constants: no passed check excludes them
     known: list[Mutant]  # named for another failure, or in a part of this component
     partly: list[Mutant] = field(default_factory=list)  # far ones that reproduce a failure, but not all passed checks
 
@@ -32,7 +32,7 @@ def suspected(judgements: Judgements, beneath: Iterable[Mutant]) -> Suspects:
         variant for m in all_mutants().values() if reaches(judgements.component, m) for variant in with_variants(m.id)
     ]
     near = [m for m in possible if _near(m, judgements.failed, judgements.failed | held)]
-    far = [m for m in possible if m not in near and not set(m.breaks) <= held]
+    far = [m for m in possible if m not in near and not (m is plain(m) and set(m.breaks) <= held)]
     known = [variant for m in beneath if reaches(judgements.component, m) for variant in with_variants(m.id)]
     return Suspects(near, far, known)
 

@@ -1,15 +1,14 @@
 """Bind what is added to the scores for the sake of positions: ALiBi and T5's bias."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
 
 from attnconf.adapters.contract import AlibiConfig, RelativeBiasConfig
-from attnconf.conformance.chapters.contents import appearances
-from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.chapters.contents import appearances, meanings
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.drafts import Choice, Family, tensors_in
 from attnconf.conformance.inference.filling import Input
@@ -88,14 +87,6 @@ def alibi_requests(one_way: bool, powers: bool, fixed: Choice, way: str) -> list
     return found
 
 
-def against_own_key(reply: Reply, request: Request) -> Reply:
-    """Return the bias of every key against that of the query's own; nothing of later ones, where it is causal."""
-    bias = reply.out.double()
-    moved = bias - bias.diagonal(dim1=-2, dim2=-1)[..., None]
-    later = torch.ones_like(bias[0], dtype=torch.bool).triu(1)
-    return replace(reply, out=moved.masked_fill(later, 0.0) if request.config.causal else moved)
-
-
 def alibi_refusals(given: frozenset[str], one_way: bool, powers: bool) -> list[str]:
     lines = refuse("not config.causal", "a bias without causality") if one_way else []
     if powers:
@@ -108,7 +99,7 @@ def alibi_families(powers: bool) -> Iterator[Family]:
     for one_way in (False, True):
         yield Family(
             "alibi", ALIBI_TABLE, ALIBI_INPUTS, alibi_readers, partial(alibi_requests, one_way, powers),
-            partial(alibi_refusals, one_way=one_way, powers=powers), one_length, view=against_own_key,
+            partial(alibi_refusals, one_way=one_way, powers=powers), one_length, view=meanings()["alibi"],
             ways=(f"{one_way} {powers}",),
         )  # fmt: skip
 

@@ -247,6 +247,8 @@ def _entry(x: Any, reading: str) -> str:
     wanted = "numbers" if reading == "bytes" else "strings"
     if isinstance(x, list | tuple) and x and all(_is_pair(each) for each in x) and of_merges(x) == wanted:
         return "list(byte_merges(config))" if reading == "bytes" else LIST_OF
+    if isinstance(x, list | tuple) and x and all(isinstance(each, bytes) for each in x) and wanted == "numbers":
+        return "list(byte_tokens(config).values())"
     if not isinstance(x, dict) or not x:
         return ""
     kinds = {(_kind(key), _kind(value)) for key, value in x.items()}

@@ -17,12 +17,18 @@ def powers(exponent):
     return geometric
 
 
+def whatever_heads(exponent):
+    """Return the replacement of the slopes by 2^exponent(h, H), also where H is no power of two."""
+    return {alibi.slopes: powers(exponent)}
+
+
 from_one = Mutant(
     "ALIBI-from-one",
     story="the slopes begin with 1: the heads are counted from 0",
     breaks={"ALIBI-SLOPE-1"},
     hint="the exponent is -8h/H for h = 1, …, H",
     replace={alibi.geometric: powers(lambda h, heads: -8 * (h - 1) / heads)},
+    variants=[whatever_heads(lambda h, heads: -8 * (h - 1) / heads)],
     source="aprender#2143",
 )
 
@@ -32,6 +38,7 @@ halves = Mutant(
     breaks={"ALIBI-SLOPE-1"},
     hint="the exponent is -8h/H; it is -h for 8 heads only",
     replace={alibi.geometric: powers(lambda h, heads: -h)},
+    variants=[whatever_heads(lambda h, heads: -h)],
 )
 
 right_for_few = Mutant(
@@ -56,6 +63,7 @@ eight_forgotten = Mutant(
     breaks={"ALIBI-SLOPE-1"},
     hint="the exponent is -8h/H",
     replace={alibi.geometric: powers(lambda h, heads: -h / heads)},
+    variants=[whatever_heads(lambda h, heads: -h / heads)],
 )
 
 
@@ -82,6 +90,7 @@ spread = Mutant(
     breaks={"ALIBI-SLOPE-1"},
     hint="the exponent is -8h/H: for 16 heads the slopes begin with 2^-0.5",
     replace={alibi.geometric: powers(lambda h, heads: -torch.linspace(1, 8, heads, dtype=torch.float64))},
+    variants=[whatever_heads(lambda h, heads: -torch.linspace(1, 8, heads, dtype=torch.float64))],
 )
 
 base_e = Mutant(
@@ -90,6 +99,7 @@ base_e = Mutant(
     breaks={"ALIBI-SLOPE-1"},
     hint="the base is 2",
     replace={alibi.geometric: powers(lambda h, heads: -8 * h / heads * torch.e)},
+    variants=[whatever_heads(lambda h, heads: -8 * h / heads * torch.e)],
 )
 
 one_formula = Mutant(
@@ -150,6 +160,7 @@ heads_reversed = Mutant(
     breaks={"ALIBI-HEAD-1"},
     hint="the first head has the steepest slope",
     replace={alibi.geometric: lambda heads: alibi.geometric(heads).flip(0)},
+    variants=[whatever_heads(lambda h, heads: -8 * (heads + 1 - h) / heads)],
 )
 
 one_slope = Mutant(

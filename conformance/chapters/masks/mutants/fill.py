@@ -91,6 +91,14 @@ lowered_1 = Mutant(
     source="tinygrad#2425",
 )
 
+lowered_tiny = Mutant(
+    "MASK-lowered-by-1e-9",
+    story="1e-9 is subtracted from hidden scores, as where the mask is multiplied by -1e-9, which is not -1e9",
+    breaks={"MASK-DELETE-1"},
+    hint="multiply by -1e9, or better fill with -inf",
+    replace={masks.hide: lowered_by(1e-9)},
+)
+
 lowered_20 = Mutant(
     "MASK-lowered-by-20",
     story="20 is subtracted from hidden scores",

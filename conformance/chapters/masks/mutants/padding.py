@@ -99,3 +99,26 @@ padding_as_heads = Mutant(
         )
     },
 )
+
+
+def of_heads(order):
+    """Return gather_masks where head h of sample b takes the key mask of sample ``order(b, h, B, H)``."""
+
+    def gather_masks(config, query, key, key_mask, attn_mask):
+        if key_mask is not None:
+            samples, heads = len(query), getattr(config, "num_heads", query.shape[1])
+            b, h = torch.arange(samples)[:, None], torch.arange(heads)
+            attn_mask = masks.intersect(attn_mask, key_mask[order(b, h, samples, heads)][:, :, None])
+        return adapter.gather_masks(config, query, key, None, attn_mask)
+
+    return {adapter.gather_masks: gather_masks}
+
+
+padding_tiled = Mutant(
+    "MASK-padding-tiled",
+    story="lengths or the key mask are repeated for the heads in the wrong order: most reach another sample",
+    breaks={"MASK-PADDING-1"},
+    hint="(B·H, S) has the heads fastest: repeat_interleave(H, dim=0), not repeat",
+    replace=of_heads(lambda b, h, samples, heads: (b * heads + h) % samples),
+    variants=[of_heads(lambda b, h, samples, heads: (h * samples + b) // heads)],
+)

@@ -105,11 +105,12 @@ def ids_of_a_text_decode_to_it(subject: Subject, case: Case) -> Evidence:
         config = covering(subject, kind, case)
         ids = case.once(f"ids to decode of {config}", partial(oracle, config, text))
         yield reads(f"text of {shown(config, ids)}", say(subject, config, ids), text)
-    if subject.choice("symbols") == "bytes":
-        for other in ("\u00e9", "low \U0001f469\u200d\U0001f680 er"):
-            symbols = written(other, as_bytes=True)
-            config = byte_pairs(
-                subject, [("\u00c3", "\u00a9"), ("l", "o")], "".join(dict.fromkeys(symbols + "lo\u00c3\u00a9"))
-            )
-            ids = oracle(config, symbols)
-            yield reads(f"text of {shown(config, ids)}", say(subject, config, ids), other)
+    if "byte-pair" not in kinds(subject):
+        return
+    as_bytes = subject.choice("symbols") == "bytes"
+    for other in ("\u00e9", "low \U0001f469\u200d\U0001f680 er"):
+        symbols = written(other, as_bytes)
+        letters = dict.fromkeys((symbols if as_bytes else symbols.replace(" ", "")) + "lo\u00c3\u00a9")
+        config = byte_pairs(subject, [("\u00c3", "\u00a9"), ("l", "o")], "".join(letters))
+        ids = oracle(config, symbols)
+        yield reads(f"text of {shown(config, ids)}", say(subject, config, ids), other)

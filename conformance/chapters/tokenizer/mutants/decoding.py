@@ -129,6 +129,48 @@ pieces_spaced = Mutant(
 )
 
 
+def piece_by_piece(errors):
+    """Return join_pieces where each piece is turned into text alone; bytes are written as characters."""
+
+    def alone(piece):
+        if max(piece, default="") > "\xff":
+            return piece
+        return piece.encode("latin-1").decode(errors=errors).encode().decode("latin-1")
+
+    return {tokenizer.join_pieces: lambda pieces: tokenizer.join_pieces([alone(piece) for piece in pieces])}
+
+
+bytes_alone = Mutant(
+    "TOK-bytes-alone",
+    story="the bytes of each token are turned into text alone: a character that several tokens make is lost",
+    breaks={"TOK-ROUND-1"},
+    hint='join the bytes of all tokens first, then decode once: b"".join(tokens).decode()',
+    replace=piece_by_piece("replace"),
+    variants=[piece_by_piece("ignore")],
+)
+
+
+def of_text(change):
+    return {tokenizer.join_pieces: lambda pieces: change(tokenizer.join_pieces(pieces))}
+
+
+ascii_only = Mutant(
+    "TOK-ascii-only",
+    story="what is not ASCII is left out of the text",
+    breaks={"TOK-ROUND-1"},
+    hint='decode("utf-8"), not decode("ascii", errors="ignore")',
+    replace=of_text(lambda text: "".join(c for c in text if c.isascii())),
+)
+
+bytes_as_characters = Mutant(
+    "TOK-bytes-as-characters",
+    story="each byte becomes a character of its own, as in Latin-1",
+    breaks={"TOK-ROUND-1"},
+    hint='the bytes are UTF-8: b"".join(tokens).decode("utf-8"), not chr of each',
+    replace=of_text(lambda text: text.encode().decode("latin-1")),
+)
+
+
 def keeping(kept):
     """Return decode of the tokens that are kept; kept(token)."""
 

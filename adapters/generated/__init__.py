@@ -1,6 +1,6 @@
 """What adapters written by ``attnconf bind`` import: a line of their text may use any of these names."""
 
-from attnconf.adapters.generated.batches import each_apart, singly
+from attnconf.adapters.generated.batches import each_apart, each_sequence, singly
 from attnconf.adapters.generated.broken_arguments import BrokenArgument
 from attnconf.adapters.generated.function_module import functional
 from attnconf.adapters.generated.held_objects import held
@@ -54,9 +54,9 @@ from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
     "BrokenArgument", "additive", "after_padding", "allowed", "awake", "beside_padding", "byte_merges", "byte_pairs",
-    "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart", "everywhere", "exact", "fitted",
-    "floored", "for_each_head", "for_each_length", "full", "functional", "handed", "heads_last", "held", "holding",
-    "image", "in_bytes", "in_order", "in_single", "kernel", "lacking", "layered", "lengths", "marked_by",
+    "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart", "each_sequence", "everywhere", "exact",
+    "fitted", "floored", "for_each_head", "for_each_length", "full", "functional", "handed", "heads_last", "held",
+    "holding", "image", "in_bytes", "in_order", "in_single", "kernel", "lacking", "layered", "lengths", "marked_by",
     "not_hidden", "numbered",
     "octaves", "of_bytes", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties",
     "pixels", "registered", "rows", "settle", "singly", "spelt", "strange_in", "tallied", "under", "unglued",

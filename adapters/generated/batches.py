@@ -1,10 +1,12 @@
 """Code for one sample, or one head of one sample, called for each of a batch."""
 
+import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def each_apart(function: Callable[..., Any], *tensors: Any, **given: Any) -> Any:
@@ -43,6 +45,41 @@ def singly(forward: Callable[..., Any]) -> Callable[..., Any]:
         return tuple(torch.cat(items) for items in zip(*results, strict=True))
 
     return for_all
+
+
+def each_sequence(module: nn.Module) -> nn.Module:
+    """Return the module, made for one sequence without an axis of samples, such that it is called for each of a batch.
+
+    Tensors have the axis of samples first, masks too. Raises ValueError where one has none, NotImplementedError for
+    a batch without samples.
+    """
+    kind: Any = type(module)
+
+    class EachSequence(kind):  # type: ignore[misc]  # the module's own class
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            samples = len(next(x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)))
+            if not samples:
+                raise NotImplementedError("a batch without samples: it takes one sequence")
+            results = []
+            for b in range(samples):
+                one = partial(_sample, b, samples, {})
+                results.append(super().forward(*map(one, args), **{name: one(x) for name, x in kwargs.items()}))
+            if isinstance(results[0], Tensor):
+                return torch.stack(results)
+            return tuple(torch.stack(items) for items in zip(*results, strict=True))
+
+    EachSequence.forward.__signature__ = inspect.signature(kind.forward)  # type: ignore[attr-defined]
+    module.__class__ = EachSequence
+    return module
+
+
+def _sample(b: int, samples: int, seen: dict[int, Tensor], x: Any) -> Any:
+    """Return one sample of an argument; of one tensor that is given twice the same."""
+    if not isinstance(x, Tensor):
+        return x
+    if not x.ndim or len(x) != samples:
+        raise ValueError(f"of shape {tuple(x.shape)}, want {samples} samples first")
+    return seen.setdefault(id(x), x[b])
 
 
 def _of_one(name: str, x: Any, b: int) -> Any:

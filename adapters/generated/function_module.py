@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attnconf.adapters.generated.held_objects import register
+from attnconf.adapters.generated.held_objects import register, within
 
 
 class Functional(nn.Module):
@@ -53,20 +53,20 @@ def _leaves(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:
         yield path, held
     elif isinstance(held, Mapping):
         for name, x in held.items():
-            yield from _leaves(x, f"{path}.{name}".lstrip("."))
+            yield from _leaves(x, within(path, name))
     elif isinstance(held, tuple | list):
         names = getattr(held, "_fields", range(len(held)))
         for name, x in zip(names, held, strict=True):
-            yield from _leaves(x, f"{path}.{name}".lstrip("."))
+            yield from _leaves(x, within(path, name))
 
 
 def _filled(held: Any, parameters: Mapping[str, Tensor], path: str = "") -> Any:
     if isinstance(held, Tensor):
         return parameters[path]
     if isinstance(held, Mapping):
-        return {name: _filled(x, parameters, f"{path}.{name}".lstrip(".")) for name, x in held.items()}
+        return {name: _filled(x, parameters, within(path, name)) for name, x in held.items()}
     if isinstance(held, tuple | list):
         names = getattr(held, "_fields", range(len(held)))
-        found = [_filled(x, parameters, f"{path}.{name}".lstrip(".")) for name, x in zip(names, held, strict=True)]
+        found = [_filled(x, parameters, within(path, name)) for name, x in zip(names, held, strict=True)]
         return type(held)(*found) if hasattr(held, "_fields") else type(held)(found)
     return held

@@ -59,12 +59,17 @@ def leaves(thing: Any, wanted: Callable[[Any], bool]) -> Iterator[tuple[str, Pla
 
 def _leaves(thing: Any, wanted: Callable[[Any], bool], path: str, seen: set[int]) -> Iterator[tuple[str, Place, Any]]:
     for key, x in list(_entries(thing)):
-        name = f"{path}.{key}".lstrip(".")
+        name = within(path, key)
         if wanted(x) and not isinstance(thing, tuple):
             yield name, (thing, key), x
         elif id(x) not in seen and not isinstance(x, Tensor):
             seen.add(id(x))
             yield from _leaves(x, wanted, name, seen)
+
+
+def within(path: str, key: Any) -> str:
+    """Return a path with another key behind it, under which a module can have a parameter: `to` is a method of it."""
+    return f"{path}.{key}{'_' if hasattr(nn.Module, str(key)) else ''}".lstrip(".")
 
 
 def _entries(thing: Any) -> Iterator[tuple[Any, Any]]:

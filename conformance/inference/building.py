@@ -1,12 +1,13 @@
 """What a construction is: text that builds a user's object, and the names that the text may use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from torch import Tensor, nn
 
+from attnconf.adapters.generated.batches import each_sequence
 from attnconf.adapters.generated.function_module import functional
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.modules import dropping
@@ -23,6 +24,16 @@ class Construction:
     text: str
     before: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
+
+
+def and_each_sequence(every: Iterable[Construction], runs: Callable[[], bool]) -> Iterator[Construction]:
+    """Yield constructions, and where none ``runs`` those again that may be for one sequence, without a batch."""
+    tried = []
+    for made in every:
+        tried.append(made)
+        yield made
+    for made in () if runs() else tried:
+        yield replace(made, text=f"each_sequence({made.text})")
 
 
 def run(made: Construction, space: dict[str, Any]) -> Any:
@@ -53,6 +64,7 @@ def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
         "held": held,
         "dropping": dropping,
         "for_each_length": for_each_length,
+        "each_sequence": each_sequence,
         "SimpleNamespace": SimpleNamespace,
         **more,
     }

@@ -65,7 +65,7 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
 def _models_first(components: Iterable[str]) -> tuple[str, ...]:
     """Return components with a whole model before what is left of it without embeddings."""
     found = list(components)
-    if {"transformer", "encoder_decoder"} <= set(found):
+    if "transformer" in found[found.index("encoder_decoder") if "encoder_decoder" in found else len(found) :]:
         found.remove("transformer")
         found.insert(found.index("encoder_decoder"), "transformer")
     return tuple(found)
@@ -151,8 +151,10 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     else:
         yield from (c for c in by_call if c == "attention")
         yield from (c for c in by_name if appearances()[c].function)
-        yield from sorted(blocks(thing), key=lambda c: c not in by_name)
-        if takes_weights(thing) and "multi_head_attention" in by_name:
+        built = sorted(blocks(thing), key=lambda c: c not in by_name)
+        yield from built
+        attends = not built and names_read(thing) & SOFTMAX
+        if takes_weights(thing) and ("multi_head_attention" in by_name or attends):
             yield "multi_head_attention"
     yield from encodings
 

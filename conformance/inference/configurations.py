@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import islice, permutations
 from types import ModuleType, SimpleNamespace, UnionType
@@ -105,7 +105,8 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
     there = [own] if own is not None else [v for v in vars(module).values() if isinstance(v, type)]
     for kind in there:
         entries = _entries_of(kind, module)
-        given = entry_texts(list(entries), table)
+        whole = [name for name, kind in entries.items() if kind in (int, "int") or type(kind) is int]
+        given = entry_texts(list(entries), table, whole)
         known = any(given.values()) or (own is not None and is_dataclass(own))
         for each in (given, otherwise(given, table)) if known else ():
             found += [f"theirs.{kind.__name__}({words})" for words in _entries(each, table, entries)]
@@ -165,8 +166,11 @@ def said_by(text: str, table: Meanings) -> set[str]:
     return {meaning for meaning, texts in table.items() if any(f"={t}" in text or f'": {t}' in text for t in texts)}
 
 
-def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
-    """Return the expressions for the entries of a configuration; sizes that are told apart mean different things."""
+def entry_texts(names: Sequence[str], table: Meanings, whole: Collection[str] = ()) -> dict[str, str | None]:
+    """Return the expressions for the entries of a configuration; sizes that are told apart mean different things.
+
+    ``whole``: those that are whole numbers, as a ratio is the last of its expressions.
+    """
     options = {n: [m for m in table if m in meanings(n) and m != "config" and table[m]] for n in names}
     taken: set[str] = set()
     found: dict[str, str | None] = {}
@@ -174,7 +178,7 @@ def entry_texts(names: Sequence[str], table: Meanings) -> dict[str, str | None]:
         free = [m for m in options[name] if m not in SIZES or m not in taken]
         chosen = (free or options[name] or [""])[0]
         taken.add(chosen)
-        found[name] = table[chosen][0] if chosen else None
+        found[name] = table[chosen][-1 if chosen == "ratio" and name in whole else 0] if chosen else None
     return {name: found[name] for name in names}
 
 
@@ -224,7 +228,7 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
         return made
 
     texts: dict[str, str] = {}
-    entries = unpacked(table, module)
+    entries, whole = unpacked(table, module), False
 
     def value(name: str) -> Any:
         return eval(texts.get(name) or entry_text(name, table) or entry_default(name, module), space)
@@ -237,7 +241,8 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
             run(Construction(made.text.replace("<namespace>", "recorder"), made.before), inside)
         except Exception as error:
             failure = error
-        known = entry_texts(list(recorder.asked), table)
+            whole = whole or (isinstance(error, TypeError) and "float" in str(error))
+        known = entry_texts(list(recorder.asked), table, recorder.asked if whole else ())
         before, texts = texts, {name: text or entry_default(name, module) for name, text in known.items()}
         if texts == before:
             break

@@ -176,7 +176,7 @@ def makings(
         return
     space = {**names(place.module), **space_for(request.config, place.module, weights=request.weights)}
     by_class = partial(constructions, place.name_in_text, place.thing, family.sizes, place.module, place.part)
-    every = functional(place, family.sizes) if of_weights else by_class()
+    every = functional(place, family.sizes, [i.names for i in family.inputs.values()]) if of_weights else by_class()
     for made in and_for_each_length(every) if family.component in ONE_LENGTH else every:
         try:
             whole = attempt(partial(filled, made, family.sizes, place.module, space))

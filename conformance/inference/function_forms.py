@@ -1,21 +1,23 @@
 """Functions that are handed their weights: as tensors, each an argument, or together in a dict, list or tuple."""
 
+import dis
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from types import FunctionType
 from typing import Any, get_origin
 
+from attnconf.conformance.inference.asked import asked_of, codes_of
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.configurations import configuration, own_dataclass, said_by
 from attnconf.conformance.inference.construction import constructions
-from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.naming import role_of
-from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
+from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 
 TOGETHER = r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|theta|variables|model|mha|layer|net"
 MAKES = r"init|make|create|new|param|weight|build"
@@ -52,22 +54,38 @@ def taken(thing: Any) -> set[str]:
     return {*_together(thing)[:1], *_fixed(thing, {m: (m,) for m in SIZES}), *configured}
 
 
-def functional(place: Place, table: Meanings) -> Iterator[Construction]:
-    """Yield modules that hold the weights which a function wants."""
-    fixed = _fixed(place.thing, table)
-    sizes = frozenset(m for _, m in fixed.values())
-    for name, text in _configured(place, table):
-        fixed[name] = (text, "config")
-        sizes |= said_by(text, table)
-    words = "".join(f", {name}={text}" for name, (text, _) in fixed.items())
+def functional(place: Place, table: Meanings, inputs: Collection[str] = ()) -> Iterator[Construction]:
+    """Yield modules that hold the weights which a function wants; ``inputs``: patterns of names that are no sizes."""
+    for fixed in _fixings(place, table, inputs):
+        sizes = frozenset(m for _, m in fixed.values())
+        for name, text in _configured(place, table):
+            fixed[name] = (text, "config")
+            sizes |= said_by(text, table)
+        words = "".join(f", {name}={text}" for name, (text, _) in fixed.items())
+        yield from _holding(place, table, words, sizes)
+
+
+def _holding(place: Place, table: Meanings, words: str, sizes: frozenset[str]) -> Iterator[Construction]:
+    """Yield modules that hold the weights which a function wants; ``words``: what else it is given."""
     if len(_tensors(place.thing)) >= 2:
         for inner, out in SHAPES:
             held = ", ".join(f"{n}=torch.zeros({_shape(n, inner, out)})" for n in _tensors(place.thing))
             yield Construction(f"functional({place.name_in_text}, dict({held}){words})", (), sizes)
     for takes in _together(place.thing)[:1]:
-        for made in _made(place, table):
-            text = f'functional({place.name_in_text}, {made.text}, "{takes}"{words})'
-            yield Construction(text, made.before, made.given | sizes)
+        for made in (*_made(place, table, sizes), *_entered(place, takes)):
+            each = f"[{made.text} for _ in range(config.num_layers)]" if "layers" in table else ""
+            for held in (each, made.text) if each and _walked(place.thing, takes) else (made.text,):
+                text = f'functional({place.name_in_text}, {held}, "{takes}"{words})'
+                yield Construction(text, made.before, made.given | sizes | ({"layers"} if held == each else set()))
+
+
+def _entered(place: Place, takes: str) -> Iterator[Construction]:
+    """Yield dicts of projections with the entries that a function asks for, where no function of the file makes one."""
+    asked = asked_of(place.thing, takes)
+    if asked.by_item and asked.entries and all(map(role_of, asked.entries)):
+        for inner, out in SHAPES:
+            held = ", ".join(f'"{n}": torch.zeros({_shape(n, inner, out)})' for n in asked.entries)
+            yield Construction(f"{{{held}}}", given=frozenset({"heads", "head_dim"}))
 
 
 def _tensors(thing: FunctionType) -> list[str]:
@@ -82,7 +100,16 @@ def _together(thing: FunctionType) -> list[str]:
     if len(required) < 2:
         return []
     named = [p.name for p in required if re.fullmatch(TOGETHER, p.name.lower().strip("_"))]
-    return named or [p.name for p in required if _is_said(p, thing) and "config" not in meanings(p.name, SIZES)]
+    listed = [p.name for p in required if _walked(thing, p.name) and not ALWAYS & set(meanings(p.name, INPUTS))]
+    said = (p for p in required if _is_said(p, thing) and "config" not in meanings(p.name, SIZES))
+    return named or listed or [p.name for p in said]
+
+
+def _walked(thing: FunctionType, name: str) -> bool:
+    """Return whether a function goes through an argument in a loop, as through the weights of each layer."""
+    code = list(dis.get_instructions(inspect.unwrap(thing)))
+    loads = [at for at, one in enumerate(code) if one.argval == name and one.opname.startswith("LOAD_FAST")]
+    return any(one.opname == "GET_ITER" for at in loads for one in code[at + 1 : at + 4])
 
 
 def _is_said(p: inspect.Parameter, thing: FunctionType) -> bool:
@@ -92,18 +119,32 @@ def _is_said(p: inspect.Parameter, thing: FunctionType) -> bool:
     return named or said is dict or get_origin(said) is dict
 
 
-def _fixed(thing: FunctionType, table: Meanings) -> dict[str, tuple[str, str]]:
-    """Return what the parameters get that are sizes, with what they mean."""
-    found = {}
+def _fixings(place: Place, table: Meanings, inputs: Collection[str]) -> Iterator[dict[str, tuple[str, str]]]:
+    """Yield what the parameters get that are sizes, with what they mean; one that says nothing may be the heads."""
+    fixed = _fixed(place.thing, table, inputs)
+    silent = [n for n in _silent(place.thing) if n not in fixed and not _fits(n, inputs)]
+    if "heads" not in table or "heads" in {m for _, m in fixed.values()} or not silent:
+        yield fixed
+        return
+    number = {silent[0]: (table["heads"][0], "heads")}
+    yield from ({**fixed}, fixed | number) if len(silent) > 1 else (fixed | number,)
+
+
+def _fits(name: str, patterns: Collection[str]) -> bool:
+    return any(re.fullmatch(pattern, snake(name)) for pattern in patterns)
+
+
+def _fixed(thing: FunctionType, table: Meanings, inputs: Collection[str] = ()) -> dict[str, tuple[str, str]]:
+    """Return what the parameters get that are sizes, with what they mean, and that are called as no input is."""
+    found, behind = {}, _behind(thing, inputs=1)
     for p in parameters(thing):
         known = [m for m in meanings(p.name, SIZES) if m in table and m not in ("config", "causal", "dropout")]
-        taken = ALWAYS & set(meanings(p.name, INPUTS)) or p.name in _together(thing)
-        if p.default is p.empty and known and not taken:
+        heads = "heads" in known and p.name in behind  # h are no hidden states there
+        taken = (ALWAYS & set(meanings(p.name, INPUTS)) and not heads) or p.name in _together(thing)
+        if p.default is p.empty and known and not taken and not _fits(p.name, inputs):
             found[p.name] = (table[known[0]][0], known[0])
         elif "eps" in table and isinstance(p.default, float) and 0 < p.default < SMALL:
             found[p.name] = (table["eps"][0], "eps")
-    if "heads" in table and "heads" not in {m for _, m in found.values()}:
-        found |= {name: (table["heads"][0], "heads") for name in _silent(thing)[:1] if name not in found}
     return found
 
 
@@ -119,10 +160,16 @@ def _configured(place: Place, table: Meanings) -> Iterator[tuple[str, str]]:
 
 def _silent(thing: FunctionType) -> list[str]:
     """Return the required parameters behind the weights whose names say nothing, in whatever language: sizes."""
+    return [n for n in _behind(thing) if says_nothing(n) and not role_of(n)]
+
+
+def _behind(thing: FunctionType, inputs: int = 0) -> list[str]:
+    """Return the required parameters behind the weights and so many inputs."""
     names = [p.name for p in parameters(thing) if p.default is p.empty]
     weights = {*_tensors(thing), *_together(thing)}
     last = max((at for at, name in enumerate(names) if name in weights), default=len(names))
-    return [n for n in names[last + 1 :] if says_nothing(n) and not role_of(n)]
+    others = [at for at, name in enumerate(names) if name not in weights][:inputs]
+    return names[max(last, *others, 0) + 1 :]
 
 
 def _shape(name: str, inner: str, out: str) -> str:
@@ -132,8 +179,11 @@ def _shape(name: str, inner: str, out: str) -> str:
     return out if role == "out" else f"{PARTS[role]} * {inner}" if role in PARTS else inner
 
 
-def _made(place: Place, table: Meanings) -> Iterator[Construction]:
-    """Yield calls of the file's other functions that may make the weights, those first that call the others."""
+def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Construction]:
+    """Yield calls of the file's other functions that may make the weights, those first that call the others.
+
+    What is ``known``, as the function is told it, is rarely what else a maker is told by a name that says nothing.
+    """
 
     def random(name: str, parameter: inspect.Parameter) -> Sequence[str]:
         texts = next((texts for pattern, texts in RANDOM.items() if re.fullmatch(pattern, name.lower())), ())
@@ -147,8 +197,21 @@ def _made(place: Place, table: Meanings) -> Iterator[Construction]:
     named = {name: thing for name, thing in own.items() if re.search(MAKES, name.lower())}
     silent = {name: thing for name, thing in own.items() if name not in named and not _takes_inputs(thing)}
     for makers in (named, silent):
-        for name in sorted(makers, key=lambda name: sum(name in names_read(o) for o in makers.values())):
-            yield from islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), FEW)
+        called = Counter(name for maker in makers.values() for name in _globals_of(maker))
+        for name in sorted(makers, key=called.__getitem__):
+            likely = islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), FEW)
+            yield from sorted(likely, key=lambda made: "heads" in known & made.given - _named(makers[name]))
+
+
+def _named(thing: FunctionType) -> set[str]:
+    """Return what the names of a function's parameters say that they are."""
+    return {meaning for p in parameters(thing) for meaning in meanings(p.name, SIZES)}
+
+
+def _globals_of(thing: FunctionType) -> set[str]:
+    """Return the names that a function reads from its module, which are no attributes of something else."""
+    codes = codes_of(inspect.unwrap(thing).__code__)
+    return {one.argval for code in codes for one in dis.get_instructions(code) if one.opname == "LOAD_GLOBAL"}
 
 
 def _takes_inputs(thing: FunctionType) -> bool:

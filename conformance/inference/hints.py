@@ -10,6 +10,7 @@ from torch import nn
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.sinusoidal.binding import GRID
 from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.function_forms import takes_together
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
@@ -99,7 +100,7 @@ def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: li
         yield "alibi"
     elsewhere = any(_says(p, plain) for p in (ROTARY, ALIBI, RELATIVE))
     if turns and not _says(ROTARY, plain):
-        yield from _angles(plain, code, required)
+        yield from _angles(plain, code, required, thing)
     elif code & TABLES and isinstance(thing, type) and not elsewhere and not _of_tokens(plain, thing):
         yield "learned"
     if _says(POSITION, plain) and not elsewhere:
@@ -107,13 +108,14 @@ def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: li
         yield from ("learned",) if rows else ("sinusoidal", "learned") if isinstance(thing, type) else ("sinusoidal",)
 
 
-def _angles(plain: tuple[str, str], code: set[str], required: list[str]) -> Iterator[str]:
+def _angles(plain: tuple[str, str], code: set[str], required: list[str], thing: Any) -> Iterator[str]:
     """Yield what sines and cosines are taken of: positions, cells of a grid, coordinates, random projections."""
     if _says(GRID, plain) and not _says(COORDINATES, plain) and "meshgrid" in code:
         yield "sinusoidal_2d"
     if (
         _says(RANDOM, plain)
         or "randn" in code
+        or takes_together(thing)  # with its projection
         or any(re.fullmatch(r"b|proj.*|basis|.*matrix", n.lower()) for n in required)
     ):
         yield "random_fourier"

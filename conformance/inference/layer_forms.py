@@ -11,6 +11,7 @@ from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slo
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings, snake
 
+MODES = {"training": "config.training", "deterministic": "not config.training"}  # flags of a call
 _MEMORY = (
     r"(.*_)?(mem(ory)?|src|source|enc(oder)?(_?(out(put)?s?|states?|hidden_?states?))?|context|cond|encoded)(_.*)?"
 )
@@ -67,7 +68,9 @@ def _option(p: inspect.Parameter) -> str | None:
             return role
     if "causal" in found and (isinstance(p.default, bool) or (p.default is None and _is_flag(p))):
         return "causal"
-    if isinstance(p.default, bool | int | float | str):
+    if isinstance(p.default, bool):
+        return next((role for role in MODES if role in found), None)
+    if isinstance(p.default, int | float | str):
         return None
     if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_")):
         return None

@@ -16,8 +16,16 @@ from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
 from attnconf.conformance.inference.binding import Attempts, Place
-from attnconf.conformance.inference.building import Construction, Meanings, as_module, run, space_for, with_dropout
-from attnconf.conformance.inference.claims import claims_batch_first
+from attnconf.conformance.inference.building import (
+    Construction,
+    Meanings,
+    and_each_sequence,
+    as_module,
+    run,
+    space_for,
+    with_dropout,
+)
+from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions
 from attnconf.conformance.inference.function_forms import functional
@@ -72,13 +80,13 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
     parts = layer_parts(place, table)
     by_name = constructions(place.name_in_text, place.thing, table, place.module, parts)
     functions = isinstance(place.thing, FunctionType)
-    for made in functional(place, table) if functions else chain(sized(place, table, parts), by_name):
-        floored = any("hidden_dim //" in text for text in (made.text, *made.before))
-        declares = {"hidden-ratio": "4"} if floored else {}
-        config = request(place.component, declares, FIRST, (2, 2)).config
-        space = space_for(config, place.module)
+    every = functional(place, table) if functions else chain(sized(place, table, parts), by_name)
+    ran = [claims_batch(place.thing)]
+    for made in and_each_sequence(every, lambda: any(ran)):
         try:
-            whole = attempt(partial(filled, made, table, place.module, space))
+            whole, declares = _written_out(place, made, table)
+            config = request(place.component, declares, FIRST, (2, 2)).config
+            space = space_for(config, place.module)
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
             whole = attempt(partial(with_dropout, whole, module, space))
             whole, module = _without_padding(*_registered(whole, module), table)
@@ -90,15 +98,36 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             return
         whole, module = with_single(whole, module)
         for form in layer_forms(place.component, module):
-            if attempts.hopeless(form.called):
+            if attempts.hopeless(_called_how(whole, form)):
                 continue
             try:
                 made_so, vectors = handed(whole, module, form, place.component)
                 made_so, vectors = layered(made_so, vectors, form, getattr(config, "num_layers", 0))
             except Failed as error:
-                attempts.say(f"{form.called}{error}")
+                attempts.say(f"{_called_how(whole, form)}{error}")
                 continue
-            yield from _called(place, made_so, form, vectors, config, declares, attempts)
+            for hypothesis in _called(place, made_so, form, vectors, config, declares, attempts):
+                ran.append(True)
+                yield hypothesis
+
+
+def _called_how(made: Construction, form: Any) -> str:
+    """Return how something is called, for people: also whether for each sequence apart."""
+    return f"{'one sequence at a time ' if 'each_sequence(' in made.text else ''}{form.called}"
+
+
+def _written_out(place: Place, made: Construction, table: Meanings) -> tuple[Construction, dict[str, str]]:
+    """Return the construction with its configurations written out, and how wide hidden features are as a whole ratio.
+
+    Raises Failed.
+    """
+    declares: dict[str, str] = {}
+    for _ in range(2):
+        config = request(place.component, declares, FIRST, (2, 2)).config
+        whole = attempt(partial(filled, made, table, place.module, space_for(config, place.module)))
+        floored = any("hidden_dim //" in text for text in (whole.text, *whole.before))
+        declares = {"hidden-ratio": "4"} if floored else {}
+    return whole, declares
 
 
 def _called(
@@ -120,7 +149,7 @@ def _called(
             unheard = probe.unheard()
             trace.order = [name for name in trace.order if name not in unheard or name not in trace.used]
     except Failed as error:
-        attempts.say(f"{form.called}{error}")
+        attempts.say(f"{_called_how(made, form)}{error}")
         return
     sized = _sized(place, module, config, made)
     if sized is None:

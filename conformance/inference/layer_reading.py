@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_leaves
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.layer_trace import Trace, copied
 from attnconf.conformance.inference.layer_units import Unit, Units
+from attnconf.conformance.inference.naming import role_of
 from attnconf.conformance.inference.probing import Failed, attempt, restored
 from attnconf.conformance.inference.reading import Sizes, layouts, read
 from attnconf.conformance.inference.states import NAMED, Weighing, weighings
@@ -140,10 +141,9 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
         return
     biases = {}
     for name in own:
-        if name not in roles:
-            near = [m for m in roles if m.rpartition(".")[0] == name.rpartition(".")[0]]
-            if len(near) == 1 and prod(own[name].shape) == len(roles[near[0]]) * sizes.width:
-                biases[name] = roles[near[0]]
+        matrix = None if name in roles else _matrix_of(name, list(own), roles)
+        if matrix and prod(own[name].shape) == len(roles[matrix]) * sizes.width:
+            biases[name] = roles[matrix]
     unprojected = ["out"] if len(roles) == 3 else []
     lacking = unprojected + [r for rs in roles.values() for r in rs if not any(r in b for b in biases.values())]
     texts: list[list[str]] = []
@@ -161,6 +161,14 @@ def by_names(own: Mapping[str, Tensor], sizes: Sizes) -> Iterator[Weighing]:
             texts.append([f'"{name}": {f.text.format(heads="config.num_heads", **names)}' for f in fits])
     for i in range(max(map(len, texts))):
         yield Weighing(tuple(t[min(i, len(t) - 1)] for t in texts), tuple(f"{r}.bias" for r in lacking))
+
+
+def _matrix_of(bias: str, order: Sequence[str], roles: Mapping[str, tuple[str, ...]]) -> str | None:
+    """Return the matrix that a bias is added behind: the one of its module, or of its role, or the last before it."""
+    near = [m for m in roles if m.rpartition(".")[0] == bias.rpartition(".")[0]]
+    said = [m for m in near if roles[m] == (role_of(bias),)]
+    before = [m for m in near if order.index(m) < order.index(bias)]
+    return next(iter(near if len(near) == 1 else said or before[-1:]), None)
 
 
 def _named_order(matrices: Sequence[str]) -> list[str]:

@@ -108,7 +108,8 @@ class _Readings:
                     for w in self.of(next(u for u in self.units.attentions if u.owner == twin))]  # fmt: skip
         key = tuple(name.removeprefix(f"{owner}.") if owner else name for name in unit.names)
         if key not in self.found:
-            self.found[key] = attention_weighings(*self.given, unit, self.units, self.trace, self.sizes)
+            found = attention_weighings(*self.given, unit, self.units, self.trace, self.sizes)
+            self.found[key] = sorted(found, key=lambda one: bool(uncovered(one.state, (), key)))  # whole ones first
         return [_placed(w, owner) for w in self.found[key]]
 
     def _twin(self, unit: Unit) -> str | None:

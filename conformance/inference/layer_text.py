@@ -8,6 +8,7 @@ from attnconf.adapters import generated
 from attnconf.adapters.contract import COMPONENTS, Component
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
+from attnconf.conformance.inference.layer_forms import MODES
 from attnconf.conformance.inference.layer_trace import Trace
 from attnconf.conformance.inference.slots import Hypothesis, Slots, indented, refuse
 
@@ -182,6 +183,7 @@ class LayerText(Hypothesis):
             return _apart(slot.name)
         causal = "True" if self.decodes else "config.causal"
         others = {"want_weights": "False", "causal": causal if self.flag or slot.required else None}
+        others |= MODES if self.known.configures("dropout") else {}
         return (others | SWITCHES).get(slot.role, "None" if slot.required else None)
 
 

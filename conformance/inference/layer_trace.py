@@ -1,12 +1,14 @@
 """What happens when a module is called: which parameter is used when, what its parts are called with, what is computed.
 
-Names are not needed for this: a mode of torch sees every function that is given a parameter.
+Names are not needed for this: a mode of torch sees every function that is given a parameter, and NumPy's functions
+tell the arrays that they are given.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
@@ -14,6 +16,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 _LIKE = ("to", "type_as", "expand_as", "view_as", "reshape_as")  # of whose arguments only the first is computed with
 SMALL = 0.01
 _VIEWS = ("T", "mT", "H", "mH")
+_LENT = ("detach", "numpy")
+_ASKS = ("__get__", "is_floating_point")
 
 
 @dataclass
@@ -30,13 +34,16 @@ class Trace:
 class _Watch(TorchFunctionMode):
     def __init__(self, names: Mapping[int, str], trace: Trace):
         super().__init__()
-        self.names, self.trace, self.first = names, trace, dict[str, int]()
+        self.names, self.trace, self.first = dict(names), trace, dict[str, int]()
+        self.kept: list[Tensor] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
+        if name in _LENT and isinstance(args[0], Tensor) and id(args[0]) in self.names:
+            return self._lent(self.names[id(args[0])], func(*args, **kwargs))
         owner = getattr(getattr(func, "__self__", None), "__name__", "")
-        if name != "__get__" or owner in _VIEWS:
+        if name not in _ASKS or owner in _VIEWS:
             self.trace.functions.append(_told(name, kwargs))
             read = args[:1] if name in _LIKE else (args, kwargs)
             for x in tree_leaves(read):
@@ -48,6 +55,42 @@ class _Watch(TorchFunctionMode):
             elif "add" in name:
                 self.trace.eps += [x for x in args if isinstance(x, float) and 0 < x < SMALL]
         return func(*args, **kwargs)
+
+    def _lent(self, name: str, x: Any) -> Any:
+        """Return what a parameter is for NumPy, such that its use is noted there: to be an array is none."""
+        if isinstance(x, Tensor):
+            self.names[id(x)] = name
+            self.kept.append(x)  # whose id is no other's
+            return x
+        array = x.view(_Noted)
+        array.noted = lambda: self.first.setdefault(name, len(self.first))
+        return array
+
+
+class _Noted(np.ndarray[Any, Any]):
+    """An array, or a view of it, that tells when a function of NumPy is given it."""
+
+    noted: Callable[[], Any] | None = None
+
+    def __array_finalize__(self, of: Any) -> None:
+        self.noted = getattr(of, "noted", None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*_plain(args), **_plain(kwargs))
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return func(*_plain(args), **_plain(kwargs))
+
+
+def _plain(given: Any) -> Any:
+    """Return what a function is given with its arrays as they are, after each was told of it."""
+    if isinstance(given, _Noted):
+        if given.noted is not None:
+            given.noted()
+        return given.view(np.ndarray)
+    if isinstance(given, dict):
+        return {name: _plain(x) for name, x in given.items()}
+    return type(given)(map(_plain, given)) if type(given) in (tuple, list) else given
 
 
 def _told(name: str, kwargs: Mapping[str, Any]) -> str:

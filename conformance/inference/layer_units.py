@@ -1,13 +1,14 @@
 """What the parameters of a layer or model are made of: attentions, networks, norms and tables, in the order of use."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 import torch
 from torch import Tensor, nn
 
+UNMADE = nn.parameter.UninitializedParameter
 _BIAS = r"(.*[._])?(b|bias|beta|shift|offset|b_?\d)"
 _NORM = r"gain|gamma|beta|shift|scale|norm|ln|g\d?$"
 
@@ -69,7 +70,9 @@ def hidden_width(shapes: Mapping[str, Sequence[int]], embed: int, given: int) ->
 def units_of(module: nn.Module, order: Sequence[str], widths: Widths) -> Units:
     """Return the units of a module whose parameters are used in this order."""
     shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
-    kinds = _kinds(order, shapes, widths)
+    vectors = {name: p for name, p in module.named_parameters() if not isinstance(p, UNMADE) and p.ndim == 1}
+    gains = {name for name, p in vectors.items() if bool((p == 1).all())}
+    kinds = _kinds(order, shapes, widths, gains)
     found = Units()
     open_: dict[str, list[str]] = {"attention": [], "network": []}
 
@@ -139,8 +142,10 @@ def _is_matrix(shape: Sequence[int], widths: Widths) -> bool:
     return prod(shape) >= widths.embed * widths.head and sum(size > 1 for size in shape) > 1
 
 
-def _kinds(order: Sequence[str], shapes: Mapping[str, Sequence[int]], widths: Widths) -> dict[str, str]:
-    """Return the kind of each parameter, by its size and by what else its module holds."""
+def _kinds(
+    order: Sequence[str], shapes: Mapping[str, Sequence[int]], widths: Widths, gains: Collection[str]
+) -> dict[str, str]:
+    """Return the kind of each parameter, by its size and by what else its module holds; ``gains`` begin with ones."""
     E, F, d, V = widths.embed, widths.hidden, widths.head, widths.vocab
     network = {E * F, 2 * E * F}
     attention = {E * E, 2 * E * E, 3 * E * E, 4 * E * E, E * d, 2 * E * d, 3 * E * d}
@@ -151,29 +156,32 @@ def _kinds(order: Sequence[str], shapes: Mapping[str, Sequence[int]], widths: Wi
                        "attention" if n in attention else "vector")  # fmt: skip
     for i, name in enumerate(order):
         if kinds[name] == "vector":
-            kinds[name] = _of_vector(name, i, order, shapes, kinds, widths)
+            gain = name in gains or re.search(_NORM, name.rpartition(".")[2]) is not None
+            shifts = i > 1 and kinds[order[i - 1]] == "norm" != kinds[order[i - 2]]  # behind a gain
+            kinds[name] = _of_vector(name, gain or shifts, order[:i], shapes, kinds, widths)
     return kinds
 
 
 def _of_vector(
-    name: str, at: int, order: Sequence[str], shapes: Mapping[str, Sequence[int]], kinds: Mapping[str, str], w: Widths
-) -> str:
+    name: str, normal: bool, before: Sequence[str], shapes: Mapping[str, Sequence[int]], kinds: Mapping[str, str],
+    w: Widths,
+) -> str:  # fmt: skip
     owner, n = name.rpartition(".")[0], prod(shapes[name])
     if n not in {w.embed, w.hidden, 2 * w.hidden, 2 * w.embed, 3 * w.embed, w.head, 3 * w.head, 2 * w.head}:
         return "other" if n != w.vocab else "table bias"
     if n in (w.hidden, 2 * w.hidden):
         return "network"
-    beside = {kinds[o] for o in order if o.rpartition(".")[0] == owner and kinds.get(o) in ("attention", "network")}
+    beside = {kinds[o] for o in kinds if o.rpartition(".")[0] == owner and kinds[o] in ("attention", "network")}
     if not beside:
         return "norm" if n == w.embed else "other"
-    if len(beside) == 1 and not re.search(_NORM, name.rpartition(".")[2]):
+    if len(beside) == 1 and not normal:
         return beside.pop()
     if n != w.embed:
         return "attention"
-    if re.search(_NORM, name.rpartition(".")[2]):
+    if normal:
         return "norm"
-    before = [kinds[o] for o in order[:at] if kinds[o] in ("attention", "network")]
-    return before[-1] if before else "norm"
+    behind = [kinds[o] for o in before if kinds[o] in ("attention", "network")]
+    return behind[-1] if behind else "norm"
 
 
 # -- entries of the state: which parameter is which of ours

@@ -19,6 +19,7 @@ from attnconf.spec import registry
 # The modules to rebuild: the reference, chapter by chapter, and last its adapter.
 _CHAPTERS = [chapter for chapter in registry.CHAPTERS.values() if chapter not in registry.WITHOUT_REFERENCE]
 _MODULES = (*(f"reference.{chapter}" for chapter in _CHAPTERS), "adapters.reference")
+_FAMILY = "attnconf.reference.attention_family"
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,19 @@ def reaches(component: str, mutant: Mutant) -> bool:
 
 
 def size(component: str) -> int:
-    """Return how many functions of the reference a component of its adapter is made of."""
-    return len(_reached(getattr(_modules()[-1], component)))
+    """Return how many functions a plain call of a component of the reference's adapter runs.
+
+    Those of the attention family run where a member is asked for, and are not counted.
+    """
+    return len(_reached(getattr(_modules()[-1], component), plainly=True))
 
 
 @cache
-def _reached(function: FunctionType) -> frozenset[Any]:
-    """Return a function with all functions of the reference that its code names, directly or not."""
+def _reached(function: FunctionType, plainly: bool = False) -> frozenset[Any]:
+    """Return a function with all functions of the reference that its code names, directly or not.
+
+    ``plainly``: leave out those of the attention family, and what only they name.
+    """
     found = {function}
     codes = [function.__code__]
     while codes:
@@ -117,7 +124,8 @@ def _reached(function: FunctionType) -> frozenset[Any]:
         codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
         globals_ = [function.__globals__.get(name) for name in code.co_names]
         named = {x for x in globals_ if isinstance(x, FunctionType)} & originals()
-        found |= named.union(*(_reached(other) for other in named if other is not function))
+        named = {x for x in named if not plainly or x.__module__ != _FAMILY}
+        found |= named.union(*(_reached(other, plainly) for other in named if other is not function))
     return frozenset(found)
 
 

@@ -57,7 +57,14 @@ class Judgements:
         counts = [self.reproduced(name, compare) for name in names]
         return [name for name, count in zip(names, counts, strict=True) if count == max(counts)]
 
-    def passes(self, name: str, compare: Comparison, only: Collection[str] | None = None) -> bool:
-        """Return whether a mutant gives the replies of all passed checks; with ``only``, of those with these ids."""
+    def passes(
+        self, name: str, compare: Comparison, only: Collection[str] | None = None, musts_alone: bool = False
+    ) -> bool:
+        """Return whether a mutant gives the replies of all passed checks; with ``only``, of those with these ids.
+
+        ``musts_alone``: but for recommendations. What a file does in half precision, say, is no part of a mistake in
+        the numbers.
+        """
         asked = (j for j in self.passed if only is None or j.requirement.id in only)
-        return all(compare.agrees(name, judged.log) for judged in asked)
+        counting = (j for j in asked if not musts_alone or j.requirement.strength == "MUST")
+        return all(compare.agrees(name, judged.log) for judged in counting)

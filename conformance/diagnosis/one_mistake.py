@@ -36,7 +36,8 @@ def singles(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[
         if not fitting:
             found = _fitting(judgements, suspects.partly, failed, compare) or _fitting(judgements, far, failed, compare)
             suspects.partly += [m for m in found if m not in suspects.partly]
-            fitting = [m for m in found if judgements.passes(m.id, compare)]
+            must = failed.requirement.strength == "MUST"
+            fitting = [m for m in found if judgements.passes(m.id, compare, musts_alone=must)]
         if fitting:
             fitting = _chapters_own(_best(judgements, fitting, compare))
             suspects.known += fitting

@@ -104,7 +104,7 @@ class EncoderLayer(nn.Module):
         self.linear = nn.Linear(d_model, d_ff)
     def forward(self, x): return self.linear(x)
 """,
-        r".*no output of shape \(2, 3, 20\) came back, called with \(x\)",
+        r".*no output of shape \(2, 3, 20\) came back, called with \(x\) and in 1 other way",
     ),
     "norm_broken": (
         """import torch

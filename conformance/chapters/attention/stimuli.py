@@ -26,7 +26,7 @@ READABLE = (
     SHAPE.case("readable-2", B=3, H=2, L=4, E=11, F=13, S=5),
 )
 ONE = DISTINCT[1:2]
-MANY_ROWS = (SHAPE.case("many-rows-1", B=3, H=2, L=61, E=8, F=9, S=61),)
+MANY_ROWS = (SHAPE.case("square-many-rows-1", B=3, H=2, L=61, E=8, F=9, S=61),)
 SMALL = (SHAPE.case("small-1", B=2, H=3, L=4, E=7, F=6, S=5),)
 # more samples than anything else has, and as many samples as queries or keys
 BATCHES = (

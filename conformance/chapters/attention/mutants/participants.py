@@ -125,6 +125,45 @@ not_rescaled_in_tiles = Mutant(
     ][1:],
 )
 
+
+def weigh_in_tiles(size, averaged):
+    def weigh(scores):
+        tiles = scores.split(size, dim=-1)
+        whole = torch.cat([attention.weigh(tile) for tile in tiles], dim=-1) if scores.shape[-1] else scores
+        return whole / len(tiles) if averaged else whole
+
+    return {attention.weigh: weigh}
+
+
+softmax_of_tiles = Mutant(
+    "ATT-softmax-of-tiles",
+    story="each tile of keys, of 8 say, has a softmax of its own, and what they give is added or averaged",
+    breaks={"ATT-KEYS-1", "ATT-ROWS-1"},
+    hint="one softmax over all keys: carry maximum and sum from tile to tile, and divide at the end",
+    replace=weigh_in_tiles(8, averaged=False),
+    variants=[weigh_in_tiles(size, averaged) for averaged in (False, True) for size in (8, 2, 4, 16, 32, 64)][1:],
+)
+
+
+def weigh_with_padding(size):
+    """Return weigh where keys of zeros, whose score is 0, fill the last tile."""
+
+    def weigh(scores):
+        room = -scores.shape[-1] % size
+        return attention.weigh(torch.nn.functional.pad(scores, (0, room)))[..., : scores.shape[-1]]
+
+    return {attention.weigh: weigh}
+
+
+padding_of_tile = Mutant(
+    "ATT-tile-padding-counted",
+    story="zeros that fill the last tile of keys, of 8 say, take part in the softmax",
+    breaks={"ATT-ROWS-1"},
+    hint="set the scores of what only fills the tile to -inf",
+    replace=weigh_with_padding(8),
+    variants=[weigh_with_padding(size) for size in (2, 4, 16, 32, 64, 128)],
+)
+
 last_tile_of_queries = Mutant(
     "ATT-queries-past-64",
     story="rows past the 64th query stay zero",

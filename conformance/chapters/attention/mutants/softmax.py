@@ -67,6 +67,21 @@ no_softmax = Mutant(
     source="flexflow#467",
 )
 
+
+def exponentials(scores):
+    peak = scores.amax(dim=-1, keepdim=True) if scores.shape[-1] else scores
+    return torch.exp(scores - peak.masked_fill(torch.isneginf(peak), 0.0))
+
+
+not_divided = Mutant(
+    "ATT-not-divided",
+    story="the exponentials are not divided by their sum",
+    breaks={"ATT-ROWS-1"},
+    hint="e / e.sum(dim=-1, keepdim=True)",
+    replace={attention.weigh: exponentials},
+    variants=[{attention.weigh: lambda scores: torch.exp(scores)}],
+)
+
 softmax_twice = Mutant(
     "ATT-softmax-twice",
     story="the softmax is taken twice: the second one, of weights between 0 and 1, is nearly uniform",

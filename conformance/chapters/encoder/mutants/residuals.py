@@ -154,12 +154,17 @@ def post_norm_around_input(x, weights, style, mask):
     return normed(x + position_wise(h, weights, style), weights, "norm2", style)
 
 
+def pre_norm_around_input(x, weights, style, mask):
+    h = x + attend(normed(x, weights, "norm1", style), weights, style, mask)
+    return x + position_wise(normed(h, weights, "norm2", style), weights, style)
+
+
 second_residual_from_the_input = Mutant(
     "ENC-second-residual-from-input",
     story="the residual around the feed-forward network is the layer's input",
     breaks={"ENC-POST-1"},
     hint="norm2(h + ff(h)), with h = norm1(x + attention(x))",
-    replace={encoder.post_norm_layer: post_norm_around_input},
+    replace={encoder.post_norm_layer: post_norm_around_input, encoder.pre_norm_layer: pre_norm_around_input},
 )
 
 

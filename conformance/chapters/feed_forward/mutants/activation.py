@@ -1,5 +1,7 @@
 """Ways to get feed-forward networks wrong: the activation."""
 
+import math
+
 import torch
 
 from attnconf.conformance.engine.mutant import Mutant
@@ -110,6 +112,33 @@ quick_gelu = Mutant(
     breaks={"FF-GELU-1"},
     hint="that is another approximation, CLIP's; the exact one has erf",
     replace={feed_forward.gelu: lambda x: x * torch.sigmoid(1.702 * x)},
+)
+
+gelu_without_root = Mutant(
+    "FF-gelu-without-root",
+    story="GELU takes erf(z), not erf(z/√2)",
+    breaks={"FF-GELU-1"},
+    hint="z·(1 + erf(z/√2))/2",
+    replace={feed_forward.gelu: lambda x: x * (1 + torch.erf(x)) / 2},
+)
+
+
+def by_tanh(outer, cubic):
+    return {feed_forward.gelu_tanh: lambda x: x * (1 + torch.tanh(outer * (x + cubic * x**3))) / 2}
+
+
+gelu_constants = Mutant(
+    "FF-gelu-constants",
+    story="the approximation of GELU by tanh has another constant: 2/π without the root, say, or 0.44715",
+    breaks={"FF-GELUTANH-1"},
+    hint="z·(1 + tanh(√(2/π)·(z + 0.044715·z³)))/2",
+    replace=by_tanh(2 / math.pi, 0.044715),
+    variants=[
+        by_tanh(math.sqrt(2 / math.pi), 0.44715),
+        by_tanh(math.sqrt(2 * math.pi), 0.044715),
+        by_tanh(math.sqrt(2 / math.pi), 0.0),
+        by_tanh(1.0, 0.044715),
+    ],
 )
 
 exact_for_tanh = Mutant(

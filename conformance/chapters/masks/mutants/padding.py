@@ -21,12 +21,18 @@ def one_more(mask):
     return mask | mask.roll(1, dims=-1) & (torch.arange(mask.shape[-1]) > 0)
 
 
+def one_more_of_none(mask):
+    """As lengths of 0 are compared."""
+    return one_more(mask) | ~mask.any(dim=-1, keepdim=True) & (torch.arange(mask.shape[-1]) == 0)
+
+
 padding_one_more = Mutant(
     "MASK-padding-one-more",
     story="the first padded key after the real ones is seen: lengths are compared with > instead of >=",
     breaks={"MASK-PADDING-1"},
     hint="position < length is real, position >= length is padding",
     replace={masks.key_padding: with_key_mask(one_more)},
+    variants=[{masks.key_padding: with_key_mask(one_more_of_none)}],
 )
 
 padding_inverted = Mutant(

@@ -76,6 +76,18 @@ logarithm_of_distance = Mutant(
     },
 )
 
+longest_undivided = Mutant(
+    "REL-longest-undivided",
+    story="the logarithm of the distance over the exact range is divided by that of the largest distance itself",
+    breaks={"REL-LOG-1"},
+    hint="log(distance/exact) / log(max_distance/exact)",
+    replace={
+        t5.bucket_of_distance: bucket_by(
+            lambda far, exact, n, longest: torch.log(far / exact) / math.log(longest) * (n - exact)
+        )
+    },
+)
+
 linear = Mutant(
     "REL-linear",
     story="buckets beyond the exact range are all equally wide",

@@ -81,6 +81,19 @@ last_learnt = Mutant(
     },
 )
 
+most_frequent_first = Mutant(
+    "TOK-most-frequent-first",
+    story="of the merges that apply the pair that is most frequent in the word is made first, as in learning",
+    breaks={"TOK-MERGE-1", "TOK-MERGE-3"},
+    hint="min over all pairs by their rank: counts are for learning",
+    replace={
+        tokenizer.first_learnt: lambda pieces, ranks: max(
+            (pair for pair in tokenizer.neighbours(pieces) if pair in ranks), key=tokenizer.neighbours(pieces).count,
+            default=None,
+        ),
+    },
+)  # fmt: skip
+
 ranks_by_length = Mutant(
     "TOK-ranks-by-length",
     story="the merge that makes the longest piece is made first",

@@ -8,6 +8,7 @@ import torch
 from all_cases import FAMILIES
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.chapters.attention.mutants.participants import tiles_not_rescaled
 from attnconf.conformance.chapters.attention.stimuli import SHAPE
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.engine.mutant import Mutant, apply
@@ -125,6 +126,12 @@ def test_rounding_is_not_named():
     run = explained(disturbed(1e-8))
     assert {p.entry.requirement for p in roots(run)} <= {"ATT-SINGLE-1", "ATT-PREC-2", "MASK-ZERO-1"}
     assert not run.diagnoses
+
+
+def test_a_mistake_with_other_constants_is_named_where_what_it_is_known_to_break_passed():
+    run = explained(apply([Mutant("tiles of 32", "", set(), "", tiles_not_rescaled(32))]))
+    assert not set(named(run)) & all_mutants()["ATT-tiles-not-rescaled"].breaks
+    assert {frozenset(names) for names in named(run).values()} == {frozenset({"ATT-tiles-not-rescaled"})}
 
 
 def test_a_mutant_with_rounding_of_its_own_is_still_named():

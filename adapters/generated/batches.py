@@ -55,7 +55,7 @@ def each_sequence(module: nn.Module) -> nn.Module:
     """
     kind: Any = type(module)
 
-    class EachSequence(kind):  # type: ignore[misc]  # the module's own class
+    class EachSequence(kind):  # the module's own class
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             samples = len(next(x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)))
             if not samples:

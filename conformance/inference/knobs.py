@@ -49,6 +49,7 @@ class Holder:
 
     entries: Mapping[str, Any]
     write: Callable[[Mapping[str, str]], str]
+    required: frozenset[str] = frozenset()  # entries without a default
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def panel_of(
         holder = (_holder(p, module, table) or _asked(p, thing, table, fraction)) if wanted else None
         if holder is not None:
             holders[p.name] = holder
-            knobs += _of_entries(holder.entries, table)
+            knobs += _of_entries(holder)
         elif p.name == fraction:
             others[p.name] = "0.0"
         elif type(p.default) is int or _may_be_a_size(p, table, part):
@@ -262,7 +263,7 @@ def _of_class(kind: type, entries: Mapping[str, Any], required: Sequence[str], t
         words = known | dict(_other_entries(entries, table)) | dict(texts)
         return f"theirs.{kind.__name__}({', '.join(f'{n}={words[n]}' for n in entries if n in words)})"
 
-    return Holder(entries, write)
+    return Holder(entries, write, frozenset(required))
 
 
 def _of_object(name: str, value: Any, entries: Mapping[str, Any], table: Meanings) -> Holder:
@@ -285,5 +286,6 @@ def _other_entries(entries: Mapping[str, Any], table: Meanings) -> Iterator[tupl
             yield name, table[meaning][0]
 
 
-def _of_entries(entries: Mapping[str, Any], table: Meanings) -> list[Knob]:
-    return [Knob(ENTRY, name, value) for name, value in entries.items() if type(value) is int and value > 1]
+def _of_entries(holder: Holder) -> list[Knob]:
+    sizes = {name: value for name, value in holder.entries.items() if type(value) is int and value > 1}
+    return [Knob(ENTRY, name, value, name in holder.required) for name, value in sizes.items()]

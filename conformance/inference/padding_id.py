@@ -1,8 +1,8 @@
 """Files in which id 0 is padding, and that say so: the ids that are asked about are those after it.
 
-Which id is padding is the file's affair where it says it: in words, by what it calls `<pad>`, or by the name of a
-function that compares ids with 0. Where nothing says so, id 0 is an id like the others, and a row that never learns is
-a mistake. That the file does as it says is seen by what it does.
+Which id is padding is the file's affair where it says it: in words, by what it calls `<pad>`, by the name of a function
+that compares ids with 0, or by comparing them with what it says to be 0. Where nothing says so, id 0 is an id like the
+others, and a row that never learns is a mistake. That the file does as it says is seen by what it does.
 """
 
 import re
@@ -39,11 +39,22 @@ SAYS = (
     r"\bpad(ding)?(ded|s)?\b[^\n.;=!]{0,24}\b(with|by|is|id|token|index)\s+(id\s+|a\s+)?0(?![.\w])",  # padded with 0
 )
 
+# The name that ids are compared with.
+COMPARED = r"[!=]=\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\b|\.(?:eq|ne)\(\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\s*\)"
+
 
 def says_zero_is_padding(place: Place) -> bool:
     """Return whether a file says, in words or in code besides that of a table, that id 0 is padding."""
     text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
-    return text is not None and any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
+    if text is None:
+        return False
+    return _compares_with_zero(text.text) or any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
+
+
+def _compares_with_zero(text: str) -> bool:
+    """Return whether something is compared with what is 0 where it has its value, whatever it is called."""
+    names = {one or other for one, other in re.findall(COMPARED, text)}
+    return any(re.search(rf"\b{name}(\s*:\s*\w+)?\s*=\s*0\b", text) for name in names)
 
 
 def beside_padding(place: Place, text: T, asked: Request) -> T:

@@ -165,6 +165,7 @@ def _roles(panel: Panel, shapes: Shapes, effects: Mapping[Knob, Effect]) -> dict
     for knob, effect in effects.items():
         if knob not in found and not effect.more and effect.axes:
             role = "embed" if _of_attention(knob, effect, shapes) else _of_network(knob, effect, width)
+            role = role or ("vocab" if "vocab" in panel.table and _of_ids(knob, effect, panel) else "")
             found |= {knob: role} if role else {}
     return found
 
@@ -200,6 +201,11 @@ def _of_attention(knob: Knob, effect: Effect, shapes: Shapes) -> bool:
     return set(sides[1]) == {knob.value} and sum(sides[0]) == 3 * sum(sides[1])
 
 
+def _of_ids(knob: Knob, effect: Effect, panel: Panel) -> bool:
+    """Return whether a size is that of a vocabulary: it has no default, and is that of the rows of parameters alone."""
+    return knob.free and not panel.meaning(knob) and _of_rows(effect) and not any(BUFFER in n for n in effect.axes)
+
+
 def _of_network(knob: Knob, effect: Effect, width: int) -> str:
     """Return whether a size is that of hidden features, or how many there are for each feature; else nothing."""
     changed = [axes for axes in effect.axes.values() if len(axes) == 1]
@@ -217,11 +223,12 @@ def _heads(panel: Panel, roles: Mapping[Knob, str], effects: Mapping[Knob, Effec
     if any(k.where in OUTER for k in called):
         yield called
         return
-    unsaid = [k for k, e in effects.items() if e.silent and k not in roles and not panel.meaning(k)]
+    apart = [k for k, e in effects.items() if e.more and e.axes]  # heads with matrices of their own: more, and narrower
+    unsaid = [k for k, e in effects.items() if (e.silent or k in apart) and k not in roles and not panel.meaning(k)]
     silent = [k for k in unsaid if k.where in OUTER]
     if not (silent or called):  # nobody can ask for them: they are a default of a part
         silent = [k for k in unsaid if k.value <= MOST_HEADS]
-    for knob in sorted(silent, key=lambda k: not effects[k].fails)[:HEADS]:
+    for knob in sorted(silent, key=lambda k: (k not in apart, not effects[k].fails))[:HEADS]:
         yield (knob, *called)
     if not silent:
         yield called

@@ -121,8 +121,9 @@ class Comparison:
 def _meant(reply: Reply | Failure, request: Request) -> Reply | Failure:
     """Return what of a reply has a meaning, where it has the shape that was asked for."""
     meant = meanings().get(request.component)
-    whole = isinstance(reply, Failure) or meant is None or tuple(reply.out.shape) != request.out_shape
-    return reply if whole else meant(reply, request)
+    if meant is None or isinstance(reply, Failure) or tuple(reply.out.shape) != request.out_shape:
+        return reply
+    return meant(reply, request)
 
 
 def _words(failure: Failure) -> str:

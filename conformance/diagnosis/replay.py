@@ -121,7 +121,7 @@ class Comparison:
 def _meant(reply: Reply | Failure, request: Request) -> Reply | Failure:
     """Return what of a reply has a meaning, where it has the shape that was asked for."""
     meant = meanings().get(request.component)
-    if isinstance(reply, Failure) or meant is None or tuple(reply.out.shape) != request.out_shape:
+    if meant is None or isinstance(reply, Failure) or tuple(reply.out.shape) != request.out_shape:
         return reply
     return meant(reply, request)
 

@@ -1,4 +1,16 @@
 """Ways to get decoder layers, and stacks of them, wrong, by section."""
 
 # Of mutants that fit equally well, the first is named.
-SECTIONS = ("call", "layer", "targets", "memory", "stack", "gradients", "dropout", "precision", "together", "vacuous")
+SECTIONS = (
+    "call",
+    "residuals",
+    "layer",
+    "targets",
+    "memory",
+    "stack",
+    "gradients",
+    "dropout",
+    "precision",
+    "together",
+    "vacuous",
+)

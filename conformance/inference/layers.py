@@ -209,6 +209,8 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     asked = trial.certificate.requests[0]
     if text.known.reads_ids:
         text = beside_padding(place, text, asked)
+    if text.padded:
+        text = text.but(left_alone=(*text.left_alone, "id 0, its padding: ids are those after it"))
     text = with_dropping(place, text, asked)
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text),

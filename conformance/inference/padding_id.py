@@ -1,8 +1,8 @@
 """Files in which id 0 is padding, and that say so: the ids that are asked about are those after it.
 
-Which id is padding is the file's affair where it says it: in words, by what it calls `<pad>`, by the name of a function
-that compares ids with 0, or by comparing them with what it says to be 0. Where nothing says so, id 0 is an id like the
-others, and a row that never learns is a mistake. That the file does as it says is seen by what it does.
+Which id is padding is the file's affair where it says it: in words, by what it calls `<pad>`, or by comparing ids with
+0, or with what it says to be 0. Where nothing says so, id 0 is an id like the others, and a row that never learns is a
+mistake. That the file does as it says is seen by what it does.
 """
 
 import re
@@ -38,6 +38,7 @@ SAYS = (
     rf"def \w*{FILLER}\w*\([^()]*\)[^\n]*:\n(?:(?!\s*def ).*\n){{0,6}}?.*([!=]= *0\b|\b(eq|ne)\(0\))",  # by its name
     r"\bpad(ding)?(ded|s)?\b[^\n.;=!]{0,24}\b(with|by|is|id|token|index)\s+(id\s+|a\s+)?0(?![.\w])",  # padded with 0
 )
+ASKED = r"(=|return) *\(* *(\w+ *[!=]= *0\b(?!\.)|\w+\.(eq|ne)\(0\))"  # hidden = ids == 0; not width % heads == 0
 
 # The name that ids are compared with.
 COMPARED = r"[!=]=\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\b|\.(?:eq|ne)\(\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\s*\)"
@@ -48,7 +49,8 @@ def says_zero_is_padding(place: Place) -> bool:
     text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
     if text is None:
         return False
-    return _compares_with_zero(text.text) or any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
+    compared = _compares_with_zero(text.text) or re.search(ASKED, source_text.code_reached(place.thing))
+    return bool(compared) or any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
 
 
 def _compares_with_zero(text: str) -> bool:

@@ -153,7 +153,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
         yield from (c for c in by_name if appearances()[c].function)
         built = sorted(blocks(thing), key=lambda c: c not in by_name)
         yield from built
-        attends = not built and names_read(thing) & SOFTMAX
+        attends = not (built or by_name) and names_read(thing) & SOFTMAX
         if takes_weights(thing) and ("multi_head_attention" in by_name or attends):
             yield "multi_head_attention"
     yield from encodings

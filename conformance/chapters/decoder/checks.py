@@ -15,6 +15,7 @@ from attnconf.conformance.chapters.decoder.stimuli import (
     SUBLAYERS,
     chained,
     enlarged,
+    foldable,
     folded,
     formula,
     in_torch,
@@ -129,10 +130,9 @@ def each_norm_stands_before_its_own_sublayer(subject: Subject, case: Case) -> Ev
     """Its gain and shift may as well be in the projections that read it, and nowhere else."""
     for block in blocks(subject, case):
         if block.config.norm_first:
-            want = run(subject, block).out
             for i in (1, 2, 3):
-                what = f"out with norm{i}'s gain and shift moved into what reads it"
-                yield close(run(subject, folded(subject, block, i)).out, want, what)
+                plain, what = foldable(block, i), f"out with norm{i}'s gain and shift moved into what reads it"
+                yield close(run(subject, folded(subject, plain, i)).out, run(subject, plain).out, what)
 
 
 @requirement("DEC-ORDER-1", stimuli.ONE)

@@ -106,15 +106,24 @@ def enlarged(subject: Subject, block: Call) -> Call:
     return alike.with_weights(weights).with_inputs(x=LARGE * block.inputs["x"])
 
 
+def foldable(block: Call, i: int) -> Call:
+    """Return the block without the shift of norm i, where a projection that reads it has no bias to take it in."""
+    reads = [name for name in block.weights if named(name, *(f"{linear}.weight" for linear in _READS[i]))]
+    if all(f"{name.removesuffix('.weight')}.bias" in block.weights for name in reads):
+        return block
+    shifts = {n: torch.zeros_like(w) for n, w in block.weights.items() if named(n, f"norm{i}.bias")}
+    return block.with_weights(shifts)
+
+
 def folded(subject: Subject, block: Call, i: int) -> Call:
-    """Return the block with the gain and shift of norm i in the projections that read it."""
+    """Return the block, which is foldable, with the gain and shift of norm i in the projections that read it."""
     weights = {}
     for name, w in block.weights.items():
         if named(name, *(f"{linear}.weight" for linear in _READS[i])):
             norm = ".".join([*name.split(".")[:-3], f"norm{i}"])  # layers.0.self.q.weight: layers.0.norm1
             weights[name] = w * (block.weights[f"{norm}.weight"] + one_plus(subject, block))
             bias = f"{name.removesuffix('.weight')}.bias"
-            if f"{norm}.bias" in block.weights:
+            if f"{norm}.bias" in block.weights and bias in block.weights:
                 weights[bias] = block.weights[bias] + w @ block.weights[f"{norm}.bias"]
     return without_effect(subject, block, f"norm{i}").with_weights(weights)
 

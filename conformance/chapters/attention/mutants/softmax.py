@@ -194,7 +194,7 @@ def weigh_largest_eight(scores):
 largest_eight = Mutant(
     "ATT-largest-eight",
     story="only the eight largest scores of a row are kept",
-    breaks={"ATT-ORACLE-1"},
+    breaks={"ATT-ORACLE-1", "ATT-DROP-2"},
     hint="every key takes part",
     replace={attention.weigh: weigh_largest_eight},
 )

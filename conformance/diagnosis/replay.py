@@ -89,7 +89,7 @@ class Comparison:
         wanted = self.replies.reply(name, self.spoken, request)
         if not self.words and isinstance(reply, Failure) and isinstance(wanted, Failure):
             return reply.reason == wanted.reason == "raised"
-        return alike(_meant(reply, request), _meant(wanted, request), max(self.rounding, coarseness(name)))
+        return alike(_meant(reply, request), _meant(wanted, request), _rounding(name, self.rounding))
 
     def raises_alike(self, name: str, request: Request, reply: Reply | Failure) -> bool:
         """Return whether the mutant raises if and only if the reply is a failure."""
@@ -131,10 +131,11 @@ def _words(failure: Failure) -> str:
     return re.sub(r"\d+", "#", failure.message) if failure.reason == "raised" else failure.message
 
 
-def coarseness(name: str) -> float:
-    """Return the largest ``rounding`` of the named mutants; 0 for mutants that do not compute coarsely."""
-    names = [] if "=" in name or not name else name.split("+")
-    return max((named(one).rounding for one in names), default=0.0)
+def _rounding(name: str, least: float) -> float:
+    """Return how far replies may be from those of the named mutants: more where one is coarse, less where one is fine."""
+    mutants = [] if "=" in name or not name else [named(one) for one in name.split("+")]
+    fine = min((m.fine for m in mutants if m.fine), default=least)
+    return max(min(fine, least), *(m.rounding for m in mutants), 0.0)
 
 
 def cost(request: Request) -> int:

@@ -97,6 +97,7 @@ lowered_tiny = Mutant(
     breaks={"MASK-DELETE-1"},
     hint="multiply by -1e9, or better fill with -inf",
     replace={masks.hide: lowered_by(1e-9)},
+    fine=1e-12,
 )
 
 lowered_20 = Mutant(

@@ -132,7 +132,7 @@ def _words(failure: Failure) -> str:
 
 
 def _rounding(name: str, least: float) -> float:
-    """Return how far replies may be from those of the named mutants: more where one is coarse, less where one is fine."""
+    """Return how far replies may be from the named mutants': more where one is coarse, less where one is fine."""
     mutants = [] if "=" in name or not name else [named(one) for one in name.split("+")]
     fine = min((m.fine for m in mutants if m.fine), default=least)
     return max(min(fine, least), *(m.rounding for m in mutants), 0.0)

@@ -117,6 +117,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     lingering.sessions.remove(config)
+    if FRONT in config.stash:
+        del config.stash[FRONT]  # pytest's objects refer to one another: a run would wait there for the collector
     if config.getoption("--isolate"):
         from attnconf.conformance.engine import child
 

@@ -141,9 +141,9 @@ def arrays(x: Any) -> Any:
 
 
 def tensors(x: Any) -> Any:
-    """Return arrays, alone or in a tuple, list or dict, as tensors."""
+    """Return arrays, alone or in a tuple, list or dict, as tensors; floats are float64, whatever computed them."""
     if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
-        return torch.from_numpy(x.copy())  # whose strides are none that torch does not have
+        return torch.from_numpy(x.astype(np.float64 if x.dtype.kind == "f" else x.dtype))  # a copy, strides as torch's
     if type(x) in (tuple, list) or hasattr(x, "_fields"):
         return _like(x, [tensors(item) for item in x])
     return {key: tensors(item) for key, item in x.items()} if type(x) is dict else x

@@ -30,6 +30,8 @@ def supposed(judgements: Judgements, name: str, failed: Judged) -> list[Mutant]:
 def singles(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[Mutant]:
     """Return, of the mutants that reproduce a failure, those that reproduce most of the other failures."""
     far = suspects.far if judgements.replies.spent < LIMIT // 3 else suspects.partly
+    if _raises_alone(judgements, failed):
+        far = [m for m in far if failed.requirement.id in m.raises]
     for compare in (judgements.compared(ROUNDING), judgements.compared(FLOAT32)):
         near = _fitting(judgements, suspects.near, failed, compare)
         fitting = [m for m in near if judgements.passes(m.id, compare, m.breaks)]  # else this mistake was not made
@@ -43,6 +45,12 @@ def singles(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[
             suspects.known += fitting
             return fitting
     return _raising(judgements, suspects, failed)
+
+
+def _raises_alone(judgements: Judgements, failed: Judged) -> bool:
+    """Return whether all that is wrong are exceptions of the implementation's own."""
+    wrong = judgements.compared(ROUNDING).telling(failed.log)
+    return bool(wrong) and all(isinstance(reply, Failure) and not _cut(reply) for _, reply in wrong)
 
 
 def _raising(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[Mutant]:
@@ -68,6 +76,7 @@ def _fitting(judgements: Judgements, mutants: Iterable[Mutant], failed: Judged, 
     log = [*telling, *failed.log] if telling else []
     possible = [m for m in mutants if not m.rounding or judgements.failed >= set(m.breaks)]
     found = [m for m in possible if log and compare.fits(m.id, log) and _answers_elsewhere(judgements, m, telling)]
+    found = [m for m in found if not m.rounding or not all(compare.is_the_textbook(m.id, r) for r, _ in telling)]
     return [m for m in found if not _adds(m) or not all(compare.silent(plain(m).id, r) for r, _ in telling)]
 
 

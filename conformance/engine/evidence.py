@@ -49,6 +49,11 @@ class Failure(Exception):
         self.meant = False  # the implementation's own code raised it, by ``raise`` or ``assert``
         self.details = details  # error, bound, source: floats and where the bound comes from
 
+    def alone(self) -> "Failure":
+        """Return it without the exceptions and frames behind it, which would keep every local of a run alive."""
+        self.__cause__ = self.__context__ = None
+        return self.with_traceback(None)
+
 
 class GradientsNotAsked(Exception):
     """A check reads gradients where the profile asks for none: what it measured before that counts."""

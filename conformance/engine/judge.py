@@ -77,6 +77,9 @@ def judge_requirement(
     worst = next((case for case in judged.cases if case.outcome == judged.outcome), None)
     judged.message = worst.message if worst else "no case was run"
     judged.reason = worst.failure.reason if worst and worst.failure else None
+    for _, reply in subject.log:
+        if isinstance(reply, Failure):
+            reply.alone()  # a check may have gone on after it
     judged.log = [one for one in subject.log if not one[0].counted]  # there the numbers say nothing
     judged.seconds = time.perf_counter() - start
     return judged
@@ -108,6 +111,7 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
         result.message = None if evidence else "the profile asks for no gradients"
     except Unsupported as words:
         result.outcome, result.message = "unsupported", str(words)
+        words.with_traceback(None)  # a frame in it may hold it
     except Exception as fault:
         result.outcome, result.message = "error", f"fault of the suite: {type(fault).__name__}: {fault}"
     return result
@@ -115,6 +119,6 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
 
 def _record(result: CaseResult, failure: Failure) -> None:
     details: dict[str, Any] = failure.details
-    result.outcome, result.failure = "fail", failure
+    result.outcome, result.failure = "fail", failure.alone()
     result.message = failure.message + (f" ({failure.at})" if failure.at else "")
     result.error, result.bound = details.get("error"), details.get("bound")

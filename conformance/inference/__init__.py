@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from types import ModuleType
@@ -23,6 +24,7 @@ from attnconf.conformance.inference.candidates import Candidate, candidates, may
 from attnconf.conformance.inference.construction import part_of
 from attnconf.conformance.inference.lending import lent
 from attnconf.conformance.inference.probing import Failed, search
+from attnconf.conformance.inference.turned_flags import with_flags_turned
 from attnconf.conformance.inference.used_by_others import (
     far_fetched,
     helps,
@@ -138,7 +140,9 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) ->
     for module in lent(candidate.thing, source.module):
         thing = vars(module).get(candidate.name, candidate.thing)
         with search.limited(GUESSED if candidate.guessed else CALLS), patiently(f"{candidate.name} of {source.called}"):
-            outcomes.append(_bind(replace(candidate, thing=thing), module, prescribed))
+            again = partial(_bind, replace(candidate, thing=thing), module, prescribed)
+            outcomes.append(again())
+        outcomes[-1] = with_flags_turned(outcomes[-1], again)
         if _certified(outcomes[-1]):
             return outcomes[-1]
     return min(outcomes, key=lambda outcome: isinstance(outcome, Refusal))

@@ -17,6 +17,7 @@ from attnconf.conformance.inference.proving import Trial
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import FAILED, Certificate, same, within_rounding
 from attnconf.conformance.inference.vocabulary import meanings, snake
+from attnconf.conformance.source import source_text
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.reference import feed_forward as reference
 
@@ -89,22 +90,29 @@ Requests = Callable[[str, bool, bool, str], Iterable[Request]]  # of an activati
 
 def heeding(place: Place, text: Text, requests: Requests) -> Text:
     """Return the text with an argument for the activation where there is one that is not heeded: it is asked then."""
-    named = [p.name for p in parameters_of(place.thing) if "activation" in meanings(p.name)]
-    if text.kind != "module" or text.declares["gated"] == "yes":
+    named = [p for p in parameters_of(place.thing) if "activation" in meanings(p.name)]
+    if text.kind != "module":
         return text
     if not named:
-        return _as_promised(place, text, requests)
-    for values in NAMED:
+        return text if text.declares["gated"] == "yes" else _as_promised(place, text, requests)
+    name, by_word = named[0].name, isinstance(named[0].default, str)
+    for values in NAMED[:2] if by_word else NAMED:  # what compares words passes over functions
         found = {
             a: far
             for a, value in values.items()
-            if (far := _distance(place, text, named[0], a, value, requests)) < FAILED
+            if _knows(place, value) and (far := _distance(place, text, name, a, value, requests)) < FAILED
         }
         if len(found) > 1 and not all(map(within_rounding, found.values())):
             choices = "{" + ", ".join(f'"{a}": {values[a]}' for a in found) + "}"
             declares = {n: c for n, c in text.declares.items() if n != "activation"}
-            return _given(text, named[0], f"chosen({choices}, config.activation)").but(declares=declares)
+            return _given(text, name, f"chosen({choices}, config.activation)").but(declares=declares)
     return text
+
+
+def _knows(place: Place, value: str) -> bool:
+    """Return whether the file has a word, where the value is one: what it never mentions it does not offer."""
+    text, word = source_text.text_of(str(getattr(place.module, "__file__", "") or "")), value.strip('"')
+    return text is None or word == value or re.search(rf"\b{word}\b", text.text) is not None
 
 
 def _as_promised(place: Place, text: Text, requests: Requests) -> Text:
@@ -166,7 +174,9 @@ def _far(place: Place, text: Text, activation: str, requests: Requests) -> float
     declared = text.declares
     nearest = FAILED
     for meant in MEANT[activation]:
-        asked = requests(meant, False, declared["layer-bias"] == "yes", declared.get("hidden-ratio", "free"))
+        asked = requests(
+            meant, declared["gated"] == "yes", declared["layer-bias"] == "yes", declared.get("hidden-ratio", "free")
+        )
         judge = Certificate("feed_forward", list(asked))
         given = judge.replies(text.implementation(place))
         nearest = min(nearest, judge.distance(given, {}))

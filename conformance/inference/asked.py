@@ -30,6 +30,7 @@ def asked_of(thing: Any, name: str) -> Asked:
         for i, one in enumerate(code[:-2]):
             if one.argval == name and one.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR")):
                 _read(code[i + 1], code[i + 2], code[i + 3 : i + 4], found)
+                _get(code[max(0, i - 2) : i], code[i + 1], code[i + 2], found)
     return found
 
 
@@ -53,6 +54,14 @@ def _read(then: Any, key: Any, default: list[Any], found: Asked) -> None:
     elif then.opname == "LOAD_CONST" and isinstance(then.argval, str) and key.opname.startswith("BINARY_SUBSCR"):
         found.by_item = True
         found.entries.setdefault(then.argval, None)
+
+
+def _get(before: list[Any], key: Any, default: Any, found: Asked) -> None:
+    """Note the flag that instructions read with a default, ``getattr(config, "key", False)``: it is on or off."""
+    called = any(one.argval == "getattr" for one in before)
+    constants = key.opname == default.opname == "LOAD_CONST"
+    if called and constants and isinstance(key.argval, str) and isinstance(default.argval, bool):
+        found.entries.setdefault(key.argval, default.argval)
 
 
 def start_of(name: str, size: int) -> Any:

@@ -87,8 +87,12 @@ def _left_out(one: AttentionText, other: AttentionText) -> bool:
 
 
 def _called_alike(one: AttentionText, other: AttentionText) -> bool:
-    """Return whether two texts build the same and give it the same: inputs, and masks and flags if it insists."""
-    return (one.made, one.form, one.masks, one.flags) == (other.made, other.form, other.masks, other.flags)
+    """Return whether two texts build the same and give it the same: inputs, and masks and flags if it insists.
+
+    With positions of its own it is another thing, however it is called.
+    """
+    given, others = ((t.made, t.form, t.masks, t.flags, t.inside) for t in (one, other))
+    return given == others
 
 
 def wide_heads(place: Place, text: AttentionText) -> bool:

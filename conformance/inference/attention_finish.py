@@ -13,16 +13,19 @@ from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_aside import outer, with_unapplied
+from attnconf.conformance.inference.attention_beyond import beyond
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
 from attnconf.conformance.inference.construction import for_each_length, lengths_of, without_lengths
+from attnconf.conformance.inference.family import with_family
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.joined_masks import joined, not_joined
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.mask_biases import BIAS, refuses
+from attnconf.conformance.inference.mask_shapes import wrong_shapes
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.proving import holds
@@ -43,12 +46,15 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = text.but(causal_always=text.causal_always or _says_causal(place, text))
     text = with_masks(place, with_one_length(place, text, sizes), sizes, request, certified)
     text = joined(place, text, sizes) if certified == "reference" else text
+    text = with_family(place, text, certified)
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
     declares = text.conventions()
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
     if text.causal_always and text.self_only:
         profile = "causal-self-attention-1"
     broken = (*not_joined(place, text, sizes), *_not_causal(place, text, sizes)) if certified == "reference" else ()
+    if certified == "reference":
+        broken += (*wrong_shapes(place, text, sizes, request), *beyond(place, text, sizes))
     aside = _set_aside(place, text, sizes)
     found = Bound(place, text.draft(), profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)
     return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))

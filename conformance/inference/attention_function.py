@@ -3,120 +3,43 @@
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, product
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters.contract import COMPONENTS, AttentionConfig
+from attnconf.adapters.contract import AttentionConfig
 from attnconf.conformance.chapters.attention.binding import APPEARANCES
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.attention_finish import masks_told, remarks
-from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
-from attnconf.conformance.inference.claims import claims_batches_only
+from attnconf.conformance.inference.claims import claims_batches_only, claims_columns
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.flags import with_flags
+from attnconf.conformance.inference.function_text import (
+    BESIDE_DROPOUT,
+    COMPONENT,
+    FLAT,
+    LAYOUTS,
+    OF_COLUMNS,
+    PACKED,
+    SINGLE,
+    FunctionText,
+)
 from attnconf.conformance.inference.left_out import with_broken
-from attnconf.conformance.inference.mask_forms import mask_forms
+from attnconf.conformance.inference.mask_forms import insisted_on
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.proving import Prover, Reading, holds, prove
-from attnconf.conformance.inference.slots import Slots, refuse
-from attnconf.conformance.inference.trial import Certificate, drawn
+from attnconf.conformance.inference.trial import Certificate, drawn, kept_certificate
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 
-COMPONENT = "attention"
 TABLE = APPEARANCES["attention"].sizes
 SIZES = ((2, 3, 4, 6, 5, 7), (3, 2, 5, 4, 6, 6))  # B, H, L, S, E, F of the trials
-SINGLE, FLAT = "(L, E)", "(B·H, L, E)"  # one sequence, no batch; no heads
-# How inputs are laid out: what is done to an input, and to what comes back.
-LAYOUTS = {
-    "(B, H, L, E)": ("{x}", "{x}"),
-    FLAT: ("{x}.flatten(0, 1)", "{x}.unflatten(0, query.shape[:2])"),
-    SINGLE: ("{x}", "{x}"),
-    "(B, L, H, E)": ("{x}.transpose(1, 2)", "{x}.transpose(1, 2)"),
-}
-# Heads side by side in one vector, where the number of heads is said.
-PACKED = {
-    "(B, L, H·E)": (
-        "{x}.transpose(1, 2).flatten(2)",
-        "{x}.unflatten(-1, (query.shape[1], -1)).transpose(1, 2)",
-    ),
-}
-
-
-@dataclass(frozen=True)
-class FunctionText(AttentionText):
-    """A function of query, key and value."""
-
-    component: str = COMPONENT
-    heads: str = "query.shape[1]"
-    layout: str = "(B, H, L, E)"
-    dropout: str = ""  # what an argument for dropout gets
-    scale: str = ""  # what an argument for the scale gets
-    value_width: bool = True
-    in_float32: bool = False  # it turns its inputs to float32, and makes the rest in the default dtype
-
-    @property
-    def self_only(self) -> bool:
-        return False
-
-    def conventions(self) -> Mapping[str, str]:
-        found = {"returned-weights": "none"} if self.weights is None else {}
-        found |= self.mask_conventions
-        if self.causal_always:
-            found["causality"] = "always"
-        return found if self.value_width else {**found, "value-width": "key"}
-
-    def slots(self) -> tuple[Slots, ...]:
-        call = self.made.text if not self.made.text.endswith(")") else f"settle(lambda: {self.made.text}, config)"
-        arguments = self.form.text(self._argument)
-        called = f"each_apart({call}, {arguments})" if self.layout == SINGLE else f"{call}({arguments})"
-        read = (LAYOUTS | PACKED)[self.layout][1].format(x=self.out)
-        returned = "out" if self.weights is None else f"(out, {self._weights_back()}) if need_weights else out"
-        masks = [*self._limits(), *self._masks()]
-        if self.weights is None:
-            masks += refuse("need_weights", "returned weights")
-        masks += self.made.before
-        forward = COMPONENTS[COMPONENT].forward
-        return (Slots(COMPONENT, forward, self._refusals(), masks=masks, call=called, read=read, returned=returned),)
-
-    def _refusals(self) -> list[str]:
-        lines = []
-        if not self.dropout and "dropout" not in self.made.given:
-            lines += refuse("config.dropout and config.training", "dropout")
-        if not self.scale:
-            lines += refuse("config.scale is not None", "an argument for the scale")
-        return lines + (refuse("not config.causal", "attention that is not causal") if self.causal_always else [])
-
-    def _limits(self) -> list[str]:
-        lines = [] if self.in_float32 else ['exact({"query": query})']
-        same = refuse("value.shape[-1] != key.shape[-1]", "values of another width")
-        return lines if self.value_width else [*lines, *same]
-
-    def _weights_back(self) -> str:
-        back = LAYOUTS[self.layout][1] if self.layout == FLAT else "{x}"
-        return back.format(x=self.weights)
-
-    def _argument(self, slot: Slot) -> str | None:
-        if slot.role in ("query", "key", "value"):
-            return (LAYOUTS | PACKED)[self.layout][0].format(x=slot.role)
-        if slot.role == "heads":
-            return "query.shape[1]"
-        if slot.role == "dropout":
-            return self.dropout or ("0.0" if slot.required else None)
-        if slot.role == "scale":
-            return self.scale or None
-        if slot.role in BESIDE_DROPOUT:
-            return BESIDE_DROPOUT[slot.role]
-        if slot.role == "size":
-            return "query.shape[-1]"
-        return super()._argument(slot)
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -160,8 +83,7 @@ def texts(place: Place) -> Iterator[FunctionText]:
         for form, flags in ((f, flags) for f in _forms(place.thing) for flags in polarities(f)):
             outs = product(_layouts(form, place.thing), ("result", "result[0]", "result[1]"))
             plain = [FunctionText(made, form, out=out, layout=layout, flags=flags) for layout, out in outs]
-            name = next((slot.name for slot in form.slots if slot.role == "mask"), "")
-            needing = (one.but(masks={name: m}, needs_mask=True) for one in plain if name for m in mask_forms(one))
+            needing = (cast(FunctionText, needy) for one in plain for needy in insisted_on(one))
             for base in chain(plain, needing):
                 yield base
                 yield base.but(value_width=False)
@@ -206,19 +128,15 @@ def _layouts(form: Form, thing: Any) -> list[str]:
     first = "".join(p.name[0].lower() for p in parameters(thing)[:3])
     if first == "qkv" and claims_batches_only(thing):
         here = [FLAT, *(x for x in here if x not in (SINGLE, FLAT))]
+    if claims_columns(thing) and not form.of("mask"):
+        here = [*here, *OF_COLUMNS]
     return [*PACKED, *here] if form.of("heads") else here
 
 
 def plain_certificate(text: FunctionText) -> Certificate:
     """Return calls without masks, in two sizes; the same for all texts that are asked alike."""
-    key = (text.value_width, text.causal_always)
-    if key not in _certificates:
-        plain = [request(text, size, 0, 0, 0, {}) for size in SIZES]
-        _certificates[key] = Certificate(COMPONENT, plain, kept=True)
-    return _certificates[key]
-
-
-_certificates: dict[tuple[bool, bool], Certificate] = {}
+    key = ("plain", text.value_width, text.causal_always)
+    return kept_certificate(COMPONENT, key, lambda: [request(text, size, 0, 0, 0, {}) for size in SIZES])
 
 
 def request(
@@ -252,11 +170,6 @@ def finish(place: Place, text: FunctionText, certified: str | None) -> Bound:
 
 
 # -- options: a scale, and dropout with what it needs
-
-# What an argument gets without which dropout may not drop.
-BESIDE_DROPOUT = {
-    "training": "config.training", "deterministic": "not config.training", "generator": "torch.default_generator",
-}  # fmt: skip
 
 
 def with_scale(place: Place, text: "FunctionText", one: Request) -> "FunctionText":

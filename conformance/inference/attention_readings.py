@@ -12,13 +12,20 @@ from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.inference.attention_probe import Probe
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Place
+from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, polarities
 from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
-from attnconf.conformance.inference.mask_forms import mask_forms
+from attnconf.conformance.inference.mask_forms import insisted_on
 from attnconf.conformance.inference.module_sizes import integers_of
 from attnconf.conformance.inference.probing import Failed, norms_in, restored
 
+# The positions that attention whose tokens have an order may have of its own, without weights for them.
+INSIDE = (
+    {"positions-inside": "alibi"},
+    {"positions-inside": "rotary"},
+    {"positions-inside": "rotary", "rope-pairing": "half"},
+)
 UNMADE = nn.parameter.UninitializedParameter
 
 
@@ -59,9 +66,7 @@ def _tried(place: Place, probe: Probe, attempts: AttentionAttempts) -> Iterator[
             named = next(probe.weighings(), None)
             attempts.partial += [text.but(state=named.state, lacking=named.lacking)] if named else []
             return
-        names = [slot.name for slot in form.slots if slot.role == "mask"]
-        masked = [text.but(masks={names[0]: mask}, needs_mask=True) for mask in mask_forms(text)] if names else []
-        yield from _of_masks(masked, probe)
+        yield from _of_masks(list(insisted_on(text)), probe)
 
 
 def _of_masks(masked: Sequence[AttentionText], probe: Probe) -> Iterator[AttentionText]:
@@ -105,6 +110,7 @@ def otherwise(
 
 def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
     """Yield a text with what the parameters may be."""
+    known: list[AttentionText] = []
     for weighing in probe.weighings():
         orders = (False, True) if "heads" in text.made.given and not weighing.mistake else (False,)
         for heads_last in orders:
@@ -113,3 +119,6 @@ def _weighed(text: AttentionText, probe: Probe) -> Iterator[AttentionText]:
             yield found
             if text.ordered and not text.causal_always:  # tokens are mixed up; it may be causal in a wrong way
                 yield found.but(causal_always=True)
+            known.append(found)
+    for inside in INSIDE if text.ordered and text.self_only else ():
+        yield from (found.but(inside=inside) for found in known[:FEW] if not found.supposed)

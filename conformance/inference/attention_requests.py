@@ -1,6 +1,7 @@
 """Calls of multi-head attention on fresh weights, with which a binding is tried."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.attention_text import AttentionText
-from attnconf.conformance.inference.trial import Certificate, drawn
+from attnconf.conformance.inference.trial import Certificate, drawn, kept_certificate
 
 COMPONENT = "multi_head_attention"
 SEVERAL = ((20, 5, 4), (12, 2, 6))  # embed_dim, num_heads, head_dim of the trials
@@ -23,29 +24,18 @@ def config_of(sizes: tuple[int, int, int], causal: bool = False) -> MultiHeadAtt
 
 def plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
     """Return calls without masks, in two sizes; the same for all texts that are called alike."""
-    key = (
-        sizes,
-        text.self_only,
-        "value" in text.form.roles,
-        text.lacking,
-        text.causal_always,
-        text.square,
-        text.projected,
-    )
-    if key not in _certificates:
-        _certificates[key] = _plain_certificate(text, sizes)
-    return _certificates[key]
+    key = ("plain", sizes, *called_alike(text), text.causal_always)
+
+    def requests() -> list[Request]:
+        return [request(text, size, B, L, S, {}) for size, B, L, S in zip(sizes, (2, 3), (3, 4), (7, 5), strict=True)]
+
+    return kept_certificate(COMPONENT, key, requests)
 
 
-_certificates: dict[Any, Certificate] = {}
-
-
-def _plain_certificate(text: AttentionText, sizes: tuple[tuple[int, int, int], ...]) -> Certificate:
-    requests = []
-    for i, size in enumerate(sizes):
-        B, L, S = ((2, 3, 7), (3, 4, 5))[i]
-        requests.append(request(text, size, B, L, S, {}))
-    return Certificate(COMPONENT, requests, kept=True)
+def called_alike(text: AttentionText) -> tuple[Hashable, ...]:
+    """Return on what the inputs and weights of a call without masks depend, beside its sizes and causality."""
+    inside = text.inside.get("positions-inside", "none")
+    return text.self_only, "value" in text.form.roles, text.lacking, text.square, text.projected, inside
 
 
 def request(
@@ -53,6 +43,7 @@ def request(
 ) -> Request:
     """Return one call on fresh weights, of one sequence where the class takes no more."""
     config = config_of(size, causal=options.pop("causal", False) or text.causal_always)
+    config = replace(config, positions=text.inside.get("positions-inside", "none"))
     E, W = config.embed_dim, config.num_heads * config.head_dim
     weights = {
         f"{n}.weight": drawn(f"{n}.weight {size}", W, E) / E**0.5 * (1.5 if n in "qk" else 1)

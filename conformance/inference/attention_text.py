@@ -64,12 +64,14 @@ class AttentionText(Hypothesis):
     needs_mask: bool = False  # None is not taken
     causal_always: bool = False
     exchangeable: bool = False  # nothing but the result says which weights are the queries' and which the keys'
+    inside: Mapping[str, str] = field(default_factory=dict)  # what positions it has of its own, as in CONVENTIONS
     ordered: bool = False  # the order of the tokens matters, whatever the reason
     longest: int = 0  # tokens, where there is a limit
     single: bool = False  # it takes one sequence (L, E), and no batch
     flags: dict[str, str] = field(default_factory=dict)  # what arguments get that say whether attention is causal
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
     unapplied: tuple[str, ...] = ()  # parameters that are there, in words
+    family: tuple[tuple[str, str], ...] = ()  # what it declares of the family: (convention, choice)
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
     @property
@@ -108,10 +110,10 @@ class AttentionText(Hypothesis):
         found = {"inputs": "self"} if self.self_only else {}
         if not self.self_only and "value" not in self.form.roles:
             found["inputs"] = "memory"
-        found |= self.mask_conventions
+        found |= {**self.inside, **self.mask_conventions}
         if self.causal_always:
             found["causality"] = "always"
-        found |= self._said_by_the_constructor()
+        found |= self._said_by_the_constructor() | dict(self.family)
         if not self.projected:
             found["output-projection"] = "no"
         if self.drops != "weights":

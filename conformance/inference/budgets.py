@@ -12,6 +12,7 @@ A_CALL = 60  # what a call of foreign code costs
 A_PART = 20  # what it costs more for each module that it goes through
 FOR_HYPOTHESES = 0.6  # the part of what is left that is spent on hypotheses: the rest is for comparing with mistakes
 GUARD = 20  # seconds of the processor: what takes longer for so few calls is left, wherever the search is
+A_SLOW_CALL = 1e-4  # seconds more for each function: five times what they take, so that no load decides
 
 # -- of one list, the likeliest first
 
@@ -26,6 +27,7 @@ READINGS_OF_PARAMETERS = 24  # what the parameters of a layer may be
 CONVENTION_SETS = 30  # sets of conventions of one layer
 LAYERS = 8  # hypotheses of one class as a layer that run and are not right
 FLAGS = 8  # flags that are turned
+FLAGS_TURNED = 3  # flags of a constructor, for each of which a class is bound anew
 KNOBS = 20  # arguments and entries that may be sizes of one class
 LAYOUTS = 4  # ways in which one parameter may lie
 ORDERS = 8  # orders of parameters that have one role each

@@ -89,8 +89,11 @@ MASK = Slot("mask", "mask", positional=True)  # one that *args may be
 
 def call_of(thing: Any) -> Any:
     """Return the function that is called: of a class or a module the method, else the thing itself."""
+    own = own_method(thing) or "forward"
+    if getattr(thing, "forward", None) is nn.Module.forward:  # a module that is called by a method alone
+        return getattr(thing, own)
     methods = (n for n in ("forward", "__call__") if n in dir(thing)) if isinstance(thing, type) else iter(("forward",))
-    return getattr(thing, next(methods, own_method(thing) or "forward"), thing)
+    return getattr(thing, next(methods, own), thing)
 
 
 def own_method(thing: Any) -> str | None:

@@ -28,6 +28,9 @@ NAMES = [
 MAKES = r"(^|_)(init|params|parameters|weights)($|_)"  # in the name of a function that makes parameters
 NORM = r"rms|layer_?norm|^ln$|^norm"
 ROOT_MEAN_SQUARE = r"root[ -]mean[ -]squared?\b|\brms|no subtraction of (the )?mean|without (a |the )?mean"
+UNDOING = (  # no "capa_de_atencion"
+    r"(^|_)(inv(erse)?|adjoint|undo(es)?|undone|backwards?|(un|de)rot[^_]*|unrope|unapply)($|_)"
+)
 # Two inputs that are the two sides of a translation.
 SOURCE = r"(src|source|enc(oder)?_?in(put)?s?|question)(_.*)?"
 TARGET = r"(tgt|trg|target|dec(oder)?_?in(put)?s?|answer)(_.*)?"
@@ -56,10 +59,16 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
         if not isinstance(thing, type | FunctionType) and chosen is None:
             continue
         components = (component,) if component else _models_first(dict.fromkeys(looks_like(name, thing)))
-        if components:
+        if components and not (chosen is None and _undoes(name, thing, module)):
             weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)
             found.append(Candidate(name, thing, components, frozenset(names_read(thing)), weak))
     return sorted(found, key=lambda c: _line(c.thing))
+
+
+def _undoes(name: str, thing: Any, module: ModuleType) -> bool:
+    """Return whether something is by its name the inverse of what it calls, as ``unrotate`` is of ``rotate``."""
+    others = [n for n in names_read(thing) if n != name and isinstance(vars(module).get(n), type | FunctionType)]
+    return bool(others) and re.search(UNDOING, snake(name)) is not None
 
 
 def _models_first(components: Iterable[str]) -> tuple[str, ...]:

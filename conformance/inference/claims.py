@@ -6,7 +6,9 @@ import re
 import textwrap
 from typing import Any
 
+from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import call_of
+from attnconf.conformance.source import source_text
 from attnconf.conformance.source.syntax import tree_of
 
 _SCORES = r"\w*(scores?|logits?|energy|energies)"
@@ -24,7 +26,23 @@ _TIMES = r"\b{first}\s*[x×*]\s*{second}\s*[x×*]\s*\w+"
 _SURELY_SEQUENCE = re.compile(_SHAPE.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
 _BY_TIMES_SEQUENCE = re.compile(_TIMES.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
 _BY_TIMES_BATCH = re.compile(_TIMES.format(first=_SURELY_BATCH_WORD, second=r"\w+"), re.IGNORECASE)
+FROM_ONE = "the first token has position 1, and the file says that positions begin with 0"
+_OF_IDS = r"[(\[]\s*{first}(?: size)?\s*,\s*{second}(?: length)?\s*[)\]]"  # two axes, in words
+_IDS_BATCH_FIRST = re.compile(_OF_IDS.format(first=_SURELY_BATCH_WORD, second=_SEQUENCE), re.IGNORECASE)
+_IDS_SEQUENCE_FIRST = re.compile(_OF_IDS.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
+_FROM_ZERO = re.compile(
+    r"\bpositions?\b[^.\n=]{0,60}?\b(from|at|with|are|is|has|have|:)\s*(0\b|zero\b)|"  # are counted from 0
+    r"\bpositions?\b[^.\n=]{0,40}?\(?\b0, 1, 2\b|\bposition (0|zero)\b[^.\n]{0,20}\bfirst\b|"
+    r"\bfirst (token|word|element|position)\b[^.\n]{0,30}\bposition (0|zero)\b",
+    re.IGNORECASE,
+)
 _TOLD = re.compile(r"\b(sequence|time|tokens?|positions?)[- ](axis |dimension )?(first|major)\b", re.IGNORECASE)
+
+# (d, L) or (d, L, B), and the word for a column in several languages
+_COLUMNS = (
+    r"\b(columns?|spalten?|colonn[ea]s?|columnas?|colunas?)\b|"
+    rf"[(\[]\s*(d|dim|channels?|features?)\s*,\s*{_SEQUENCE}\s*[,)\]]"
+)
 
 
 def claims_batch_first(thing: Any) -> bool:
@@ -67,6 +85,16 @@ def claims_sequence_first(thing: Any) -> bool:
     return other is None and any(p.search(told) is not None for p in (_SURELY_SEQUENCE, _BY_TIMES_SEQUENCE, _TOLD))
 
 
+def claims_columns(thing: Any) -> bool:
+    """Return whether a function, or its module, says in words that a token is a column: "column", or (d, L)."""
+    try:
+        source = textwrap.dedent(inspect.getsource(thing))
+    except (OSError, TypeError):
+        return False
+    words = inspect.getdoc(inspect.getmodule(thing)) or ""
+    return re.search(_COLUMNS, "\n".join((*said_in(source), words)), re.IGNORECASE) is not None
+
+
 def claims_batch(thing: Any) -> bool:
     """Return whether a class tells in words, of an input or of what comes back, that its first axis is the batch."""
     try:
@@ -89,6 +117,23 @@ def claims_batches_only(thing: Any) -> bool:
     told = "\n".join([*own, *of_file])
     batches = [found[0].count(",") for found in _BATCH_IN_WORDS.finditer(told)]
     return bool(batches) and max(batches) == 2 and _ONE_SEQUENCE.search(told) is None
+
+
+def claims_from_zero(place: Place) -> bool:
+    """Return whether the words of a file say that positions begin with 0, and say nothing else of padding there."""
+    text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
+    said = said_in(text.text) if text else []
+    return any(_FROM_ZERO.search(line) and "pad" not in line.lower() for line in said)
+
+
+def claims_ids_batch_first(thing: Any) -> bool:
+    """Return whether a class says that the ids that it takes are (batch, tokens), and nothing else of their order."""
+    try:
+        told = "\n".join(said_in(textwrap.dedent(inspect.getsource(thing))))
+    except (OSError, TypeError):
+        return False
+    batch_first = _IDS_BATCH_FIRST.search(told) is not None or claims_batch_first(thing)
+    return batch_first and _IDS_SEQUENCE_FIRST.search(told) is None
 
 
 def returns_scores(thing: Any, place: int) -> bool:

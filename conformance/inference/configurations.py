@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import islice, permutations
 from types import ModuleType, SimpleNamespace, UnionType
@@ -11,7 +11,9 @@ from typing import Any, Union, get_args, get_origin
 from attnconf.conformance.inference.asked import asked_of
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
+from attnconf.conformance.inference.recorded import Path, Recorder, called, is_of_a_section, names_of
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source.source_text import code_reached
 
 UNSAID = ("embed", "heads")  # what entries whose names say nothing may be
 
@@ -49,55 +51,6 @@ def class_named(annotation: Any, module: ModuleType) -> type | None:
     return annotation if isinstance(annotation, type) and annotation is not inspect.Parameter.empty else None
 
 
-class Recorder(dict[str, Any]):
-    """Stands in for a configuration, and remembers what is asked of it: attributes, items or all that there are."""
-
-    def __init__(self, value: Callable[[str], Any], entries: Sequence[str] = ()):
-        super().__init__()
-        self.__dict__["asked"] = {}
-        self.__dict__["as_mapping"] = False
-        self.__dict__["value"] = value
-        self.__dict__["entries"] = entries  # what is there when it is unpacked
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._answer(name)
-
-    def __getitem__(self, name: str) -> Any:
-        self.__dict__["as_mapping"] = True
-        return self._answer(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.__dict__["as_mapping"] = True
-        if default is not None and not meanings(name):  # the code's own value is better than a guess
-            return default
-        return self._answer(name)
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __iter__(self) -> Iterator[str]:
-        self.__dict__["as_mapping"] = True
-        return iter(self.entries)
-
-    def keys(self) -> Any:
-        return list(self)
-
-    def values(self) -> Any:
-        return [self[name] for name in self]
-
-    def items(self) -> Any:
-        return [(name, self[name]) for name in self]
-
-    def _answer(self, name: str) -> Any:
-        self.asked.setdefault(name, self.value(name))
-        return self.asked[name]
-
-
 def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> list[str]:
     """Return expressions for a configuration object: a class that the file has for it, and one to be filled."""
     found = []
@@ -107,10 +60,27 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
         entries = _entries_of(kind, module)
         whole = [name for name, kind in entries.items() if kind in (int, "int") or type(kind) is int]
         given = entry_texts(list(entries), table, whole)
-        known = any(given.values()) or (own is not None and is_dataclass(own))
+        known = (
+            any(given.values()) or bool(_sections(entries, table, module)) or (own is not None and is_dataclass(own))
+        )
         for each in (given, otherwise(given, table)) if known else ():
-            found += [f"theirs.{kind.__name__}({words})" for words in _entries(each, table, entries)]
+            sections = _sections(entries, table, module)
+            found += [f"theirs.{kind.__name__}({words})" for words in _entries({**each, **sections}, table, entries)]
     return [*dict.fromkeys(found), "<namespace>", *_with_defaults(table, module)]
+
+
+def without_unread(text: str, thing: Any) -> str:
+    """Return the text of a configuration without a dropout that the code of ``thing`` never reads.
+
+    The configuration is that of a whole model, in which something else may drop.
+    """
+    code = code_reached(thing)
+    named = re.findall(r"\b(\w+)=config\.dropout\b", text)
+    if not code or re.search(r"[(,]\s*\*\*|asdict|vars\(|getattr", code):
+        return text
+    for name in {n for n in named if not re.search(rf"\.{n}\b|[\"']{n}[\"']", code)}:
+        text = re.sub(rf", {name}=config\.dropout\b|\b{name}=config\.dropout(, )?", "", text)
+    return text
 
 
 def otherwise(given: Mapping[str, str | None], table: Meanings) -> dict[str, str | None]:
@@ -145,6 +115,21 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
         return {name: value for name, value in vars(kind()).items() if not name.startswith("_")}
     except Exception:  # a class of that name that wants arguments
         return {}
+
+
+def _sections(entries: Mapping[str, Any], table: Meanings, module: ModuleType) -> dict[str, str]:
+    """Return the entries that are dataclasses of the file in turn, with what is asked for in them."""
+    found = {}
+    for name, kind in entries.items():
+        inner = own_dataclass(kind, module)
+        there = _entries_of(inner, module) if inner else {}
+        whole = [entry for entry, kind in there.items() if kind in (int, "int")]
+        names = {entry: called((name, entry)) for entry in there}
+        texts = entry_texts(list(names.values()), table, [names[entry] for entry in whole])
+        words = ", ".join(f"{entry}={texts[names[entry]]}" for entry in there if texts[names[entry]])
+        if inner and words:
+            found[name] = f"theirs.{inner.__name__}({words})"
+    return found
 
 
 def _entries(given: Mapping[str, str | None], table: Meanings, types: Mapping[str, Any]) -> Iterator[str]:
@@ -227,14 +212,15 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
     if "<namespace>" not in made.text:
         return made
 
-    texts: dict[str, str] = {}
-    entries, whole = unpacked(table, module), False
+    texts: dict[Path, str] = {}
+    entries, whole, deep = unpacked(table, module), False, False
 
-    def value(name: str) -> Any:
-        return eval(texts.get(name) or entry_text(name, table) or entry_default(name, module), space)
+    def value(path: Path) -> Any:
+        name = called(path)
+        return eval(texts.get(path) or entry_text(name, table) or entry_default(name, module), space)
 
-    for _ in range(3):  # until no name is asked for that was not known
-        recorder = Recorder(value, entries)
+    for _ in range(4):  # until no name is asked for that was not known
+        recorder = Recorder(value, entries, deep)
         failure: Exception | None = None
         try:
             inside = {**space, "recorder": recorder}
@@ -242,15 +228,16 @@ def filled(made: Construction, table: Meanings, module: ModuleType, space: dict[
         except Exception as error:
             failure = error
             whole = whole or (isinstance(error, TypeError) and "float" in str(error))
-        known = entry_texts(list(recorder.asked), table, recorder.asked if whole else ())
-        before, texts = texts, {name: text or entry_default(name, module) for name, text in known.items()}
+            if not deep and is_of_a_section(error):
+                deep = True
+                continue
+        paths = list(recorder.leaves())
+        known = entry_texts(names_of(paths), table, names_of(paths) if whole else ())
+        before, texts = texts, {path: known[called(path)] or entry_default(called(path), module) for path in paths}
         if texts == before:
             break
     if failure is not None:
         raise failure
-    if recorder.as_mapping:
-        words = "{" + ", ".join(f'"{name}": {text}' for name, text in texts.items()) + "}"
-    else:
-        words = "SimpleNamespace(" + ", ".join(f"{name}={text}" for name, text in texts.items()) + ")"
-    given = {m for name in texts for m in meanings(name)[:1]}
+    given = {m for path in texts for m in meanings(called(path))[:1]}
+    words = recorder.written(texts)
     return Construction(made.text.replace("<namespace>", words), made.before, made.given | given)

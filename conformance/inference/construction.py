@@ -22,6 +22,7 @@ from attnconf.conformance.inference.configurations import (
     is_configuration,
     own_dataclass,
     said_by,
+    without_unread,
 )
 from attnconf.conformance.inference.filling import likeliest
 from attnconf.conformance.inference.keyword_arguments import constructor_parameters
@@ -100,7 +101,7 @@ def _with_silent(
     """
     open_ends = [len({m for _, m in c} & {*SIZES, "max_len"}) > 1 for c in choices]
     told = {m for c, silent in zip(choices, open_ends, strict=True) if not silent for _, m in c}
-    sizes = ("embed", "heads", "hidden") if "heads" in table else ("embed", "max_len")  # of an encoding
+    sizes = ("embed", "heads", "hidden") if "heads" in table else ("embed", "hidden", "max_len")  # of a part
     missing = [m for m in sizes if table.get(m) and m not in told and "config" not in told]
     found, count = [], 0
     for p, before in zip(parameters, choices, strict=True):
@@ -156,7 +157,7 @@ def choices_of(
         return [("0", "")]
     configured = []
     if "config" in table and is_configuration(p, module, thing):
-        configured = [(text, "config") for text in configuration(p, table, module)]
+        configured = [(without_unread(text, thing), "config") for text in configuration(p, table, module)]
         if optional or not any(m in table for m in known if m != "config"):
             return configured
     parts = [(text, "part") for text in part(p.name, p)]

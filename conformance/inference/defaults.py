@@ -7,8 +7,9 @@ import inspect
 import io
 import re
 import warnings
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
 
 import torch
 
@@ -86,26 +87,58 @@ def idle_axes(bound: Bound, asked: Request, base: Reply) -> str:
 
     ``base``: what ``asked`` answers with the flag as the binding has it.
     """
-    for name, body in _turned(bound):
-        turned = replace(bound.draft, body=body).implementation(bound.place.module)
-        if gap(reply(turned, asked), base) == 0:
+    for name, _, body in turned(bound, AXES):
+        other = replace(bound.draft, body=body).implementation(bound.place.module)
+        if gap(reply(other, asked), base) == 0:
             return name
     return ""
 
 
-def _turned(bound: Bound) -> Iterator[tuple[str, str]]:
-    """Yield the flags for the order of axes, of a constructor or a configuration, and the body with the other value."""
+def turned(bound: Bound, names: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield the flags of these names, of a constructor or a configuration, with their other value and the body then."""
     body, made = bound.draft.body, _construction(bound)
-    given = list(re.finditer(rf"\b(?P<name>{AXES})=(?P<value>True|False)\b", body))
+    given = list(re.finditer(rf"""\b(?P<name>{names})(=|["']: )(?P<value>True|False)\b""", body))
     for one in given:
-        yield one["name"], body[: one.start("value")] + str(one["value"] == "False") + body[one.end("value") :]
+        other = one["value"] == "False"
+        yield one["name"], other, body[: one.start("value")] + str(other) + body[one.end("value") :]
+    yield from _of_entries(bound, names)
     said = ast.get_source_segment(body, made) if made else None
     if made is None or said is None:
         return
     for p in parameters_of(bound.place.thing):
-        if isinstance(p.default, bool) and re.fullmatch(AXES, p.name) and p.name not in {one["name"] for one in given}:
+        if isinstance(p.default, bool) and re.fullmatch(names, p.name) and p.name not in {one["name"] for one in given}:
             words = [*made.keywords, ast.keyword(p.name, ast.Constant(not p.default))]
-            yield p.name, body.replace(said, ast.unparse(ast.Call(made.func, made.args, words)))
+            yield p.name, not p.default, body.replace(said, ast.unparse(ast.Call(made.func, made.args, words)))
+
+
+def _of_entries(bound: Bound, names: str) -> Iterator[tuple[str, bool, str]]:
+    """Yield the flags among the entries of the dataclasses that a binding makes and leaves at their defaults."""
+    body = bound.draft.body
+    for kind in list(vars(bound.place.module).values()):
+        made = f"theirs.{getattr(kind, '__name__', '')}("
+        if not (isinstance(kind, type) and is_dataclass(kind) and made in body):
+            continue
+        for f in fields(kind):
+            if f.init and isinstance(f.default, bool) and re.fullmatch(names, f.name) and f"{f.name}=" not in body:
+                yield f.name, not f.default, body.replace(made, f"{made}{f.name}={not f.default}, ", 1)
+
+
+def worded(bound: Bound) -> Iterator[tuple[str, str, Callable[[str], str]]]:
+    """Yield the options of a constructor that are words, as they are, and what makes the body with another word."""
+    body, made = bound.draft.body, _construction(bound)
+    said = ast.get_source_segment(body, made) if made else None
+    if made is None or said is None:
+        return
+    handed = {word.arg: word.value for word in made.keywords}
+    for p in parameters_of(bound.place.thing):
+        now = handed.get(p.name, ast.Constant(p.default))
+        if isinstance(now, ast.Constant) and isinstance(now.value, str):
+            yield p.name, now.value, partial(_with_word, body, said, made, p.name)
+
+
+def _with_word(body: str, said: str, made: ast.Call, name: str, word: str) -> str:
+    words = [*(each for each in made.keywords if each.arg != name), ast.keyword(name, ast.Constant(word))]
+    return body.replace(said, ast.unparse(ast.Call(made.func, made.args, words)))
 
 
 def _construction(bound: Bound) -> ast.Call | None:

@@ -20,6 +20,7 @@ from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.budgets import TEXTS
 from attnconf.conformance.inference.building import Construction, Meanings, run, space_for
 from attnconf.conformance.inference.calling import own_method
+from attnconf.conformance.inference.candidates import own_text
 from attnconf.conformance.inference.configurations import entry_default, entry_text, filled
 from attnconf.conformance.inference.construction import and_for_each_length, constructions, without_lengths
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
@@ -184,13 +185,33 @@ def makings(
         except Failed as error:
             failures.say(f"{made.text}: {error}")
             continue
-        text = whole.text
-        if not callable(thing) and (method := own_method(type(thing))):
-            text, thing = f"{text}.{method}", getattr(thing, method)
-        states: list[tuple[str, ...]] = family.states(thing, request) if family.states else [()]
-        kind = "alone" if text.endswith(")") else "function"
-        one = base.but(made=replace(whole, text=text), kind=kind, shown=_shown(text))
-        yield one.but(given=_meant(whole, family.sizes)), thing, states
+        for text, called in _called_as(whole.text, thing):
+            states: list[tuple[str, ...]] = family.states(called, request) if family.states else [()]
+            kind = "alone" if text.endswith(")") else "function"
+            one = base.but(made=replace(whole, text=text), kind=kind, shown=_shown(text))
+            yield one.but(given=_meant(whole, family.sizes)), called, states
+
+
+def _called_as(text: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what is called of an object, and its text: the object itself, or its method for an input.
+
+    A module may have both, where the method works on what the module keeps or gives: it turns by its tables.
+    """
+    method = own_method(type(thing))
+    module = isinstance(thing, nn.Module)
+    if callable(thing) and not (module and type(thing).forward is nn.Module.forward and method):
+        yield text, thing
+    if method and not module and not callable(thing):
+        yield f"{text}.{method}", getattr(thing, method)
+    elif method and module and _works_on_itself(thing, method):
+        yield f"settle(lambda: {text}, config).{method}", getattr(thing, method)
+
+
+def _works_on_itself(module: nn.Module, method: str) -> bool:
+    """Return whether the code of a method reads buffers of its module, or calls it."""
+    function = getattr(type(module), method)
+    kept = {*module._buffers, *(name for name, x in vars(module).items() if isinstance(x, torch.Tensor)), "forward"}
+    return bool(kept & set(function.__code__.co_names)) or re.search(r"\bself\(", own_text(function)) is not None
 
 
 def _shown(text: str) -> str:

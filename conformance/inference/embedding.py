@@ -2,25 +2,30 @@
 
 import copy
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import CONVENTIONS, SinusoidalConfig, TokenEmbeddingConfig
+from attnconf.adapters.generated.modules import without
 from attnconf.conformance.chapters.token_embedding.binding import APPEARANCES
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.engine.translate import others_than
+from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
-from attnconf.conformance.inference.building import Construction, tensors_of
+from attnconf.conformance.inference.building import Construction, run, space_for, tensors_of
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import built, constructions
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.padding_id import beside_padding
-from attnconf.conformance.inference.probing import Failed, attempt, found_output
+from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
 from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
+from attnconf.conformance.inference.said_of_padding import not_zero
 from attnconf.conformance.inference.slots import Slots, refuse
 from attnconf.conformance.inference.texts import Text, bound, told
 from attnconf.conformance.inference.trial import FAILED, Certificate, Draft, drawn
@@ -33,6 +38,7 @@ SIZES = ((11, 6), (7, 10))  # vocab_size, dim of the trials
 # Where names do not say which of two sizes is which.
 EITHER = {**TABLE, "vocab": ("config.vocab_size", "config.dim"), "embed": ("config.dim", "config.vocab_size")}
 ROWS = 'weights["table.weight"]'
+KINDS = "torch.zeros_like(ids)"  # what else has to be given: of which sentence or kind each token is
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -49,7 +55,27 @@ def bind(place: Place) -> Bound | Refusal:
     text = _with_padding(place, proof.hypothesis)
     text = beside_padding(place, text, plain.requests[0])
     text = with_encoding(place, text)
-    return bound(place, proof, text, told(text, place.thing))
+    left = [f"left alone   the norm {name}" for name in text.stripped]
+    found = bound(place, proof, text, [*told(text, place.thing), *left])
+    of_padding = not_zero(place, _made(place, text, padding=2)) if proof.certified == "reference" else ()
+    broken = (*found.broken, *(_over_ids(place, text) if text.more else ()), *of_padding)
+    return replace(found, broken=broken, open_ends=(*found.open_ends, *_unjudged(place, text)))
+
+
+def _over_ids(place: Place, text: Text) -> tuple[str, ...]:
+    """Return words on the laws that an embedding with positions breaks."""
+    module = _made(place, text, padding=None)
+    return over_ids.of_rows(place, module, text.arguments.rpartition("=")[0], text.out) if module is not None else ()
+
+
+def _made(place: Place, text: Text, padding: int | None) -> Any:
+    """Return the object that a text makes, with its weights as it is built; None where it cannot be."""
+    config = next(requests(padding)).config
+    like = {"table.weight": torch.zeros(config.vocab_size, config.dim, dtype=torch.float64)}
+    try:
+        return attempt(partial(run, text.made, space_for(config, place.module, weights=like)))
+    except Failed:
+        return None
 
 
 def requests(padding: int | None) -> Iterator[Request]:
@@ -66,7 +92,7 @@ def texts(place: Place, failures: Attempts) -> Iterator[Text]:
     if not isinstance(place.thing, type):
         yield from _functions(place)
     seen = set()
-    table = TABLE if _sizes_are_named(place.thing) else EITHER
+    table = _table_of(place.thing)
     for made in constructions(place.name_in_text, place.thing, table, place.module, place.part):
         rows, dim = SIZES[0]
         like = {"table.weight": torch.zeros(rows, dim, dtype=torch.float64)}
@@ -79,6 +105,13 @@ def texts(place: Place, failures: Attempts) -> Iterator[Text]:
             if text.draft().body not in seen:
                 seen.add(text.draft().body)
                 yield text
+
+
+def _table_of(thing: Any) -> dict[str, Sequence[str]]:
+    """Return what parameters of a constructor may get: vectors that were learnt elsewhere only where it wants some."""
+    wanted = {m for p in parameters_of(thing) if p.default is p.empty for m in meanings(p.name)}
+    table = TABLE if _sizes_are_named(thing) else EITHER
+    return {name: texts for name, texts in table.items() if name != "vectors" or name in wanted}
 
 
 def _sizes_are_named(thing: Any) -> bool:
@@ -94,16 +127,20 @@ def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[Text]:
     if not callable(thing):
         return
     module = isinstance(thing, nn.Module)
-    name = next((p.name for p in parameters(thing) if p.kind is p.KEYWORD_ONLY and p.default is p.empty), "")
-    text = Text(COMPONENT, made, "module" if module else "object", f"{name}=ids" if name else "ids")
-    text = text.but(refusals=tuple(_no_padding(made)))
+    wanted = [p for p in parameters(thing) if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+    given = ("ids", *(KINDS for _ in wanted[1:]))
+    words = (f"{p.name}={g}" if p.kind is p.KEYWORD_ONLY else g for p, g in zip(wanted, given, strict=False))
+    text = Text(COMPONENT, made, "module" if module else "object", ", ".join(words) or "ids")
+    text = text.but(refusals=(*_no_padding(made), *_frozen(made, thing)))
+    if module and (norms := tuple(norms_in(thing))):
+        text, thing = text.but(stripped=norms), without(thing, *norms)
     ids, fresh = torch.arange(6).reshape(2, 3), copy.deepcopy(thing)  # it may keep what it gave
     for table, x in tensors_of(thing).items():
         if tuple(x.shape) not in ((rows, dim), (dim, rows)):
             continue
         entry = f'"{table}": {ROWS}' if tuple(x.shape) == (rows, dim) else f'"{table}": {ROWS}.T'
         try:
-            where = found_output(attempt(lambda: thing(**{name: ids}) if name else thing(ids)), (2, 3, dim))
+            where = found_output(attempt(partial(_called, thing, text, ids)), (2, 3, dim))
         except Failed as error:
             failures.say(f"called with ({text.arguments}): {error}")
             return
@@ -112,10 +149,41 @@ def _of(made: Construction, thing: Any, failures: Attempts) -> Iterator[Text]:
             yield this if not module else without_positions(this, fresh, table, ids)
 
 
+def _unjudged(place: Place, text: Text) -> tuple[str, ...]:
+    """Return a word on norms inside that are left out, but for one that stands behind all the rest."""
+    if not text.stripped:
+        return ()
+    rows, dim = SIZES[0]
+    like = {"table.weight": torch.zeros(rows, dim, dtype=torch.float64)}
+    ids = torch.arange(6).reshape(2, 3)
+    try:
+        module = built(place, text.made, TABLE, TokenEmbeddingConfig(rows, dim), like)[1].eval()
+        last = module.get_submodule(text.stripped[-1])
+        whole = eval(text.out, {"result": attempt(partial(_called, module, text, ids))})
+        bare = eval(text.out, {"result": attempt(partial(_called, without(module, *text.stripped), text, ids))})
+        behind = len(text.stripped) == 1 and torch.allclose(whole, attempt(partial(last, bare)))
+    except Failed:
+        behind = False
+    return () if behind else (f"the norms {', '.join(text.stripped)} are left out, and not judged",)
+
+
+def _called(thing: Any, text: Text, ids: Tensor) -> Any:
+    """Return what the call of a text gives for some ids."""
+    return eval(f"called({text.arguments})", {"called": thing, "ids": ids, "torch": torch})
+
+
 def _no_padding(made: Construction) -> list[str]:
     if "config.padding_id" in made.text:
         return []
     return refuse("config.padding_id is not None", "a padding token")
+
+
+def _frozen(made: Construction, thing: Any) -> list[str]:
+    """Return that rows which were learnt elsewhere are not trained, where they are frozen."""
+    own = list(thing.parameters()) if isinstance(thing, nn.Module) and "vectors" in made.given else []
+    if not own or any(p.requires_grad for p in own):
+        return []
+    return refuse(f"{ROWS}.requires_grad and torch.is_grad_enabled()", "gradients of rows that are frozen")
 
 
 # -- functions
@@ -165,8 +233,12 @@ def _with_padding(place: Place, text: Text) -> Text:
 def without_positions(text: Text, fresh: nn.Module, table: str, ids: Tensor) -> Text:
     """Return the text less what a module, not called before, gives for a table of zeros, where that is anything."""
     silent = {table: torch.zeros_like(fresh.get_parameter(table))}
+
+    def quiet(*given: Any, **named: Any) -> Any:
+        return torch.func.functional_call(fresh.eval(), silent, given, named)
+
     try:
-        result = attempt(lambda: torch.func.functional_call(fresh.eval(), silent, (ids,)))
+        result = attempt(partial(_called, quiet, text, ids))
         still = eval(text.out, {"result": result})
     except (Failed, RuntimeError):
         return text
@@ -175,7 +247,7 @@ def without_positions(text: Text, fresh: nn.Module, table: str, ids: Tensor) -> 
     entry, rows = text.state[0].split(": ", 1)
     places = "places = bind(module, fitted(module, {" + f"{entry}: 0 * {rows}" + "}))"
     return text.but(
-        more=(places,), after=("result = places(ids)", f"out = out - {text.out}  # its positions"),
+        more=(places,), after=(f"result = places({text.arguments})", f"out = out - {text.out}  # its positions"),
         refusals=(
             *text.refusals,
             *refuse("config.padding_id is not None", "a padding token beside positions"),
@@ -186,7 +258,7 @@ def without_positions(text: Text, fresh: nn.Module, table: str, ids: Tensor) -> 
 
 def with_encoding(place: Place, text: Text) -> Text:
     """Return the text with its positions as a component, where they are sinusoidal, or nearly."""
-    if not text.more:
+    if not text.more or text.arguments != "ids":
         return text
     encoding = sinusoidal(text)
     plain = Draft("sinusoidal", encoding.source())

@@ -11,13 +11,14 @@ from typing import Any
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.inference.attention_requests import called_alike
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import FLAGS
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Form, either, parameters, says_nothing, telling
 from attnconf.conformance.inference.construction import for_each_length, lengths_of
 from attnconf.conformance.inference.returned import Requests
-from attnconf.conformance.inference.trial import Certificate, all_same, same
+from attnconf.conformance.inference.trial import Certificate, all_same, kept_certificate, same
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -157,14 +158,14 @@ class Trials:
         return Turned(other, "nothing" if same else "other")
 
     def _calls(self, text: AttentionText, causal: bool) -> Certificate:
-        """Return calls without masks, as many queries as keys; what the textbook gives is kept for the next flag."""
-        alike = (text.component, self.sizes, text.self_only, "value" in text.form.roles, text.lacking, text.square)
-        key = (*alike, getattr(text, "value_width", True), causal)
-        if key not in _made:
-            calls = zip(self.sizes, (2, 3), (6, 5), strict=True)
-            made = [self.request(text, size, B, L, L, {}, causal=causal) for size, B, L in calls]
-            _made[key] = Certificate(text.component, made)
-        return _made[key]
+        """Return calls without masks, as many queries as keys."""
+        wide, back = getattr(text, "value_width", True), causal or text.causal_always
+        calls = zip(self.sizes, (2, 3), (6, 5), strict=True)
+        return kept_certificate(
+            text.component,
+            ("flags", self.sizes, *called_alike(text), wide, back),
+            lambda: [self.request(text, size, B, L, L, {}, causal=causal) for size, B, L in calls],
+        )
 
     def _replies(self, text: AttentionText, certificate: Certificate) -> list[Reply | Failure]:
         return certificate.replies(text.implementation(self.place))
@@ -196,9 +197,6 @@ class Trials:
             replace(r, out=r.out[..., :-1, :].nan_to_num()) for r in (first, second)
         ]  # what sees nothing may be NaN
         return same(*early)
-
-
-_made: dict[tuple[Any, ...], Certificate] = {}
 
 
 def decided(text: AttentionText) -> bool:

@@ -66,6 +66,13 @@ def continued_in_place(last: Callable[[Tensor, Any], Last | None], x: Tensor, ke
     return "" if all(ends) else _differing(ends[0])
 
 
+def keys_and_values(kept: Any) -> bool:
+    """Return whether something that came back is two tensors of one shape, as the keys and values of a call are."""
+    pair = list(kept) if isinstance(kept, tuple | list) else []
+    tensors = len(pair) == 2 and all(isinstance(x, Tensor) and x.ndim >= 3 for x in pair)
+    return tensors and pair[0].shape == pair[1].shape
+
+
 def kept_objects(annotation: Any, module: ModuleType) -> Iterator[Any]:
     """Yield what an argument may be given to keep tokens in: objects of the class that its annotation names.
 
@@ -91,7 +98,7 @@ def _alike(one: Last, other: Last | None) -> bool:
 def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[str, ...]:
     """Return a word on a cache of a model that is handed vectors, asked with ids instead; nothing where it is right."""
     kept = [p.name for p in parameters(thing) if p.default is None and re.fullmatch(CACHE, snake(p.name).strip("_"))]
-    inner = _handed(made.text)
+    inner = handed_text(made.text)
     required = [p.name for p in parameters(thing) if p.default is inspect.Parameter.empty]
     if not kept or not inner or len(required) != 1:
         return ()
@@ -105,7 +112,7 @@ def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[st
     return (f"the argument `{kept[0]}` of forward {words}",) if words else ()
 
 
-def _handed(text: str) -> str:
+def handed_text(text: str) -> str:
     """Return what is handed vectors in a construction's text, without that; "" where nothing is."""
     calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and node.args)
     return next((ast.unparse(c.args[0]) for c in calls if isinstance(c.func, ast.Name) and c.func.id == "handed"), "")

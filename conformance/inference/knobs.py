@@ -1,6 +1,7 @@
 """Where a class has its sizes: arguments, entries of a configuration, numbers in globals, defaults of inner classes."""
 
 import inspect
+import re
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from attnconf.conformance.inference.construction import FLAGS, Part, choices_of
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.source_text import code_reached
 
 ARGUMENT, ENTRY, GLOBAL = "argument", "entry", "global"
 # What is tried first where a size has no value of its own: heads divide the width, no two sizes are equal.
@@ -130,6 +132,9 @@ def panel_of(
         if holder is not None:
             holders[p.name] = holder
             knobs += _of_entries(holder)
+            code = code_reached(thing)  # an entry that nobody reads is no option
+            flags = {n: v for n, v in holder.entries.items() if type(v) is bool and re.search(rf"\W{n}\b", code)}
+            options |= OPTIONS & {meaning for _, meaning in _named_entries(flags, table)}
         elif p.name == fraction:
             others[p.name] = "0.0"
         elif type(p.default) is int or _may_be_a_size(p, table, part):
@@ -279,11 +284,17 @@ def _of_object(name: str, value: Any, entries: Mapping[str, Any], table: Meaning
 
 def _other_entries(entries: Mapping[str, Any], table: Meanings) -> Iterator[tuple[str, str]]:
     """Yield expressions for entries that are no sizes, where name and value agree on what they are."""
+    for name, meaning in _named_entries(entries, table):
+        yield name, table[meaning][0]
+
+
+def _named_entries(entries: Mapping[str, Any], table: Meanings) -> Iterator[tuple[str, str]]:
+    """Yield the entries that are no sizes, where name and value agree on what they are, with that."""
     for name, value in entries.items():
         allowed = {float: FLOATS, bool: FLAGS}.get(type(value), ())
         meaning = next((m for m in meanings(name) if m in table and m in allowed and table[m]), "")
         if meaning:
-            yield name, table[meaning][0]
+            yield name, meaning
 
 
 def _of_entries(holder: Holder) -> list[Knob]:

@@ -14,7 +14,7 @@ from attnconf.conformance.inference.layer_trace import Trace, activations
 from attnconf.conformance.inference.vocabulary import snake
 
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
-EPS = ("1e-05", "1e-06", "1e-12", "1e-08")
+EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 

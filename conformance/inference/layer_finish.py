@@ -29,7 +29,7 @@ from attnconf.conformance.worker.bodies import names
 
 # -- which ε stands in its code: on rows of the usual size 1e-5 and none differ by less than a root in float32 is off
 
-NONE, LEAST = "0", CONVENTIONS["eps"][-1]
+NONE, LEAST = "0", min(CONVENTIONS["eps"][1:], key=float)
 SMALL = (3e-3, 1e-5)  # what tokens are multiplied by: variances at which 1e-5, and at which 1e-12, are seen
 OUTPUTS = r"(.*\.)?(attn|self|cross)\.out\.(weight|bias)"
 
@@ -217,7 +217,8 @@ def _given(text: LayerText, slot: Slot) -> str | None:
 def told(text: LayerText) -> tuple[str, ...]:
     """Return the binding in three lines, for people."""
     shown = re.sub(r"\btheirs\.|\bconfig\.", "", text.made.text)
-    masks = "; ".join(f"{name} {mask.told}" for name, mask in text.masks.items()) or "no masks"
+    own = {name: ", in place of its own" if mask.replaces else "" for name, mask in text.masks.items()}
+    masks = "; ".join(f"{name} {mask.told}{own[name]}" for name, mask in text.masks.items()) or "no masks"
     entries = [*text.entries, *(e for stack in text.stacks for e in stack.entries)]
     weights = "; ".join(entries[:3]) + ("; …" if len(entries) > 3 else "")
     passed = "; what it embeds is not judged" if "handed(" in text.made.text else ""

@@ -162,11 +162,9 @@ def _called(
         causal_always=called.ordered if known.layered and not known.decodes else called.causal,
         whole=_tables_are_ours(module), trace=trace,
     )  # fmt: skip
-    if called.fill != "none":
-        text = text.but(needs_mask=True, masks={
-            s.name: _filled(s.name, called.fill, place.component)
-            for s in form.slots if s.required and s.role in ("mask", "lengths")
-        })  # fmt: skip
+    if called.fills:
+        masks = {name: _filled(name, told, place.component) for name, told in called.fills.items()}
+        text = text.but(needs_mask=True, masks=masks)
     layers = (getattr(config, "num_layers", getattr(config, "num_encoder_layers", 1)),) * 2
     sizes = Sizes(widths.embed, FIRST.heads, widths.head, widths.embed)
     for state in states(place.component, module, probe.parameters, trace, widths, sizes, layers):

@@ -14,9 +14,11 @@ from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
-from attnconf.conformance.inference.mask_claims import claimed
+from attnconf.conformance.inference.mask_claims import claimed, likeliest_first, may_be
 from attnconf.conformance.inference.mask_forms import FILLED, as_said
+from attnconf.conformance.inference.mask_switches import without_turned_off
 from attnconf.conformance.inference.masking import UNLIKE_A_MASK, unmasked
+from attnconf.conformance.inference.own_masks import with_own
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, reply, same, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings
@@ -105,8 +107,8 @@ class Search:
         certificates: dict[str, Certificate] = {}
         ran = []
         refused: dict[str, int] = {}
-        for form in _candidates(names, which, causal):
-            shape = form.told.partition(") ")[0]
+        for form in _candidates(names, which, causal, text.causal_always and which == "self"):
+            shape = f"{form.told.partition(') ')[0]} {form.replaces}"
             if refused.get(shape, 0) >= 3:  # in three kinds: it is the shape that is not taken
                 continue
             candidate = text.but(masks={**text.masks, **dict.fromkeys(names, form)})
@@ -136,7 +138,8 @@ def _brings_causality(text: LayerText) -> bool:
     return text.causal_always or text.flag or masked
 
 
-def _candidates(names: Sequence[str], which: str, causal: bool) -> Iterator[LayerMask]:
+def _candidates(names: Sequence[str], which: str, causal: bool, replacing: bool = False) -> Iterator[LayerMask]:
+    """Yield the forms, the likeliest first; at last, where it may be, such as replace a causal mask that is there."""
     hint = any(re.search(r"pad|valid|len", name.lower()) for name in names)
     forms = list(FILLED.values())
     if hint:
@@ -146,6 +149,8 @@ def _candidates(names: Sequence[str], which: str, causal: bool) -> Iterator[Laye
     for form in forms:
         if not causal or not form.keys_only:
             yield LayerMask(form.text, form.told, which, form.keys_only)
+    if replacing and not hint:
+        yield from (replace(form, which=which, replaces=True) for form in forms if not form.keys_only)
 
 
 def with_masks(place: Place, text: LayerText, certified: str | None) -> LayerText:
@@ -155,7 +160,9 @@ def with_masks(place: Place, text: LayerText, certified: str | None) -> LayerTex
         text = search.flagged(text)
     slots = [slot.name for slot in text.form.slots if slot.role in ("mask", "lengths")]
     text = text.but(masks={n: m for n, m in text.masks.items() if text.needs_mask})
-    text = _decoding(search, text, slots) if text.decodes else _encoding(search, text, slots)
+    text = with_own(search, _decoding(search, text, slots)) if text.decodes else _encoding(search, text, slots)
+    if certified == "reference" and not text.needs_mask:
+        text = without_turned_off(place, text, search.standing, lambda form: search.requests(text, form, False))
     return _held(search, text, place.prescribed["mask"]) if "mask" in place.prescribed else _as_it_says(search, text)
 
 
@@ -231,17 +238,17 @@ def _decoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
     left = list(slots)
     used: list[str] = []
     if not text.causal_always and not text.flag:
-        text, used = _first_fit(search, text, _sorted(left, "self"), "self", causal=True)
+        text, used = _first_fit(search, text, likeliest_first(left, "self"), "self", causal=True)
         left = [n for n in left if n not in used]
     more = search.find(text, used, "self")[1] if used and _takes_keys(text, used) else FAILED
     if not within_rounding(more):
-        text, used = _first_fit(search, text, [n for n in _sorted(left, "self") if _may_be(n, "self")], "self")
+        text, used = _first_fit(search, text, [n for n in likeliest_first(left, "self") if may_be(n, "self")], "self")
         left = [n for n in left if n not in used]
     models = "source" in text.known.attends
-    about = [n for n in left if _may_be(n, "memory")]
+    about = [n for n in left if may_be(n, "memory")]
     if models:
         return _of_models(search, text, about)
-    return _first_fit(search, text, _sorted(about, "memory"), "memory")[0]
+    return _first_fit(search, text, likeliest_first(about, "memory"), "memory")[0]
 
 
 def _takes_keys(text: LayerText, used: Sequence[str]) -> bool:
@@ -282,19 +289,3 @@ def _first_fit(
         if distance < best[1]:
             best = (found, distance, [name])
     return best[0], best[2]
-
-
-_MEMORY = r"mem|src|source|enc|cross|context|question"
-_SELF = r"tgt|trg|target|self|look|dec|causal|future|ahead|answer"
-
-
-def _may_be(name: str, which: str) -> bool:
-    memory, own = (re.search(pattern, name.lower()) is not None for pattern in (_MEMORY, _SELF))
-    return memory or not own if which == "memory" else own or not memory
-
-
-def _sorted(names: Sequence[str], which: str) -> list[str]:
-    def rank(name: str) -> tuple[bool, bool]:
-        return not _may_be(name, which), re.search(r"pad|valid|len", name.lower()) is not None and which == "self"
-
-    return sorted(names, key=rank)

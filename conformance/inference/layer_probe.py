@@ -1,6 +1,7 @@
 """A layer or model of a user's that is called, to learn how it is called, what it is made of and what it computes."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,21 +29,27 @@ class Called:
     sequence_first: bool
     causal: bool  # nothing depends on what is later
     ordered: bool  # the order of the tokens matters
-    fill: Any  # what a mask that is insisted on gets: a function of (B, L, S)
+    fills: Mapping[str, str]  # how masks that are insisted on are given, by the arguments' names: of FILLS
 
 
-FILLS = (
-    ("none", lambda B, L, S: None),
-    ("(B, 1, L, S) true-keeps", lambda B, L, S: torch.ones(B, 1, L, S, dtype=torch.bool)),
-    ("(B, L, S) true-keeps", lambda B, L, S: torch.ones(B, L, S, dtype=torch.bool)),
-    ("(B, S) true-keeps", lambda B, L, S: torch.ones(B, S, dtype=torch.bool)),
-    ("(L, S) true-keeps", lambda B, L, S: torch.ones(L, S, dtype=torch.bool)),
-    ("(B, 1, S) true-keeps", lambda B, L, S: torch.ones(B, 1, S, dtype=torch.bool)),
-    ("(B, S) true-drops", lambda B, L, S: torch.zeros(B, S, dtype=torch.bool)),
-    ("(L, S) true-drops", lambda B, L, S: torch.zeros(L, S, dtype=torch.bool)),
-    ("(L, S) additive", lambda B, L, S: torch.zeros(L, S)),
-    ("(B, 1, L, S) additive", lambda B, L, S: torch.zeros(B, 1, L, S)),
-    ("lengths (B,)", lambda B, L, S: torch.full((B,), S)),
+FILLS: Mapping[str, Callable[[int, int, int], Tensor]] = {
+    "(B, 1, L, S) true-keeps": lambda B, L, S: torch.ones(B, 1, L, S, dtype=torch.bool),
+    "(B, L, S) true-keeps": lambda B, L, S: torch.ones(B, L, S, dtype=torch.bool),
+    "(B, S) true-keeps": lambda B, L, S: torch.ones(B, S, dtype=torch.bool),
+    "(L, S) true-keeps": lambda B, L, S: torch.ones(L, S, dtype=torch.bool),
+    "(B, 1, S) true-keeps": lambda B, L, S: torch.ones(B, 1, S, dtype=torch.bool),
+    "(B, S) true-drops": lambda B, L, S: torch.zeros(B, S, dtype=torch.bool),
+    "(L, S) true-drops": lambda B, L, S: torch.zeros(L, S, dtype=torch.bool),
+    "(L, S) additive": lambda B, L, S: torch.zeros(L, S),
+    "(B, 1, L, S) additive": lambda B, L, S: torch.zeros(B, 1, L, S),
+    "lengths (B,)": lambda B, L, S: torch.full((B,), S),
+}
+# Of arguments of which some are about padding, by their names: how these are given, and how the others are.
+PADDING = r"pad|valid|len"
+APART = tuple(
+    (of_padding, other)
+    for of_padding in ("(B, S) true-keeps", "(B, S) true-drops", "lengths (B,)")
+    for other in ("(L, S) true-drops", "(L, S) true-keeps", "(L, S) additive", "(B, 1, L, S) true-keeps")
 )
 
 
@@ -54,7 +61,7 @@ class Probe:
         self.known = COMPONENTS[component]
         self.width = case.width
         self.parameters = numbers(self.module)
-        self.fill: Any = FILLS[0][1]
+        self.fills: Mapping[str, str] = {}
         self.sequence_first = False
 
     def inputs(self, L: int, S: int) -> dict[str, Tensor]:
@@ -75,8 +82,8 @@ class Probe:
             if slot.role in inputs:
                 x = inputs[slot.role].clone()  # the code may write to what it gets
                 return x.transpose(0, 1) if self.sequence_first else x
-            if slot.role in ("mask", "lengths") and slot.required:
-                return self.fill(B, L, S if len(inputs) > 1 and about_memory(slot.name) else L)
+            if slot.name in self.fills:
+                return FILLS[self.fills[slot.name]](B, L, S if len(inputs) > 1 and about_memory(slot.name) else L)
             if slot.role == "want_weights" and slot.required:
                 return False
             return None if slot.required else MISSING
@@ -88,24 +95,33 @@ class Probe:
         """Return how it is called. Raises Failed where no call succeeds."""
         failure: Failed | None = None
         hidden: Called | None = None  # what runs where the mask hides all
-        needs = any(slot.required and slot.role in ("mask", "lengths") for slot in self.form.slots)
-        for told, fill in FILLS if needs else FILLS[:1]:
-            self.fill = fill
+        for fills in self._ways_to_fill():
+            self.fills = fills
             try:
                 out = self._axes()
                 causal, ordered = self._orders(out)
-                seen = told == "none" or self._reaches(out)
+                seen = not fills or self._reaches(out)
             except Failed as error:
                 failure = failure or error
                 continue
-            found = Called(out, self.sequence_first, causal, ordered, told)
+            found = Called(out, self.sequence_first, causal, ordered, fills)
             if seen:
                 return found
             hidden = hidden or found
         if hidden is not None:
-            self.fill, self.sequence_first = dict(FILLS)[hidden.fill], hidden.sequence_first
+            self.fills, self.sequence_first = hidden.fills, hidden.sequence_first
             return hidden
         raise failure or Failed("no call succeeded")
+
+    def _ways_to_fill(self) -> Iterator[dict[str, str]]:
+        """Yield how masks may be given, by names: not at all, where they are insisted on all alike, or in two ways."""
+        yield {}
+        names = [slot.name for slot in self.form.slots if slot.required and slot.role in ("mask", "lengths")]
+        of_padding = [name for name in names if re.search(PADDING, name.lower())]
+        for told in FILLS if names else ():
+            yield dict.fromkeys(names, told)
+        for padded, other in APART if 0 < len(of_padding) < len(names) else ():
+            yield {**dict.fromkeys(names, other), **dict.fromkeys(of_padding, padded)}
 
     def _reaches(self, where: str) -> bool:
         """Return whether the last token depends on the first."""

@@ -85,7 +85,8 @@ class Alone:
         return found[0].reshape(-1)
 
     def _is_token(self, x: Tensor) -> bool:
-        return x.numel() == self.sizes.out and x.shape[-1] == self.sizes.out and x.is_floating_point()
+        """Return whether something is one token: features are its last axis, or with a convolution the second."""
+        return x.numel() == self.sizes.out and self.sizes.out in x.shape and x.is_floating_point()
 
     def inputs(self) -> list[Tensor]:
         found: list[Tensor] = []

@@ -162,13 +162,13 @@ def _assembled(
                     layer += _norm(norms[n], part, real)
                     n += 1
             layers.append(layer)
-        if side.last and ended and n < len(norms):
-            entries += _norm(norms[n], side.last, real)
-            n += 1
+        last = _norm(norms[n], side.last, real) if side.last and ended and n < len(norms) else []
+        n += bool(last)
         if not side.under:
             entries += layers[0]
             continue
         stack = _stack(side, layers)
+        entries += [_behind(entry, side, stack) for entry in last]
         if stack is not None and stack.first:
             entries += [e.replace('weights["', f'weights["{side.under}.0.') for e in layers[0]]
         if stack is None:
@@ -210,6 +210,7 @@ def _norm(unit: Unit, part: str, real: Mapping[str, Tensor]) -> list[str]:
     return [f'"{name}": weights["{part}.{kind}"]' for name, kind in norm_entries(unit, real).items()]
 
 
+_NUMBER = r"\{((?:\d+ \* )?i(?: \+ \d+)?)\}"  # of a layer, in the name of a parameter
 _NAME = re.compile(r'^(\*\*\{)?f?"([^"]*)"')
 
 
@@ -230,6 +231,18 @@ def _stack(side: Side, layers: list[list[str]]) -> Stack | None:
         rest = entry[_NAME.match(entry).end() :].replace('weights["', 'w["')  # type: ignore[union-attr]
         entries.append(f'{"**{" if per_head else ""}f"{name.replace("<h>", "{h}")}"{rest}')
     return Stack(side.under, side.count, tuple(entries), first)
+
+
+def _behind(entry: str, side: Side, stack: Stack | None) -> str:
+    """Return the entry of a last norm; of one that is numbered with the layers, with the number that it then has."""
+    name = _NAME.match(entry)[2]  # type: ignore[index]  # entries begin so
+    for of_layer in stack.entries if stack else ():
+        start, number, _ = re.split(_NUMBER, of_layer.removeprefix('f"'), maxsplit=1)
+        before = f"{start}{eval(number, {'i': side.layers})}."
+        if name.startswith(before):
+            words = "{" + number.replace("i", side.count) + "}"
+            return entry.replace(f'"{name}"', f'f"{start}{words}.{name.removeprefix(before)}"', 1)
+    return entry
 
 
 def _tables(units: Units, real: Mapping[str, Tensor], component: str) -> list[str]:

@@ -32,6 +32,7 @@ class LayerMask:
     told: str
     which: str = "self"  # or memory, source
     keys_only: bool = False
+    replaces: bool = False  # it stands in the place of the causal mask that is there without it
 
     @property
     def kind(self) -> str:
@@ -170,7 +171,12 @@ class LayerText(Hypothesis):
         causal = "False"
         if mask.which == "self" and not mask.keys_only and not self.causal_always:
             causal = "False" if self.flag else "True" if self.decodes else "config.causal"
-        lines = [f"seen = allowed({query}, {key}, {keys}, {attn if given else 'None'}, {causal})"]
+        attn = attn if given else "None"
+        seen = f"allowed({query}, {key}, {keys}, {attn}, {mask.replaces or causal})"
+        if mask.replaces:
+            none = " and ".join(f"{one} is None" for one in (keys, attn) if one != "None")
+            seen = f"None if {none} else {seen}" if none else "None"
+        lines = [f"seen = {seen}"]
         if self.needs_mask:
             lines += ["if seen is None:", f"    seen = everywhere({query}, {key})"]
         return [*lines, f"{_apart(name)} = None if seen is None else {mask.text}"]

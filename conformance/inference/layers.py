@@ -10,6 +10,7 @@ import torch
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
@@ -214,7 +215,8 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     text = with_dropping(place, text, asked)
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text),
-              *other.broken, *half_hidden(place, text, asked))  # fmt: skip
+              *other.broken, *half_hidden(place, text, asked),
+              *over_ids.of_layers(place, text, asked.config))  # fmt: skip
     open_ends = (*unapplied(place, text, asked.config), *switches(text), *(words for words in kept if UNTRIED in words))
     found = Bound(place, text.draft(), None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
     return with_broken(found, asked)

@@ -22,8 +22,11 @@ from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
+from attnconf.conformance.inference.kept_state import keys_and_values
 from attnconf.conformance.inference.mask_claims import claimed
+from attnconf.conformance.inference.mask_switches import UNTIL
 from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
+from attnconf.conformance.inference.other_settings import broken as settings
 from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
@@ -71,7 +74,7 @@ class Finding:
     def broken(self) -> bool:
         """Whether it does not do what its name promises, and no requirement would notice."""
         idle = self.what == IDLE or (self.role == "cache" and self.what.startswith("does not"))
-        return self.role == "tiles" or (self.role in PROMISES and idle and not self.refused)
+        return self.role in ("tiles", "setting") or (self.role in PROMISES and idle and not self.refused)
 
     @property
     def words(self) -> str:
@@ -90,7 +93,11 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     left = [p for p in parameters(bound.place.thing) if _is_left(p, seen.names)]
     dead = unread(call_of(bound.place.thing))
     found = [*_of_call(bound, asked, base, left, dead), *_of_flags(bound, asked), *_of_constructor(bound)]
+    found += _of_state(bound, asked, base, [p for p in left if not role_of(p)], seen)
     found += [] if isinstance(base, Failure) else _of_defaults(bound, asked, base, seen)
+    found += [
+        Finding(name, what, of=_whose(bound, name), role="setting") for name, what in settings(bound, asked, base)
+    ]
     body, told, open_ends = bound.draft.body, list(bound.told), list(bound.open_ends)
     for one in found:
         told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
@@ -109,6 +116,10 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     draft = replace(bound.draft, body=body, declares=declares)
     bound = replace(bound, broken=(*bound.broken, *broken), untried=untried)
     return replace(bound, draft=draft, profile=profile, told=tuple(told), open_ends=tuple(open_ends))
+
+
+def _whose(bound: Bound, name: str) -> str:
+    return "forward" if name in {p.name for p in parameters(bound.place.thing)} else "the constructor"
 
 
 def exchanged(returned: Any, base: Reply | Failure) -> Iterator[str]:
@@ -134,7 +145,7 @@ def _of_call(
     bound: Bound, asked: Request, base: Reply | Failure, left: Sequence[inspect.Parameter], dead: Collection[str]
 ) -> Iterator[Finding]:
     """Yield what is wrong with the arguments of a call that are left at their defaults."""
-    for p in left:
+    for p in (p for p in left if not any(line.startswith(f"left alone   {p.name}: {UNTIL}") for line in bound.told)):
         role = role_of(p) or ("mask" if claimed(bound.place.thing, p.name) else "")
         role = "dropout" if _drops(bound, p) else role
         refused = _refused(bound, p.name, role)
@@ -144,6 +155,19 @@ def _of_call(
             what = TRIALS[role](Tried(bound, asked, base, p))
             if what:
                 yield Finding(p.name, what, refused if what.startswith(DOES) else (), role=role)
+
+
+def _of_state(
+    bound: Bound, asked: Request, base: Reply | Failure, left: Sequence[inspect.Parameter], seen: Seen
+) -> Iterator[Finding]:
+    """Yield arguments of any name that take the keys and values of a call back, and do not continue its sequence."""
+    returned = seen.returned if isinstance(seen.returned, tuple | list) else ()
+    if isinstance(base, Failure) or not any(map(keys_and_values, returned)):
+        return
+    for p in (p for p in left if p.default is None):
+        what = TRIALS["cache"](Tried(bound, asked, base, p))
+        if what.startswith("does not"):
+            yield Finding(p.name, what, role="cache")
 
 
 def _drops(bound: Bound, p: inspect.Parameter) -> bool:

@@ -1,8 +1,9 @@
-"""What a file says of the values of a mask: by the name of the argument, or in words beside its name."""
+"""What a file says of a mask: of its values, by its name or in words beside it; and of which attention it is for."""
 
 import inspect
 import re
 import textwrap
+from collections.abc import Sequence
 from itertools import pairwise
 from types import FunctionType
 from typing import Any
@@ -111,3 +112,24 @@ def _going_on(lines: list[str]) -> list[str]:
 
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+# -- of a layer: which attention a mask is for, by its name
+
+_MEMORY = r"mem|src|source|enc|cross|context|question"
+_SELF = r"tgt|trg|target|self|look|dec|causal|future|ahead|answer"
+
+
+def may_be(name: str, which: str) -> bool:
+    """Return whether a mask of this name may be for the attention to the memory ("memory"), or to itself ("self")."""
+    memory, own = (re.search(pattern, name.lower()) is not None for pattern in (_MEMORY, _SELF))
+    return memory or not own if which == "memory" else own or not memory
+
+
+def likeliest_first(names: Sequence[str], which: str) -> list[str]:
+    """Return names of masks, those first that speak of an attention, and of padding last where it is to itself."""
+
+    def rank(name: str) -> tuple[bool, bool]:
+        return not may_be(name, which), re.search(r"pad|valid|len", name.lower()) is not None and which == "self"
+
+    return sorted(names, key=rank)

@@ -49,6 +49,14 @@ def mask_forms(text: AttentionText) -> Iterator[MaskForm]:
             yield MaskForm(words, f"{shape} {kind}", keys_only, additive)
 
 
+def insisted_on(text: AttentionText) -> Iterator[AttentionText]:
+    """Yield the text with the first argument for a mask, or for lengths, given as one that hides nothing."""
+    slot = next((slot for slot in text.form.slots if slot.role in ("mask", "lengths")), None)
+    for form in mask_forms(text) if slot else ():
+        if slot and (slot.role == "mask" or form.told.startswith("lengths")):
+            yield text.but(masks={slot.name: form}, needs_mask=True)
+
+
 def _of_layers() -> Iterator[LayerMask]:
     for shape, text, keys_only in SHAPES:
         for kind, pattern in () if shape.startswith("lengths") else KINDS:

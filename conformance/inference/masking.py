@@ -57,6 +57,14 @@ class Search:
             self.made[key] = Certificate(text.component, requests)
         return self.made[key]
 
+    def of_each_head(self, text: AttentionText) -> Any:
+        """Return a call with a mask that differs between heads; there are fewer tokens than heads."""
+        size = self.sizes[0]
+        B, L, S = 6, 4, 4
+        mask = (torch.arange(B * size[1] * L * S).reshape(B, size[1], L, S) * 7919 % 13) > 4
+        mask |= torch.eye(L, S, dtype=torch.bool)
+        return self.request(text, size, B, L, S, {"attn_mask": mask})
+
     def tried(self, text: AttentionText, name: str, form: MaskForm, asked: Certificate | list[Any]) -> Trial:
         """Return how far a class is from the textbook when an argument is given masks in one form."""
         certificate = asked if isinstance(asked, Certificate) else Certificate(text.component, asked)
@@ -65,6 +73,11 @@ class Search:
         candidate = text.but(masks={**others, name: form})
         given, declares = certificate.replies(candidate.implementation(self.place)), dict(candidate.conventions())
         return Trial(form, certificate.distance(given, declares, self.mistake), given, certificate, declares)
+
+    def hides(self, text: AttentionText, found: AttentionText, name: str) -> bool:
+        """Return whether an argument beside others changes what comes back: one that does nothing is told elsewhere."""
+        form = found.masks[name]
+        return self.changed(text, name, self.tried(text, name, form, self.certificate(text, form)))
 
     def changed(self, text: AttentionText, name: str, trial: Trial) -> bool:
         """Return whether a mask in an argument changes anything."""
@@ -100,7 +113,7 @@ def with_masks(
             found = _opposed(search, text, name, found)
         elif standing == "right" and not wanted:
             found = _as_it_says(search, text, name, found, claimed)
-        if standing == "right" or not text.masks:
+        if standing == "right" or not text.masks or (standing == "mistake" and search.hides(text, found, name)):
             text = found
     for name in strange[:LIKELIEST]:
         text = _with_strange(search, text, name)
@@ -241,16 +254,17 @@ def masks_in(form: MaskForm, B: int, L: int, S: int) -> dict[str, Tensor]:
     return {"attn_mask": mask}
 
 
+def of_each_head(form: MaskForm) -> MaskForm:
+    """Return the form (B, 1, L, S) for masks that differ between heads."""
+    one, seen = form.text.replace(ADDED, "seen"), ADDED if form.additive else "seen"
+    told = form.told.replace("(B, 1,", "(B, H,")
+    return MaskForm(one.replace(ONE + "[:, None]", seen), told, False, form.additive)
+
+
 def _widened(search: Search, text: AttentionText, name: str, form: MaskForm) -> MaskForm:
     """Return the form for masks that differ between heads, where the argument takes these too."""
     one = form.text.replace(ADDED, "seen")
     if ONE + "[:, None]" not in one or (text.component != "attention" and "heads" not in text.made.given):
         return form
-    seen = ADDED if form.additive else "seen"
-    wide = MaskForm(one.replace(ONE + "[:, None]", seen), form.told.replace("(B, 1,", "(B, H,"), False, form.additive)
-    size = search.sizes[0]
-    B, L, S = 6, 4, 4  # fewer queries and keys than heads
-    mask = (torch.arange(B * size[1] * L * S).reshape(B, size[1], L, S) * 7919 % 13) > 4
-    mask |= torch.eye(L, S, dtype=torch.bool)
-    asked = [search.request(text, size, B, L, S, {"attn_mask": mask})]
-    return wide if search.tried(text, name, wide, asked).right else form
+    wide = of_each_head(form)
+    return wide if search.tried(text, name, wide, [search.of_each_head(text)]).right else form

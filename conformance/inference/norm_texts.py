@@ -14,11 +14,11 @@ from attnconf.adapters.contract import LayerNormConfig, RmsNormConfig
 from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import Construction, space_for, tensors_of
 from attnconf.conformance.inference.claims import returns_several
-from attnconf.conformance.inference.configurations import Recorder
 from attnconf.conformance.inference.construction import built, constructions
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.function_forms import functional, takes_together
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.recorded import Recorder
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import drawn

@@ -50,9 +50,11 @@ TABLE = appearances()["sinusoidal"].sizes
 def readers(raw: Any, request: Request) -> list[str]:
     """Return expressions of ``result`` that are an encoding for x (B, L, D), by the shapes of what came back."""
     B, L, D = request.out_shape
-    found = []
+    found, x = [], request.inputs["x"]
     for text, array in tensors_in(raw):
         shape = tuple(array.shape)
+        if len(shape) == 3 and shape[1] > L and shape == (len(x), shape[1], D) and torch.equal(array[:, :L], x):
+            continue  # the tokens, and more behind them: no table of rows
         if shape == (B, L, D):
             found.append(text if isinstance(raw, torch.Tensor) else f"rows({text}, x)")
         if shape == (L, B, D):

@@ -4,24 +4,26 @@ import ast
 import inspect
 import re
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import torch
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.filling import arguments_of
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.texts import Text
-from attnconf.conformance.inference.trial import reply, why
+from attnconf.conformance.inference.trial import reply, same, textbook, why
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.source_text import code_reached
 
 LONG = 5000  # tokens, more than any check has
 GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices"
-FORMS = ("{p}", "{p}.expand(len({x}), {x}.shape[{axis}])", "{p}[:, None]")  # (L,) as it is, (B, L), (L, 1)
+FORMS = ("{p}", "({p}).expand(len({x}), {x}.shape[{axis}])", "({p})[:, None]")  # (L,) as it is, (B, L), (L, 1)
 
 
 def with_options(place: Place, text: Text, request: Request, axis: int = 1, like: str = "x") -> Text:
@@ -47,17 +49,22 @@ def _with_positions(place: Place, text: Text, request: Request, axis: int, like:
     given = [
         line for line in text.limits if "an argument for positions" not in line and "positions is not None" not in line
     ]
+    offset = text.declares.get("learned-offset", "0")  # what is given may be counted from 0, or be the numbers of rows
     written = []
-    for form in FORMS:
-        words = (
-            "positions"
-            if form == "{p}"
-            else f"None if positions is None else {form.format(p='positions', axis=axis, x=like)}"
-        )
+    for p, form in product(["positions"] if offset == "0" else ["positions", f"positions + {offset}"], FORMS):
+        shown = form.format(p=p, axis=axis, x=like).replace("(positions)", "positions")
+        words = shown if shown == "positions" else f"None if positions is None else {shown}"
         arguments = ", ".join([*([text.arguments] if text.arguments else []), f"{name}={words}"])
         written.append(text.but(arguments=arguments, limits=tuple(given), given=text.given | {"positions"}))
     works = [t for t in written if not (_failure(place, t, request, one) or _failure(place, t, request, None))]
-    return _refusing(place, (works or written)[0], request, one, each) if works else text
+    works.sort(key=lambda t: offset != "0" and not _is_right(place, t, request, one))
+    return _refusing(place, works[0], request, one, each) if works else text
+
+
+def _is_right(place: Place, text: Text, request: Request, positions: torch.Tensor) -> bool:
+    """Return whether the textbook's rows come back for given positions."""
+    asked = replace(request, inputs={**request.inputs, "positions": positions})
+    return same(_answer(place, text, asked), reply(in_conventions(textbook(), text.declares), asked))
 
 
 def _refusing(place: Place, text: Text, request: Request, one: torch.Tensor, each: torch.Tensor) -> Text:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from attnconf.conformance.engine.case import draw
-from attnconf.conformance.inference.budgets import A_CALL, A_PART, GUARD
+from attnconf.conformance.inference.budgets import A_CALL, A_PART, A_SLOW_CALL, GUARD
 from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.source import reader
 from attnconf.conformance.source.exception_words import named
@@ -52,7 +52,8 @@ class Search:
         try:
             yield
         finally:
-            self.left, self.until = before - (given - self.left), until
+            spent = given - self.left
+            self.left, self.until = before - spent, until + spent * A_SLOW_CALL
 
     def sharing(self, part: float) -> "contextlib.AbstractContextManager[None]":
         """Let a part of what is left be spent, so that something stays for what comes then."""
@@ -71,6 +72,7 @@ class Search:
     def spend(self, calls: int) -> None:
         """Raise Failed where nothing is left."""
         self.left -= calls
+        self.until += calls * A_SLOW_CALL
         if self.left < 0 or time.process_time() > self.until:
             raise Failed("too much would have to be tried: the search was given up")
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -10,11 +11,12 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LIKELIEST
+from attnconf.conformance.inference.claims import FROM_ONE, claims_from_zero
 from attnconf.conformance.inference.drafts import Choice, Family, texts
 from attnconf.conformance.inference.filling import arguments_of
 from attnconf.conformance.inference.proving import Proof, Prover, Reading, Trial, first_readings
 from attnconf.conformance.inference.texts import Text, bound
-from attnconf.conformance.inference.trial import FLOAT32, ROUNDING, Certificate, all_same
+from attnconf.conformance.inference.trial import FLOAT32, ROUNDING, Certificate, all_same, kept_certificate
 
 
 def seek(place: Place, *families: Family) -> Bound | Refusal:
@@ -108,16 +110,10 @@ def nearest(family: Family, trials: Sequence[Trial[Text]]) -> Trial[Text]:
     return min(family.plausible(first), key=lambda t: t.distance * (1 + len(t.hypothesis.declares) - fixed))
 
 
-_certificates: dict[tuple[str, frozenset[tuple[str, str]], str], Certificate] = {}
-
-
 def _certificate(family: Family, fixed: Choice, way: str) -> Certificate:
     """Return the calls of a trial; what the textbook gives in them is kept for the next file."""
-    key = (family.component, frozenset(fixed.items()), way)
-    if key not in _certificates:
-        asked = family.requests(fixed, way)
-        _certificates[key] = Certificate(family.component, asked, family.view, kept=True)
-    return _certificates[key]
+    key = ("sought", frozenset(fixed.items()), way)
+    return kept_certificate(family.component, key, lambda: family.requests(fixed, way), family.view)
 
 
 def _bound(place: Place, family: Family, proof: Proof[Text]) -> Bound:
@@ -126,4 +122,6 @@ def _bound(place: Place, family: Family, proof: Proof[Text]) -> Bound:
     plain = re.sub(r"\btheirs\.|\bconfig\.", "", text.shown)
     kind = "constructor" if isinstance(place.thing, type) else "function   "
     told = (f"{kind}  {plain}", f"forward      {text.call} -> {text.out}", f"conventions  {conventions}")
-    return bound(place, proof, text, told)
+    found = bound(place, proof, text, told)
+    begins = {c for name, c in text.declares.items() if name in ("sinusoidal-offset", "learned-offset")}
+    return replace(found, broken=(*found.broken, FROM_ONE)) if begins == {"1"} and claims_from_zero(place) else found

@@ -4,7 +4,7 @@ What certifies it is equality, up to rounding, with the reference in some conven
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
@@ -53,7 +53,7 @@ def reply(implementation: Implementation, request: Request) -> Reply | Failure:
     except Failed as given_up:
         return Failure("given up", str(given_up))
     except Failure as failure:
-        return failure
+        return failure.alone()
     except Unsupported as words:
         return Failure("unsupported", str(words))
 
@@ -174,6 +174,21 @@ class Certificate:
                 for a, b in zip(self.wanted(declares, mutant.id), self.wanted(declares), strict=True)
             ):
                 yield mutant
+
+
+_kept: dict[tuple[Hashable, ...], Certificate] = {}
+
+
+def kept_certificate(
+    component: str, key: tuple[Hashable, ...], requests: Callable[[], Sequence[Request]], view: View | None = None
+) -> Certificate:
+    """Return the calls that belong to a key: made once, and what the textbook gives in them is kept for other files.
+
+    No file is charged for that, so that what a search may cost does not depend on the files before it.
+    """
+    if (component, *key) not in _kept:
+        _kept[(component, *key)] = Certificate(component, requests(), view, kept=True)
+    return _kept[(component, *key)]
 
 
 @cache

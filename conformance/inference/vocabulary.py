@@ -80,7 +80,8 @@ SIZES: Mapping[str, str] = {
     r"tgt_?pad_?(idx|id)|pad",
     "eps": r"eps|epsilon|layer_?norm_?eps|norm_?eps|e|rms_?norm_?eps|layer_?norm_?epsilon|variance_?epsilon|ln_?eps",
     "affine": r"elementwise_?affine|affine|use_?affine|learnable|with_?(weights?|params)",
-    "norm_first": r"(layer_?)?norm(ali[sz]e)?_?(first|before)|(is_|use_)?pre_?(layer_?)?norm|(use_)?pre_?ln",
+    "norm_first": r"((en|de)coder_?)?((layer_?)?norm(ali[sz]e)?_?(first|before)|(is_|use_)?pre_?(layer_?)?norm|"
+    r"(use_)?pre_?ln)",
     "activation": r"activation|act|hidden_?act|activation_?fn|act_?fn|nonlinearity|act_?layer|"
     r"activation_?function|non_?lin",
     **{meaning: words for known in appearances().values() for meaning, words in known.words.items()},

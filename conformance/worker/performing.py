@@ -142,10 +142,15 @@ def _enter(
         at_call = error.__traceback__ is not None and error.__traceback__.tb_next is None
         signature = COMPONENTS[order.component].forward
         refused = refused_keyword(error, signature)
-        failure = raised(error, signature=signature if at_call or refused else "")
-        failure.reason = "protocol" if refused else failure.reason
-        failure.at, failure.meant = place(error, held.source), meant(error)
-        raise failure from error
+        raise _told(error, held, "protocol" if refused else "", signature if at_call or refused else "") from error
+
+
+def _told(error: BaseException, held: Held, reason: str, signature: str) -> Refused:
+    """Return an exception of foreign code in our words, with its line; no frame that it goes through keeps it."""
+    failure = raised(error, signature=signature)
+    failure.reason = reason or failure.reason
+    failure.at, failure.meant = place(error, held.source), meant(error)
+    return failure
 
 
 def _succeeds(held: Held, order: Order, *given: Any) -> bool:

@@ -280,6 +280,15 @@ def test_a_stale_deviation_fails_the_run(folder, capfd, monkeypatch):
     assert "stale.py: the known deviation ATT-SCALE-1 on attention does not fail any more" in capfd.readouterr().out
 
 
+def test_a_deviation_that_is_only_seen_on_some_machines_is_never_stale(folder, capfd, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "sometimes.py").write_text((folder / "right.py").read_text(encoding="utf-8"), encoding="utf-8")
+    entry = f'{ENTRY}\nsometimes = "on other machines it is right"\n'
+    (folder / "sometimes.deviations.toml").write_text(entry, encoding="utf-8")
+    assert cli.main(["run", "--impl=sometimes.py", "-q"]) == 0
+    assert "any more" not in capfd.readouterr().out
+
+
 def test_no_file_of_another_kind_is_overwritten(refuse, folder):
     homework = (folder / "right.py").read_text(encoding="utf-8")
     said = refuse("run", "--impl=right.py", "--results=right.py")

@@ -34,10 +34,17 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / name).write_text(ADAPTER, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
-    known = set(sys.modules)
+    others = {name: m for name, m in sys.modules.items() if name.partition(".")[0] in ("myadapter", "package")}
+    _forget()
     yield tmp_path
-    for name in set(sys.modules) - known:
-        if name.partition(".")[0] in ("myadapter", "package"):  # others have packages of this name
+    _forget()
+    sys.modules.update(others)
+
+
+def _forget():
+    """Forget the modules of these names: other tests have packages of the same name."""
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("myadapter", "package"):
             del sys.modules[name]
 
 
@@ -97,7 +104,7 @@ def test_a_file_comes_before_an_entry_point_of_its_name(folder):
     told.mkdir(parents=True)
     (told / "METADATA").write_text("Name: told\nVersion: 1\n", encoding="utf-8")
     (told / "entry_points.txt").write_text("[attnconf.adapters]\nflashy = package.part\n", encoding="utf-8")
-    sys.path += [str(told.parent), str(folder)]
+    sys.path[:0] = [str(told.parent), str(folder)]
     (found,) = load("flashy")
     assert Path(found.source) == folder / "package" / "part.py"
     (folder / "flashy.py").write_text(ADAPTER, encoding="utf-8")

@@ -1,10 +1,12 @@
 """No accusation from a guess: the textbook wins, and what nobody knows the parameters of is called unrecognised."""
 
 import json
+import re
 
 import pytest
 from command_line import in_process
 
+from attnconf.conformance.inference.candidates import UNDOING
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
 HEAD = "import math\nimport torch\nfrom torch import nn\n"
@@ -166,3 +168,33 @@ def test_a_whole_number_is_no_probability(tmp_path):
     done, record = judged(tmp_path, text)
     assert "constructor  Attention(dim=embed_dim, heads=num_heads)" in done.stdout
     assert verdict_of(record) == ("incomplete", "the argument `p` of the constructor has no effect")
+
+
+FEATURES = '''
+class Octaves(nn.Module):
+    """[N, C, T] in, [N, C·(2K + 1), T] out: the coordinates, then a sine and a cosine of each for every octave."""
+
+    def __init__(self, n_octaves):
+        super().__init__()
+        self.n_octaves = n_octaves
+
+    def forward(self, x):
+        speed = math.pi * 2.0 ** torch.arange(self.n_octaves, dtype=x.dtype)
+        angles = speed[:, None, None] * x[:, None]
+        waves = torch.stack([angles.sin(), angles.cos()], 2)
+        return torch.cat([x, waves.flatten(1, 3)], 1)
+'''
+
+
+def test_features_that_begin_with_their_input_are_no_encoding_that_adds_nothing(tmp_path):
+    _, record = judged(tmp_path, FEATURES)
+    assert verdict_of(record)[0] != "nonconformant"
+
+
+UNDO = ["unrotate", "inverse_rope", "rope_adjoint", "derotated"]
+NOT = ["capa_de_atencion", "un_transformador", "matriz_de_rotacion", "unused"]
+
+
+@pytest.mark.parametrize(("name", "undoes"), [*((n, True) for n in UNDO), *((n, False) for n in NOT)])
+def test_what_undoes_another_is_told_by_its_name(name, undoes):
+    assert (re.search(UNDOING, name) is not None) == undoes

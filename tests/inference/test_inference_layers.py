@@ -63,6 +63,13 @@ def test_the_binding_reads_like_an_adapter():
     assert "tgt_mask = None if seen is None else ~one_for_all_samples(one_for_all_heads(seen))" in body
 
 
+@pytest.mark.parametrize("file", ["right/lay_own_triangle_unless_told.py", "wrong/lay_own_triangle_too_wide.py"])
+def test_a_mask_that_is_only_made_where_none_is_given_is_left_to_make(file):
+    found = bound(HERE / file, "decoder_layer", "DecoderBlock")
+    assert any("tgt_mask (B, 1, L, S) true-keeps, in place of its own" in line for line in found.told)
+    assert "seen = None if key_mask is None else allowed(x, x, key_mask, None, True)" in found.draft.body
+
+
 def test_layers_in_a_plain_list_are_no_parameters():
     found = bound(HERE / "wrong" / "lay_plain_list.py", "encoder", "TransformerEncoder")
     assert isinstance(found, Bound)

@@ -47,21 +47,26 @@ def after_masks(subject: Subject, case: Case) -> Iterator[Trial]:
 
 
 def masks_taken(subject: Subject, case: Case) -> dict[str, tuple[Tensor, Tensor]]:
-    """Return two of each mask and bias that the component takes, both leaving each query a key, by name."""
+    """Return two of each mask and bias that the component takes, both leaving each query a key, by name.
+
+    Of what takes lengths alone, two that hide the last keys.
+    """
     kept = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
-    padding, other = kept.clone(), kept.clone()
-    padding[:, -1], other[:, 1] = False, False
+    padding, other, shorter = kept.clone(), kept.clone(), kept.clone()
+    padding[:, -1], other[:, 1], shorter[:, -2:] = False, False, False
     shape = (case.B, case.H, case.L, case.S)
 
     def whole(x: Tensor) -> Tensor:
-        return x.expand(shape).contiguous()
+        return x[:, None, None].expand(shape).contiguous()
 
     pairs = {
-        "key_mask": (padding, other),
-        "attn_mask": (whole(padding[:, None, None]), whole(other[:, None, None])),
-        "attn_bias": (case.draw("bias", *shape), case.draw("other bias", *shape)),
+        "key_mask": ((padding, other), (padding, shorter)),
+        "attn_mask": ((whole(padding), whole(other)), (whole(padding), whole(shorter))),
+        "attn_bias": ((case.draw("bias", *shape), case.draw("other bias", *shape)),),
     }
-    return {name: pair for name, pair in pairs.items() if subject.offers("mask") and takes(subject, case, name, pair)}
+    found = {name: [pair for pair in given if takes(subject, case, name, pair)] for name, given in pairs.items()
+             if subject.offers("mask")}  # fmt: skip
+    return {name: given[0] for name, given in found.items() if given}
 
 
 def takes(subject: Subject, case: Case, name: str, pair: tuple[Tensor, ...]) -> bool:

@@ -34,6 +34,11 @@ BATCHES = (
     SHAPE.case("batch-is-L-2", B=4, H=3, L=4, E=7, F=6, S=5),
     SHAPE.case("batch-is-S-3", B=5, H=3, L=4, E=7, F=6, S=5),
 )
+# one sample, and one head, under masks: where there is one of something, a branch of its own may be taken
+MASKED_ONES = (
+    SHAPE.case("masked-one-sample-1", B=1, H=3, L=4, E=7, F=6, S=5),
+    SHAPE.case("masked-one-head-2", B=2, H=1, L=4, E=7, F=6, S=5),
+)
 BATCH_IS_H = (SHAPE.case("batch-is-H-1", B=3, H=3, L=4, E=7, F=6, S=5),)
 # values as wide as keys, at sizes that fused kernels like
 FUSED = (SHAPE.case("fused-1", B=2, H=4, L=6, E=8, F=8, S=10),)

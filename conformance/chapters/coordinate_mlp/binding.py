@@ -15,10 +15,14 @@ APPEARANCES = {
             "hidden": ("list(config.hidden)", "config.hidden[0]"),
             "layers": ("len(config.hidden)", "len(config.hidden) + 1"),
             "sizes": (ALL.format(kept=""), ALL.format(kept=" + config.in_dim"), "list(config.hidden)"),
+            "skips": ("()",),  # layers before which the features come in again: none
             "device": ('weights["0.weight"].device',),
             "config": (),
-            "any": ("frequencies", "in_dim", "out", "hidden"),
+            "any": ("frequencies", "in_dim", "out", "hidden", "layers"),
         },
-        words={"sizes": r"sizes|layer_?sizes|dims|layer_?dims"},
+        words={
+            "sizes": r"sizes|layer_?sizes|dims|layer_?dims",
+            "skips": r"skips|skip_?(layers|connections|at|in)",
+        },
     )
 }

@@ -51,11 +51,16 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
         }
         for more in (2, -2, 0)
     ]
-    kept = padding(case, case.S, (case.S, 3))
+    masks = {
+        "memory_mask": (padding(case, case.S, (case.S, 3)), padding(case, case.S, (case.S - 1, case.S))),
+        "key_mask": (padding(case, case.L, (case.L, 2)), padding(case, case.L, (case.L - 1, case.L))),
+    }
     for trial in decoders(subject, case):
-        masked = trial.call.with_inputs(memory_mask=kept)
-        if gives_numbers(subject, masked):
-            yield trial.after(masked.inputs, what="after a call with a mask")
+        for name, pair in masks.items():
+            masked, earlier = (trial.call.with_inputs(**{name: mask}) for mask in pair)
+            if gives_numbers(subject, masked) and gives_numbers(subject, earlier):
+                yield trial.after(masked.inputs, what=f"after a call with {name}")
+                yield Trial(masked, trial.what).after(earlier.inputs, what=f"{name}, after a call with another one")
         yield trial.after(*before, what="after calls with 2 tokens more, 2 less and as many others")
 
 

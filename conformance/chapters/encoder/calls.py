@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import torch
+from torch import Tensor
 
 from attnconf.conformance.chapters.calls.stimuli import (
     Trial,
@@ -28,14 +29,22 @@ def whole(subject: Subject, case: Case) -> Iterator[Trial]:
         yield Trial(block, order)
 
 
+def masks(case: Case) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """Yield the name of an argument for a mask, and two masks that leave each token one to see."""
+    padding = stimuli.trailing(case)
+    yield "key_mask", padding, torch.ones_like(padding)
+    seen = torch.ones(case.B, 1, case.L, case.L, dtype=torch.bool, device=case.device)
+    yield "attn_mask", seen.tril(), seen.triu()
+
+
 def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
     """Yield a layer or stack after a call with another mask, where masks work at all, and with other lengths."""
     for trial in whole(subject, case):
-        masked = trial.call.with_inputs(key_mask=stimuli.trailing(case))
-        if gives_numbers(subject, masked):
-            earlier = masked.with_inputs(key_mask=torch.ones_like(stimuli.trailing(case))).inputs
-            yield Trial(masked, trial.what).after(earlier, what="after a call with another mask")
-            yield trial.after(masked.inputs, what="after a call with a mask")
+        for name, mask, other in masks(case):
+            masked, earlier = (trial.call.with_inputs(**{name: x}) for x in (mask, other))
+            if gives_numbers(subject, masked) and gives_numbers(subject, earlier):
+                yield Trial(masked, trial.what).after(earlier.inputs, what=f"{name}, after a call with another one")
+                yield trial.after(masked.inputs, what=f"after a call with {name}")
         for length in (case.L + 2, case.L - 2):
             x = case.draw(f"earlier {length}", case.B, length, case.width)
             yield trial.after({"x": x}, what=f"after a call with {length} tokens")

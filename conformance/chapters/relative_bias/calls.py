@@ -1,11 +1,20 @@
 """The calls of relative position biases that the laws of every call are judged with."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from attnconf.conformance.chapters.calls.stimuli import Trial, Trials, in_modes, laid_out, of_dtypes, without_samples
+from attnconf.conformance.chapters.calls.stimuli import (
+    Trial,
+    Trials,
+    gives_numbers,
+    in_modes,
+    laid_out,
+    of_dtypes,
+    without_samples,
+)
 from attnconf.conformance.chapters.relative_bias import stimuli
 from attnconf.conformance.chapters.relative_bias.checks import SIZES, attending, bias_call, one_column, tokens
 from attnconf.conformance.engine.case import Case
@@ -38,6 +47,9 @@ def bias_after_others(subject: Subject, case: Case) -> Iterator[Trial]:
     for before in befores(case):
         lengths = [{"query_length": n, "key_length": n} for n in before]
         yield trial.after(*lengths, what=f"after calls with {before} tokens")
+    fewer = {"query_length": case.S - 3, "key_length": case.S}
+    if gives_numbers(subject, replace(trial.call, inputs=fewer, out_shape=(case.H, case.S - 3, case.S))):
+        yield trial.after(fewer, what=f"after a call with {case.S - 3} queries for as many keys")
 
 
 def attention_after_others(subject: Subject, case: Case) -> Iterator[Trial]:

@@ -15,7 +15,12 @@ APPEARANCES = {
             "dropout": ("0.1",),  # in evaluation, where it changes nothing
             "device": ('weights["table.weight"].device',),
             "dtype": ('weights["table.weight"].dtype',),
+            "vectors": ('weights["table.weight"]',),  # that were learnt elsewhere
             "config": (),
+        },
+        words={
+            "vectors": r"(pre_?trained_?)?((word|token)_?)?"
+            r"(embeddings|(emb(edding)?s?_?)?(matrix|table|weights?|vectors))|pre_?trained(_?emb\w*)?|glove\w*|word2vec\w*|fasttext\w*",
         },
     ),
     "token_attention": Appearance(

@@ -42,8 +42,10 @@ def after_others(subject: Subject, case: Case) -> Iterator[Trial]:
     everywhere = torch.ones(case.B, case.S, dtype=torch.bool, device=case.device)
     same = block.with_inputs(source=other(case, block.inputs["source"], everywhere))
     masked = block.with_inputs(source_mask=padded_source(case))
+    earlier = block.with_inputs(source_mask=padded_source(case).flip(0))
     if gives_numbers(subject, masked):
         yield Trial(block).after(masked.inputs, what="after a call with a mask")
+        yield Trial(masked).after(earlier.inputs, what="source_mask, after a call with another one")
     yield Trial(block).after(same.inputs, longer.inputs, what="after calls with another source, and with longer ones")
 
 

@@ -87,6 +87,30 @@ memory_kept = Mutant(
 )
 
 
+def remember_masks(of):
+    def build(config, weights):
+        forward, seen = of(config, weights), {}
+
+        def remembering(x, memory, **given):
+            for name, mask in given.items():
+                if mask is not None and (seen.get(name) is None or seen[name].shape != mask.shape):
+                    seen[name] = mask
+            return forward(x, memory, **{name: seen[name] for name, mask in given.items() if mask is not None})
+
+        return remembering
+
+    return build
+
+
+masks_kept = Mutant(
+    "DEC-masks-kept",
+    story="a mask is kept by its shape, and serves the next call in place of its own",
+    breaks={"CALL-REPEAT-1"},
+    hint="a mask belongs to its batch: make it anew in every call",
+    replace={of: remember_masks(of) for of in (adapter.decoder_layer, adapter.decoder)},
+)
+
+
 def look_at_the_first(x, memory, weights, style, mask):
     return look(x, memory[:1].expand_as(memory), weights, style, mask)
 

@@ -41,7 +41,7 @@ def a_mask_that_allows_everything_changes_nothing(subject: Subject, case: Case) 
     yield close(got, want, "out with a mask that is True everywhere")
 
 
-@requirement("MASK-DELETE-1", of_attention.DISTINCT)
+@requirement("MASK-DELETE-1", of_attention.DISTINCT, of_attention.MASKED_ONES)
 def hiding_the_last_keys_is_leaving_them_out(subject: Subject, case: Case) -> Evidence:
     want = subject.attend(case.q, case.k[:, :, :-2], case.v[:, :, :-2]).out
     mask = whole(keeping(case, -1, -2), case)

@@ -52,9 +52,9 @@ def masks_broadcast_from_the_right(subject: Subject, case: Case) -> Evidence:
         yield close(got, want, f"out with a mask of shape {shape}, against the same mask in full,")
 
 
-@requirement("MASK-PADDING-1", stimuli.PADDED)
+@requirement("MASK-PADDING-1", stimuli.PADDED, of_attention.MASKED_ONES)
 def padding_is_hidden_in_each_sample(subject: Subject, case: Case) -> Evidence:
-    hidden = ((-1, -2), (0,), (), (1, 3))  # at the end, at the start, nowhere, between
+    hidden = ((0,), (-1, -2), (), (1, 3))  # at the start, at the end, nowhere, between
     key_mask = torch.stack([keeping(case, *hidden[b % len(hidden)]) for b in range(case.B)])
     together = subject.attend(case.q, case.k, case.v, key_mask=key_mask).out
     for b in range(case.B):

@@ -1,5 +1,7 @@
 """Ways to get masks wrong: which way round."""
 
+from functools import partial
+
 import torch
 
 from attnconf.adapters import reference as adapter
@@ -39,6 +41,22 @@ mask_in_training_only = Mutant(
     hint="pass the mask on in every branch of forward",
     replace={adapter.gather_masks: gather_in_training_only},
     source="pytorch#86120",
+)
+
+
+def gather_for_several(axis, config, query, key, key_mask, attn_mask):
+    if query.shape[axis] == 1:
+        key_mask, attn_mask = None, None
+    return adapter.gather_masks(config, query, key, key_mask, attn_mask)
+
+
+mask_for_several = Mutant(
+    "MASK-for-several-only",
+    story="the masks of one sample alone are dropped",
+    breaks={"MASK-DELETE-1"},
+    hint="make no exception for a batch of one, whose mask may hide as well",
+    replace={adapter.gather_masks: partial(gather_for_several, 0)},
+    variants=[{adapter.gather_masks: partial(gather_for_several, 1)}],
 )
 
 mask_ignored = Mutant(

@@ -104,7 +104,8 @@ rank_three_by_sample = Mutant(
 squeezed = Mutant(
     "MASK-squeezed",
     story="axes of size 1 are squeezed out of the mask, and the others meet the wrong axes",
-    breaks={"MASK-BROADCAST-1"},
+    breaks={"MASK-BROADCAST-1", "MASK-DELETE-1"},
+    raises={"MASK-DELETE-1"},
     hint="keep axes of size 1",
     replace={adapter.gather_masks: with_attn_mask(lambda m: m.squeeze(1) if m.ndim == 4 and m.shape[-2] > 1 else m)},
 )

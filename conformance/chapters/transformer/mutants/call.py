@@ -103,6 +103,29 @@ memory_kept = Mutant(
     replace={adapter.encoder_decoder: keeping_vectors, adapter.transformer: keeping_ids},
 )
 
+
+def keeping_masks(build):
+    def component(config, weights):
+        forward, kept = build(config, weights), {}
+
+        def masked(source, target, *, source_mask=None, target_mask=None):
+            if source_mask is not None:
+                source_mask = kept.setdefault(source_mask.shape, source_mask)
+            return forward(source, target, source_mask=source_mask, target_mask=target_mask)
+
+        return masked
+
+    return component
+
+
+masks_kept = Mutant(
+    "TRF-masks-kept",
+    story="the mask of a source is kept by its shape, and serves the next source",
+    breaks={"CALL-REPEAT-1"},
+    hint="a mask belongs to its batch: make it anew in every call",
+    replace={of: keeping_masks(of) for of in (adapter.encoder_decoder, adapter.transformer)},
+)
+
 positions_go_on = Mutant(
     "TRF-positions-go-on",
     story="targets are counted on from call to call",

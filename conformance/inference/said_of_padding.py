@@ -1,0 +1,35 @@
+"""What a file's words promise of the row of padding, held against the object as it is built."""
+
+import re
+from typing import Any
+
+from torch import nn
+
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.claims import said_in
+from attnconf.conformance.inference.padding_id import FILLER
+from attnconf.conformance.source import source_text
+
+_PAD = rf"{FILLER}|パディング"
+_ROW = r"vector|vecteur|vettore|vektor|\brow\b|\bzeile|\bligne|\briga\b|\bfila\b|embedding|向量|ベクトル"
+_ZERO = r"\bzer(o|os|oes|i)\b|zéro|\bcero|\bnull|ゼロ|零|为 *0|全 *0"
+_NOT = r"\b(not|never|nor|non?|nicht|kein\w*|pas|jamais|nunca)\b|n't\b|不|ない"
+NOT_ZERO = "the row of padding is said to be zeros, and is not as it is built"
+
+
+def not_zero(place: Place, module: Any) -> tuple[str, ...]:
+    """Return a word on a table whose row of padding holds numbers, as built, where the file says that it is zeros."""
+    parts = module.modules() if isinstance(module, nn.Module) else ()
+    tables = [part for part in parts if isinstance(part, nn.Embedding) and part.padding_idx is not None]
+    full = any(bool(table.weight[table.padding_idx].any()) for table in tables)
+    return (NOT_ZERO,) if full and _says_zeros(place) else ()
+
+
+def _says_zeros(place: Place) -> bool:
+    text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
+    clauses = [c for line in said_in(text.text if text else "") for c in re.split(r"[.;。;,,]", line)]
+    return any(
+        all(re.search(words, clause, re.IGNORECASE) for words in (_PAD, _ROW, _ZERO))
+        and not re.search(_NOT, clause, re.IGNORECASE)
+        for clause in clauses
+    )

@@ -1,0 +1,106 @@
+"""The flags of a constructor in their other position: the class is bound anew, as if that were the default.
+
+A right binding says nothing of what a flag does that it leaves alone. Where a flag turns something on, and what is
+computed then is a known mistake, the option is broken; where it is the textbook again, the flag has been judged as far
+as a binding judges. What equals neither stays what it was: not tried. A flag that turns something off may leave out on
+purpose what a mistake leaves out by accident, so that only those are turned off of which the textbook has both sides.
+"""
+
+import contextlib
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from attnconf.conformance.chapters.contents import named
+from attnconf.conformance.inference.binding import Bound, Refusal
+from attnconf.conformance.inference.budgets import FLAGS_TURNED, GUESSED
+from attnconf.conformance.inference.left_out import HINT, documented
+from attnconf.conformance.inference.probing import search
+from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.source.signatures import parameters_of
+
+LEAVES_OUT = r"(no|non|not|without|un|disable|skip|drop|raw|only|identity|ablat\w*|zero|share|tied?|random|omit)_?.*"
+BOTH_SIDES = (
+    r"(is_?)?causal|bidirectional|(is_?|use_?)?gated|(include|with|keep|append)_?(the_?)?(inputs?|x|raw|identity)|"
+    r"((elementwise_?)?affine|bias)"
+)
+PROMISES = r"(is_?|use_?)?(learn(ed|t|able)|trainable)(_?(pos(itions?|itional)?|pe|embeddings?))?"
+SAID = "nobody says so"  # of a mistake that is none where something says so, as an option may
+Again = Callable[[], Bound | Refusal]
+
+
+def with_flags_turned(bound: Bound | Refusal, again: Again) -> Bound | Refusal:
+    """Return the binding with a word on each flag that is broken where it is turned; ``again`` binds the class anew."""
+    if isinstance(bound, Refusal) or bound.certified != "reference" or bound.place.in_arrays:
+        return bound
+    for name, value in list(_flags(bound))[:FLAGS_TURNED]:
+        with _default(bound.place.thing, name, value), search.limited(GUESSED):
+            other = again()
+        if isinstance(other, Bound) and other.established and not set(other.open_ends) - set(bound.open_ends):
+            bound = _told(bound, other, name, value)
+    return bound
+
+
+def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
+    untried = tuple(one for one in bound.untried if one != name)
+    told = [line for line in bound.told if not line.startswith("not tried    ")]
+    told += [f"not tried    {', '.join(untried)}"] if untried else []
+    if other.certified == "reference":
+        return replace(
+            bound, untried=untried, told=(*told, f"turned       {name}: the textbook where it is {value}, too")
+        )
+    mistake = named(str(other.certified))
+    if _call(other) != _call(bound):  # an option changes what is computed, not how it is called
+        return _with_promise(bound, name, value)
+    if SAID in mistake.story and "~" not in mistake.id:
+        return bound
+    words = f"the argument `{name}` of the constructor is broken where it is {value}: {mistake.story}"
+    return replace(bound, untried=untried, told=(*told, f"option       {words}"), broken=(*bound.broken, words))
+
+
+def _with_promise(bound: Bound, name: str, value: bool) -> Bound:
+    """Return the binding with an open end, where the name of a flag says what is computed, and something else is."""
+    if not re.fullmatch(PROMISES, snake(name)):
+        return bound
+    words = f"the argument `{name}` of the constructor does something that is not understood, where it is {value}"
+    return replace(bound, open_ends=(*bound.open_ends, words))
+
+
+def _call(bound: Bound) -> list[str]:
+    return [line for line in bound.told if line.startswith("forward ")]
+
+
+def _flags(bound: Bound) -> Iterator[tuple[str, bool]]:
+    """Yield the flags that a binding leaves at their defaults, with the other value."""
+    thing = bound.place.thing
+    for p in parameters_of(thing) if inspect.isclass(thing) else ():
+        plain = snake(p.name)
+        if not isinstance(p.default, bool) or f"{p.name}=" in bound.draft.body or re.fullmatch(HINT, p.name):
+            continue
+        turns_on = not p.default and not re.fullmatch(LEAVES_OUT, plain)
+        if (turns_on or re.fullmatch(BOTH_SIDES, plain)) and not documented(bound.place, p.name):
+            yield p.name, not p.default
+
+
+@contextlib.contextmanager
+def _default(thing: Any, name: str, value: bool) -> Iterator[None]:
+    """Let a parameter of a constructor have another default."""
+    start = thing.__init__
+    defaults, by_name = start.__defaults__, dict(start.__kwdefaults__ or {})
+    late = [
+        p.name
+        for p in inspect.signature(start).parameters.values()
+        if p.default is not p.empty and p.name not in by_name
+    ]
+    if name in by_name:
+        start.__kwdefaults__[name] = value
+    else:
+        start.__defaults__ = tuple(value if n == name else d for n, d in zip(late, defaults, strict=True))
+    try:
+        yield
+    finally:
+        start.__defaults__ = defaults
+        if by_name:
+            start.__kwdefaults__.update(by_name)

@@ -1,0 +1,37 @@
+"""Encoder in the manner of a translation toolkit: everything is read off args."""
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class TransformerEncoderLayer(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        self.embed_dim = args.encoder_embed_dim
+        self.self_attn = nn.MultiheadAttention(self.embed_dim, args.encoder_attention_heads, batch_first=True)
+        self.self_attn_layer_norm = nn.LayerNorm(self.embed_dim)
+        self.dropout = args.dropout
+        self.normalize_before = getattr(args, "encoder_normalize_before", False)
+        self.fc1 = nn.Linear(self.embed_dim, args.encoder_ffn_embed_dim)
+        self.fc2 = nn.Linear(args.encoder_ffn_embed_dim, self.embed_dim)
+        self.final_layer_norm = nn.LayerNorm(self.embed_dim)
+
+    def forward(self, x, encoder_padding_mask=None):
+        residual = x
+        if self.normalize_before:
+            x = self.self_attn_layer_norm(x)
+        x, _ = self.self_attn(x, x, x, key_padding_mask=encoder_padding_mask)
+        x = F.dropout(x, self.dropout, self.training)
+        x = residual + x
+        if not self.normalize_before:
+            x = self.self_attn_layer_norm(x)
+        if self.normalize_before:
+            x = self.final_layer_norm(x)
+        residual = x
+        x = F.relu(self.fc1(x))
+        x = self.fc2(x)
+        x = F.dropout(x, self.dropout, self.training)
+        x = residual + x
+        if not self.normalize_before:
+            x = self.final_layer_norm(x)
+        return x

@@ -142,7 +142,7 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) ->
         with search.limited(GUESSED if candidate.guessed else CALLS), patiently(f"{candidate.name} of {source.called}"):
             again = partial(_bind, replace(candidate, thing=thing), module, prescribed)
             outcomes.append(again())
-        outcomes[-1] = with_flags_turned(outcomes[-1], again)
+        outcomes[-1] = with_flags_turned(thing, outcomes[-1], again)
         if _certified(outcomes[-1]):
             return outcomes[-1]
     return min(outcomes, key=lambda outcome: isinstance(outcome, Refusal))

@@ -15,7 +15,7 @@ from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, polarities
-from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
+from attnconf.conformance.inference.claims import claims_batch, claims_batch_first, claims_sequence_first
 from attnconf.conformance.inference.mask_forms import insisted_on
 from attnconf.conformance.inference.module_sizes import integers_of
 from attnconf.conformance.inference.probing import Failed, norms_in, restored
@@ -47,6 +47,7 @@ def of_form(
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is called in one form."""
     orders = (False,) if claims_batch_first(place.thing) else (False, True)
+    orders = (True,) if claims_sequence_first(place.thing) else orders
     for first, flags in product(orders, polarities(form)):
         lazy = any(isinstance(p, UNMADE) for p in module.parameters())
         text = AttentionText(made, form, sequence_first=first, lazy=lazy, flags=flags)

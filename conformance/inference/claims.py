@@ -11,7 +11,7 @@ from attnconf.conformance.inference.calling import call_of
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.syntax import tree_of
 
-_SCORES = r"\w*(scores?|logits?|energy|energies)"
+_SCORES = r"\w*(scores?|logits?|energy|energies)|qk|qk_?t"
 _BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
 _SURELY_BATCH = r"b|bs|bsz|batch\w*"
 _SURELY_BATCH_WORD = rf"(?:{_SURELY_BATCH})"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import islice, permutations
 from types import ModuleType, SimpleNamespace, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from attnconf.conformance.inference.asked import asked_of
 from attnconf.conformance.inference.budgets import FEW
@@ -59,7 +59,7 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
     for kind in there:
         entries = _entries_of(kind, module)
         whole = [name for name, kind in entries.items() if kind in (int, "int") or type(kind) is int]
-        given = entry_texts(list(entries), table, whole)
+        given = dict.fromkeys(entries) | entry_texts([n for n, t in entries.items() if not is_a_word(t)], table, whole)
         known = (
             any(given.values()) or bool(_sections(entries, table, module)) or (own is not None and is_dataclass(own))
         )
@@ -67,6 +67,12 @@ def configuration(p: inspect.Parameter, table: Meanings, module: ModuleType) -> 
             sections = _sections(entries, table, module)
             found += [f"theirs.{kind.__name__}({words})" for words in _entries({**each, **sections}, table, entries)]
     return [*dict.fromkeys(found), "<namespace>", *_with_defaults(table, module)]
+
+
+def is_a_word(kind: Any) -> bool:
+    """Return whether an entry of this type is a word: ``positions: str`` is not their number."""
+    of_words = isinstance(kind, str) and re.match(r"str\b|(typing\.)?Literal\[", kind)
+    return kind is str or get_origin(kind) is Literal or bool(of_words)
 
 
 def without_unread(text: str, thing: Any) -> str:
@@ -112,7 +118,8 @@ def _entries_of(kind: type, module: ModuleType) -> dict[str, Any]:
     if not re.search(r"Config(uration)?$", kind.__name__) or getattr(module, kind.__name__, None) is not kind:
         return {}
     try:
-        return {name: value for name, value in vars(kind()).items() if not name.startswith("_")}
+        values = {name: value for name, value in vars(kind()).items() if not name.startswith("_")}
+        return {name: str if isinstance(value, str) else value for name, value in values.items()}
     except Exception:  # a class of that name that wants arguments
         return {}
 

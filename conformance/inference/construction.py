@@ -12,6 +12,8 @@ from itertools import islice
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONSTRUCTIONS, FEW, GUESSED_SIZES
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run, space_for
@@ -150,6 +152,8 @@ def choices_of(
         known = ["ratio"]
     if "dropout" in known and _is_whole(p):
         known = [m for m in known if m != "dropout"]
+    if isinstance(p.default, type) and issubclass(p.default, np.generic):  # NumPy's types are not torch's
+        known = [m for m in known if m != "dtype"]
     if own_dataclass(p.annotation, module) is not None:
         known = ["config", *known]
     optional = p.default is not p.empty

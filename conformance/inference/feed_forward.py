@@ -203,14 +203,15 @@ class Built:
 
     def _with_ratio(self, made: Construction) -> None:
         """Take the hidden width as a fixed multiple of the other: the class has no argument for it."""
-        for width in sorted(self._widths(), reverse=True):
+        widths = self._widths()
+        for width in sorted(widths, reverse=True):
             times, rest = divmod(width, self.embed)
-            for ratio in (times, times // 2) if times % 2 == 0 else (times,):
+            for ratio in (times // 2, times) if times % 2 == 0 else (times,):  # first as gate and up in one matrix
                 if (
                     rest == 0
                     and ratio > 0
                     and str(ratio) in CONVENTIONS["hidden-ratio"]
-                    and ratio * self.embed in self._widths()
+                    and ratio * self.embed in widths - {self.embed}
                 ):
                     self.ratio, self.hidden = str(ratio), ratio * self.embed
                     self.module, self.made = self._made(made, self.hidden)

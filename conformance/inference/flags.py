@@ -4,6 +4,7 @@ Attention is bound with its flags as they are by default. Then each is turned: w
 other way round, is asked for both.
 """
 
+import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -67,8 +68,15 @@ def _of_call(place: Place, text: AttentionText) -> Iterator[Flag]:
         flag = Flag(p.name, default, f"{p.name}={p.default}", telling=isinstance(p.default, bool))
         if roles.get(p.name) == "causal":
             yield replace(flag, named=not either(p.name))
-        elif says_nothing(p.name) and (roles.get(p.name) == "mask" or isinstance(p.default, bool | None)):
+        elif (says_nothing(p.name) or _is_a_letter(p)) and (
+            roles.get(p.name) == "mask" or isinstance(p.default, bool | None)
+        ):
             yield flag
+
+
+def _is_a_letter(p: inspect.Parameter) -> bool:
+    """Return whether a parameter is true or false by its default: its letter is no size then."""
+    return len(p.name) == 1 and isinstance(p.default, bool)
 
 
 def _of_constructor(place: Place, text: AttentionText) -> Iterator[Flag]:

@@ -141,7 +141,8 @@ def _fixed(thing: FunctionType, table: Meanings, inputs: Collection[str] = ()) -
         known = [m for m in meanings(p.name, SIZES) if m in table and m not in ("config", "causal", "dropout")]
         heads = "heads" in known and p.name in behind  # h are no hidden states there
         taken = (ALWAYS & set(meanings(p.name, INPUTS)) and not heads) or p.name in _together(thing)
-        if p.default is p.empty and known and not taken and not _fits(p.name, inputs):
+        wanted = p.default is p.empty or (known[:1] == ["heads"] and type(p.default) is int)  # theirs does not fit ours
+        if wanted and known and not taken and not _fits(p.name, inputs):
             found[p.name] = (table[known[0]][0], known[0])
         elif "eps" in table and isinstance(p.default, float) and 0 < p.default < SMALL:
             found[p.name] = (table["eps"][0], "eps")

@@ -36,9 +36,10 @@ def positional(name: str, thing: Any) -> list[str]:
     turns = any(names <= code for names in ANGLES)
     if _attends(required, code):
         return [] if code & LAYERS else list(dict.fromkeys(_attention(plain, code, turns, thing)))
-    if code & LAYERS and code & TABLES and _says(POSITION, plain) and not code & SOFTMAX:
+    drawn = turns and "randn" in code and code & LAYERS == {"linear"}  # a projection by a matrix that no layer has
+    if code & LAYERS and code & TABLES and not drawn and _says(POSITION, plain) and not code & SOFTMAX:
         return ["learned"]
-    if code & LAYERS:
+    if code & LAYERS and not drawn:
         return ["coordinate_mlp"] if turns and isinstance(thing, type) and not code & (SOFTMAX | {"LayerNorm"}) else []
     if code & SOFTMAX:
         return []

@@ -25,7 +25,7 @@ from attnconf.conformance.inference.building import (
     space_for,
     with_dropout,
 )
-from attnconf.conformance.inference.claims import claims_batch, claims_batch_first
+from attnconf.conformance.inference.claims import claims_batch, claims_batch_first, claims_sequence_first
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions
 from attnconf.conformance.inference.function_forms import functional
@@ -142,6 +142,8 @@ def _called(
         called = probe.called()
         if called.sequence_first and claims_batch_first(place.thing):
             probe.sequence_first = called.sequence_first = False
+        elif not called.sequence_first and claims_sequence_first(place.thing):
+            probe.sequence_first = called.sequence_first = True
         if probe.shifts(called.out):
             raise Failed("its targets are shifted inside: the first logits depend on none")
         trace = probe.trace()

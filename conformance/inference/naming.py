@@ -8,13 +8,13 @@ from torch import Tensor
 from attnconf.conformance.inference.reading import Sizes
 
 WORDS = {
-    "q": {"q", "query", "queries", "qs", "wq", "lq", "pq", "toq", "toqueries", "linq", "fcq", "qlin"},
-    "k": {"k", "key", "keys", "ks", "wk", "lk", "pk", "tok", "tokeys", "link", "fck", "klin"},
-    "v": {"v", "value", "values", "vs", "val", "wv", "lv", "pv", "tov", "tovalues", "linv", "fcv", "vlin"},
+    "q": {"q", "query", "queries", "qs", "wq", "bq", "lq", "pq", "toq", "toqueries", "linq", "fcq", "qlin"},
+    "k": {"k", "key", "keys", "ks", "wk", "bk", "lk", "pk", "tok", "tokeys", "link", "fck", "klin"},
+    "v": {"v", "value", "values", "vs", "val", "wv", "bv", "lv", "pv", "tov", "tovalues", "linv", "fcv", "vlin"},
     "out": {"o", "out", "output", "final", "last", "unify", "unifyheads", "concat", "combine", "merge", "mix", "wo",
-            "lo", "po", "toout", "lino", "fco", "cproj", "cout", "outproj", "second"},
-    "qkv": {"qkv", "inproj", "cattn", "attnin", "inn", "wqkv", "toqkv", "first", "kqv"},
-    "kv": {"kv", "tokv", "wkv"},
+            "bo", "lo", "po", "toout", "lino", "fco", "cproj", "cout", "outproj", "second"},
+    "qkv": {"qkv", "inproj", "cattn", "attnin", "inn", "wqkv", "bqkv", "toqkv", "first", "kqv"},
+    "kv": {"kv", "tokv", "wkv", "bkv"},
 }  # fmt: skip
 FILLERS = {"w", "b", "weight", "bias", "weights", "to", "lin", "linear", "fc", "proj", "projection", "layer", "net",
            "dense", "p", "l", "matrix", "transform", "map", "a", "kernel"}  # fmt: skip

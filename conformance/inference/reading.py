@@ -248,6 +248,12 @@ def _single(role: str, kind: str, per_head: bool) -> Iterator[Layout]:
             yield Layout((role,), f"{name}.unflatten(0, ({{heads}}, -1)).permute{axes}", reshaped=True)
 
 
+def _are_other_axes(there: Tensor, known: Tensor) -> bool:
+    """Return whether something has as many axes, but for those of size 1, of other sizes: their order is another."""
+    one, other = ([n for n in x.shape if n > 1] for x in (there, known))
+    return len(one) == len(other) and one != other
+
+
 def fitting(known: Tensor, candidates: Iterator[Layout], kind: str, sizes: Sizes, head: int | None) -> list[Layout]:
     """Return the layouts that agree with all that is known of a parameter."""
     numbered = indices(sizes)
@@ -261,6 +267,8 @@ def fitting(known: Tensor, candidates: Iterator[Layout], kind: str, sizes: Sizes
         space = {"given": given, "torch": torch, "h": head}
         try:
             there = eval(layout.text.format(heads=sizes.heads, **texts), space)
+            if layout.reshaped and _are_other_axes(there, known):
+                continue
             there = there.reshape(known.shape) if layout.reshaped else there
         except (RuntimeError, IndexError):
             continue

@@ -33,7 +33,7 @@ POSITIONS = (
     r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices|idx|ids|time_?steps?|t|"
     r"start_pos"
 )
-TABLES = r".*(cos|sin|freq|cis|angle|theta|table|rope|rot|cache|emb|phase).*"
+TABLES = r".*(cos|sin|freq|cis|angle|theta|table|rope|rot|cache|emb|phase).*|state|params?|consts?"
 LAYOUTS = (
     ("x", "{r}"),
     ("x.transpose(1, 2)", "{r}.transpose(1, 2)"),
@@ -163,7 +163,7 @@ def _with_table(build: tuple[str, ...], limits: tuple[str, ...], given: frozense
 
 
 def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]:
-    """Return the tables that some statements make, if they have a row for each position."""
+    """Return the tables that some statements make, if they have a row for each position, or one for all of them."""
     space = space_for(request.config, place.module, weights={}, inputs=request.inputs)
     space = {**names(place.module), **space}
     try:
@@ -171,8 +171,8 @@ def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]
     except Failed:
         return []
     arrays = [(text.replace("result", "tables"), x) for text, x in tensors_in(space["tables"])]
-    L, most = request.out_shape[2], request.config.max_len
-    if not arrays or any(x.ndim < 2 or not {L, most} & set(x.shape) for _, x in arrays):
+    L, most, frequencies = request.out_shape[2], request.config.max_len, (request.config.rotary_dim // 2,)
+    if not arrays or any((x.ndim < 2 or not {L, most} & set(x.shape)) and x.shape != frequencies for _, x in arrays):
         return []
     return [(text, x, list(x.shape).index(most) if most in x.shape else -1) for text, x in arrays]
 
@@ -192,6 +192,8 @@ def _handed(parameters: list[inspect.Parameter], tables: list[Table]) -> Iterato
         elif len(wanting) != len(tables):
             return
         yield {name: Input(name.lower().strip("_"), (text,)) for name, text in zip(wanting, texts, strict=True)}
+    if len(wanting) == 1 and all("[" in text for text, _, _ in tables):  # as they are kept, in a dict
+        yield {wanting[0]: Input(wanting[0].lower().strip("_"), ("tables",))}
 
 
 def _says(pattern: str, name: str) -> bool:

@@ -27,9 +27,14 @@ def not_zero(place: Place, module: Any) -> tuple[str, ...]:
 
 def _says_zeros(place: Place) -> bool:
     text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
-    clauses = [c for line in said_in(text.text if text else "") for c in re.split(r"[.;。;,,]", line)]
-    return any(
-        all(re.search(words, clause, re.IGNORECASE) for words in (_PAD, _ROW, _ZERO))
-        and not re.search(_NOT, clause, re.IGNORECASE)
-        for clause in clauses
-    )
+    sentences = re.split(r"[.;。;]", " ".join(said_in(text.text if text else "")))
+    return any(_says(_PAD, s) and _says(_ROW, s) and any(map(_promises, re.split(r"[,,]", s))) for s in sentences)
+
+
+def _promises(clause: str) -> bool:
+    zero = re.search(_ZERO, clause, re.IGNORECASE)
+    return zero is not None and not _says(_NOT, clause[: zero.start()])
+
+
+def _says(words: str, text: str) -> bool:
+    return re.search(words, text, re.IGNORECASE) is not None

@@ -35,7 +35,7 @@ def seek(place: Place, *families: Family) -> Bound | Refusal:
             if proof := prover.certified(every):
                 return _bound(place, family, proof)
             trials = prover.ran[before:]
-            if any(_is_told_nothing(place, each) for each in trials):
+            if all(map(_idle, trials)) and any(_is_told_nothing(place, each) for each in trials):
                 return Refusal("it gives its input back, unless it gets more than one")
             if trials:
                 ran.append((family, trials))

@@ -27,13 +27,16 @@ BOTH_SIDES = (
     r"((elementwise_?)?affine|bias)"
 )
 PROMISES = r"(is_?|use_?)?(learn(ed|t|able)|trainable)(_?(pos(itions?|itional)?|pe|embeddings?))?"
+BESIDES = r"((use|with|add)_?)?(cls|class)(_?tok(en)?)?"  # one token more, of which no page speaks
 SAID = "nobody says so"  # of a mistake that is none where something says so, as an option may
 Again = Callable[[], Bound | Refusal]
 
 
-def with_flags_turned(bound: Bound | Refusal, again: Again) -> Bound | Refusal:
+def with_flags_turned(thing: Any, bound: Bound | Refusal, again: Again) -> Bound | Refusal:
     """Return the binding with a word on each flag that is broken where it is turned; ``again`` binds the class anew."""
-    if isinstance(bound, Refusal) or bound.certified != "reference" or bound.place.in_arrays:
+    if isinstance(bound, Refusal) or bound.certified is None:
+        return _without_besides(thing, bound, again)
+    if bound.certified != "reference" or bound.place.in_arrays:
         return bound
     for name, value in list(_flags(bound))[:FLAGS_TURNED]:
         with _default(bound.place.thing, name, value), search.limited(GUESSED):
@@ -41,6 +44,24 @@ def with_flags_turned(bound: Bound | Refusal, again: Again) -> Bound | Refusal:
         if isinstance(other, Bound) and other.established and not set(other.open_ends) - set(bound.open_ends):
             bound = _told(bound, other, name, value)
     return bound
+
+
+def _without_besides(thing: Any, bound: Bound | Refusal, again: Again) -> Bound | Refusal:
+    """Return the binding without what a class adds besides, if that is the textbook; it stays untried."""
+    for p in parameters_of(thing) if inspect.isclass(thing) else ():
+        if p.default is True and re.fullmatch(BESIDES, snake(p.name)):
+            with _default(thing, p.name, value=False), search.limited(GUESSED):
+                other = again()
+            if isinstance(other, Bound) and other.certified == "reference":
+                return _given(other, f"{other.place.name_in_text}(", f"{p.name}=False", p.name)
+    return bound
+
+
+def _given(bound: Bound, call: str, argument: str, name: str) -> Bound:
+    """Return a binding whose class is built with one argument more."""
+    body = bound.draft.body.replace(call, f"{call}{argument}, ")
+    told = (*bound.told, f"left alone   {name}: judged where it is False")
+    return replace(bound, draft=replace(bound.draft, body=body), told=told)
 
 
 def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:

@@ -18,22 +18,23 @@ SIZES: Mapping[str, str] = {
     r"in_?channels|in_?size|e|embedding|d_?embed|d_?x|query_?(dim|size)|q_?dim|num_?hiddens|num_?features|"
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
-    r"breite|维度|"
+    r"breite|维度|c_?s|c_?m|dim_?(query|queries)|"
     r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
+    r"(d|dim)_?(uscita|salida|saida|sortie|ausgang)|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
-    r"((n|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças)|"
+    r"((n|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov)|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
     r"(en|de)coder_?attention_?heads",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
     r"head_?width|dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
-    r"attention_?head_?size|"
+    r"attention_?head_?size|c_?hidden|(d|dim)_?(testa|cabeza|cabeca|tete|kopf)|"
     r"d_?key|key_?dim|value_?dim|d_?value|hs|hd|dh|dim_?k|dim_?v",
     "key_dim": r"k_?dim|key_?dim|d_?key|key_?size|key_?input_?dim|"
     r"(memory|mem|encoder|enc|kv|cond|cross_?attention)_?(hidden_?|input_?|model_?)?(dim|size|width|features|channels)|"
     r"(context|ctx|source|src)_?(hidden_?(dim|size)|dim|width|features|channels)|"
-    r"(d|dim)_?(memory|mem|context|ctx|encoder|enc|kv|cond|source|src)",
+    r"(d|dim)_?(memory|mem|context|ctx|encoder|enc|kv|cond|source|src|contexto|contesto|contexte|kontext)",
     "value_dim": r"v_?dim|value_?dim|d_?value|value_?size|value_?input_?dim",
     "max_len": r"max_?len|max_?seq_?len|context_?length|block_?size|seq_?len|n_?ctx|max_?length|ctx_?len|ctx|"
     r"max_?position_?embeddings|max_?positions|sequence_?length|max_?seq_?length|max_?sequence_?length|length|t|window|"
@@ -77,7 +78,7 @@ SIZES: Mapping[str, str] = {
     r"input_?dim|n_?words|dict_?size|src_?size|tgt_?vocab(_?size)?|target_?vocab(_?size)?|output_?vocab(_?size)?|"
     r"trg_?vocab(_?size)?|output_?dim|tgt_?size|n_?src_?vocab|n_?tgt_?vocab|n_?trg_?vocab|dec_?vocab_?size|trg_?size",
     "padding": r"pad(ding)?_?(idx|id|token|index|token_?id)?|src_?pad_?(idx|id)|trg_?pad_?(idx|id)|"
-    r"tgt_?pad_?(idx|id)|pad",
+    r"tgt_?pad_?(idx|id)|pad|(idx|id|index|indice|indeks)_?pad(ding)?",
     "eps": r"eps|epsilon|layer_?norm_?eps|norm_?eps|e|rms_?norm_?eps|layer_?norm_?epsilon|variance_?epsilon|ln_?eps",
     "affine": r"elementwise_?affine|affine|use_?affine|learnable|with_?(weights?|params)",
     "norm_first": r"((en|de)coder_?)?((layer_?)?norm(ali[sz]e)?_?(first|before)|(is_|use_)?pre_?(layer_?)?norm|"
@@ -102,10 +103,12 @@ INPUTS: Mapping[str, str] = {
     r"tensor|activations?|e|words|stream|residual|input_?seq|trg|encoder_?input|t|embedded|a|dec|enc|x_?in|x_?t",
     "memory": r"memory|context|kv|enc|encoder_?outputs?|enc_?outputs?|mem|encoder_?hidden_?states|x_?kv|kv_?in|other|y|"
     r"enc_?out|encoder_?out|cond|source|src|xkv|key_?value(_?states)?|k_?v|encoded|cross|x_?enc|enc_?src|z|x2|memories|"
+    r"contexto|contesto|contexte|kontext|memoria|memória|mémoire|"
     r"kv_?input|m|e_?outputs?|encoder_?states|x_?context|x_?encoder|x_?cross|key_?value|context_?states",
-    "mask": r".*(mask|masque|m[aá]scara).*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|"
+    "mask": r".*(mask|masque|m[aá]scara|maschera).*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|"
     r"valid|allowed|keep|(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
-    "lengths": r"valid_?lens?|lengths?|lens|seq_?lens?|valid_?lengths?|n_?valid|"
+    "lengths": r"valid_?lens?|lengths?|n_?(frames|nodes|tokens|words|steps|real|items|samples)|"
+    r"lens|seq_?lens?|valid_?lengths?|n_?valid|"
     r"(src|source|input|enc|text|token|x|kv|keys?|mem(ory)?)_?(len(gth)?s?|lens)",
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",

@@ -4,9 +4,9 @@
 files that are judged again from their written adapters, if all were run.
 
 Each file is judged once. The adapter that `bind` writes of it must be the text that was run. It is judged as well of
-the files in AGAIN, which are the first, in the order of the indices, to have a feature that no earlier one of the same
-binder had: a function of `attnconf.adapters.generated` that the text calls, NumPy's arrays, several classes in
-one file, a notebook, a binding that nothing confirmed.
+the files in AGAIN, few of which together have every feature that a text of any binder has: a function of
+`attnconf.adapters.generated` that the text calls, NumPy's arrays, several classes in one file, a notebook, a binding
+that nothing confirmed.
 """
 
 import contextlib
@@ -120,15 +120,15 @@ def sample() -> list[str]:
     return [s.file for s in submissions() if s.file in chosen or s.deviations or s.file in still_open()]
 
 
-def with_new_features(judged: dict[str, Judged]) -> list[str]:
-    """Return the files that are the first to have a feature, which AGAIN must list."""
-    seen: set[str] = set()
+def covering(judged: dict[str, Judged]) -> list[str]:
+    """Return files that together have every feature, which AGAIN must list: each time that with the most new ones."""
+    missing = set().union(*(one.features for one in judged.values()))
     found = []
-    for file, one in judged.items():
-        if not one.features <= seen:
-            found.append(file)
-        seen |= one.features
-    return found
+    while missing:
+        file = max(judged, key=lambda file: len(judged[file].features & missing))
+        missing -= judged[file].features
+        found.append(file)
+    return [file for file in judged if file in found]
 
 
 def judge(path: str, again: bool = False) -> Judged:
@@ -280,7 +280,7 @@ def main() -> None:
             f"{standing(s, j):18} {s.file} {j.seconds:.1f} s {', '.join(j.named)} {wanted} {j.reason[:200]}", flush=True
         )
     if not pattern:
-        AGAIN.write_text("\n".join([*with_new_features(judged), ""]), encoding="utf-8")
+        AGAIN.write_text("\n".join([*covering(judged), ""]), encoding="utf-8")
         REPORT.write_text(table(outcomes(judged)), encoding="utf-8")
 
 

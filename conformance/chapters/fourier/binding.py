@@ -41,7 +41,7 @@ APPEARANCES = {
         },
         words={
             "num_features": r"num_?features|n_?features|mapping_?size|embed(ding)?_?(size|dim)|features|m|"
-            r"num_?frequencies|n_?freqs",
+            r"num_?frequencies|n_?freqs|(n|num)_?feats?",
             "deviation": r"sigma|scale|std(_?dev)?|stddev|gaussian_?scale|bandwidth",
         },
     ),

@@ -19,7 +19,7 @@ from attnconf.adapters.contract import (
     EncoderLayerConfig,
 )
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
-from attnconf.conformance.engine.evidence import Unsupported
+from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
 from attnconf.conformance.engine.translations.layers import divisor
@@ -52,6 +52,16 @@ def run(subject: Subject, block: Call, **options: Any) -> Reply:
     Raises Failure or Unsupported.
     """
     return subject.call(block.asked(**options))
+
+
+def run_unless_refused(subject: Subject, block: Call) -> Tensor | None:
+    """Return the output for a sample without tokens, or None where the implementation's own code refuses that."""
+    try:
+        return run(subject, block).out
+    except Failure as failure:
+        if not failure.meant:
+            raise
+        return None
 
 
 def masked_if_taken(subject: Subject, block: Call, **masks: Tensor) -> Call:

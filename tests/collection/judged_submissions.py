@@ -12,11 +12,13 @@ that nothing confirmed.
 import contextlib
 import io
 import json
+import multiprocessing
 import sys
 import time
 import tomllib
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +31,7 @@ FOLDER = Path(__file__).parents[1] / "submissions"
 REPORT = Path(__file__).parents[2] / "reports" / "submissions.md"
 CERTAIN = tuple(f"binding      equal to {what} on fresh weights" for what in ("the textbook", "a known mistake"))
 OPEN = "open.toml"  # files of which a goal is not reached yet, and why
+FILES_OF_A_PROCESS = 40  # each keeps what it computed, which gets slow
 AGAIN = Path(__file__).with_name("judged_again.txt")  # files that are judged from their written adapters, too
 
 
@@ -269,16 +272,22 @@ def table(came_out: Outcomes) -> str:
     return "\n".join(lines) + "\n"
 
 
+def judge_all(files: list[str]) -> Iterator[tuple[str, Judged]]:
+    """Yield each file with what came of it, by as many processes as there are processors, which are renewed."""
+    with multiprocessing.get_context("spawn").Pool(maxtasksperchild=FILES_OF_A_PROCESS) as pool:
+        yield from zip(files, pool.imap(judge, (str(FOLDER / file) for file in files)), strict=True)
+
+
 def main() -> None:
     pattern = sys.argv[1] if len(sys.argv) > 1 else ""
-    chosen = [s for s in submissions() if pattern in s.file]
+    chosen = {s.file: s for s in submissions() if pattern in s.file}
     judged: dict[str, Judged] = {}
-    for s in chosen:
-        j = judged[s.file] = judged.get(s.file) or judge(str(FOLDER / s.file))
+    for file, j in judge_all(list(chosen)):
+        s = chosen[file]
+        judged[file] = j
         wanted = "" if not s.mistakes else f"want {', '.join(s.mistakes)}"
-        print(
-            f"{standing(s, j):18} {s.file} {j.seconds:.1f} s {', '.join(j.named)} {wanted} {j.reason[:200]}", flush=True
-        )
+        named = ", ".join(j.named)
+        print(f"{standing(s, j):18} {file} {j.seconds:.1f} s {named} {wanted} {j.reason[:200]}", flush=True)
     if not pattern:
         AGAIN.write_text("\n".join([*covering(judged), ""]), encoding="utf-8")
         REPORT.write_text(table(outcomes(judged)), encoding="utf-8")

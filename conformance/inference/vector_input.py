@@ -54,8 +54,8 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
             if sequence_first:
                 raise
     out = "" if found_output(result, (B, L, WIDTH)) else _last(seen)
-    vectors = _given((), 0, sequence_first)
-    turned, places = _first(seen, ids, module, form, out, raw, vectors) if ids else (False, {})
+    how = (form, out, raw, sequence_first)
+    turned, places = _first(seen, ids, module, *how) if ids else (False, {})
     if not ids and not out:
         return made, module
     words = f"{places!r}{f', out={out!r}' if out else ''}{', turned=True' if turned else ''}"
@@ -182,24 +182,21 @@ def _first(
         at = next((i for i, s in enumerate(seen) if s.attends and s.takes in shapes), None)
         if at is None:
             raise Failed("where its layers begin is not found")
-        turned = seen[at].takes == shapes[1] if _asked_first(vectors, slot) == B else seen[at].takes == shapes[0]
+        turned = (seen[at].takes == shapes[1]) != sequence_first
         before = [s.name for s in seen[:at] if s.gives == seen[at].takes]
         found[0][slot.name] = f"input of {seen[at].name}"
         found[1][slot.name] = f"output of {before[-1]}" if before else found[0][slot.name]
     for places in found:
         with restored(module):
-            deaf = _deaf(Handed(module, places, out, turned, raw), form, vectors)
+            deaf = _deaf(Handed(module, places, out, turned, raw), form, sequence_first)
         if deaf:
             return turned, places
     raise Failed("what it embeds cannot be replaced by vectors")
 
 
-def _asked_first(vectors: Callable[[Slot], Any], slot: Slot) -> int:
-    return int(vectors(slot).shape[0])
-
-
-def _deaf(model: Handed, form: Form, vectors: Callable[[Slot], Any]) -> bool:
+def _deaf(model: Handed, form: Form, sequence_first: bool) -> bool:
     """Return whether the tables of what is embedded, or the first projection, change nothing."""
+    vectors = _given((), 0, sequence_first)
     first = _output(_call(model, form, vectors))
     for part in model.modules():
         if isinstance(part, nn.Embedding) or (isinstance(part, nn.Linear) and part.in_features == model.raw):

@@ -78,7 +78,8 @@ SIZES: Mapping[str, str] = {
     r"num_?words|words|woerter|wörter|词表大小|"
     r"input_?dim|n_?words|dict_?size|src_?size|tgt_?vocab(_?size)?|target_?vocab(_?size)?|output_?vocab(_?size)?|"
     r"trg_?vocab(_?size)?|output_?dim|tgt_?size|n_?src_?vocab|n_?tgt_?vocab|n_?trg_?vocab|dec_?vocab_?size|trg_?size",
-    "padding": r"pad(ding)?_?(idx|id|token|index|token_?id|event|item|symbol|word)?|src_?pad_?(idx|id)|trg_?pad_?(idx|id)|"
+    "padding": r"pad(ding)?_?(idx|id|token|index|token_?id|event|item|symbol|word)?|"
+    r"src_?pad_?(idx|id)|trg_?pad_?(idx|id)|"
     r"tgt_?pad_?(idx|id)|pad|(idx|id|index|indice|indeks)_?pad(ding)?",
     "eps": r"eps|epsilon|layer_?norm_?eps|norm_?eps|e|rms_?norm_?eps|layer_?norm_?epsilon|variance_?epsilon|ln_?eps",
     "affine": r"elementwise_?affine|affine|use_?affine|learnable|with_?(weights?|params)",

@@ -171,7 +171,7 @@ def _first(
     form: Form,
     out: str,
     raw: int,
-    vectors: Callable[[Slot], Any],
+    sequence_first: bool,
 ) -> tuple[bool, dict[str, str]]:
     """Return where the layers begin: where vectors can be handed such that no id matters any more. Raises Failed."""
     found: list[dict[str, str]] = [{}, {}]

@@ -1,6 +1,7 @@
 """What the arguments of a call get: by their names where these are unambiguous, else by trial, the likeliest first."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -96,10 +97,12 @@ def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[st
         return _optional(p, said, inputs)
     if "positions" in said and "length" in inputs:  # they, or how many
         said = ["length", *said] if p.annotation in (int, "int") else [*said, "length"]
+    if re.search(r"Tensor|ndarray|Array", str(p.annotation)):  # a window is no number of tokens then
+        said = [name for name in said if name != "length"]
     known = [(text, name) for name in said for text in inputs[name].texts]
-    if len(plain) > 1 and known:
+    if len(plain) > 1 and known and said != ["length"]:
         return known
-    # a letter says little
+    # a letter says little, and the name of a length may be that of what has it
     return [*known, *((t, n) for n, i in inputs.items() if i.free and n not in said for t in i.texts)] or [("None", "")]
 
 

@@ -73,7 +73,8 @@ def _holding(place: Place, table: Meanings, words: str, sizes: frozenset[str]) -
             yield Construction(f"functional({place.name_in_text}, dict({held}){words})", (), sizes)
     for takes in _together(place.thing)[:1]:
         for made in (*_made(place, table, sizes), *_entered(place, takes)):
-            each = f"[{made.text} for _ in range(config.num_layers)]" if "layers" in table else ""
+            layers = table["layers"][0] if "layers" in table else ""
+            each = f"[{made.text} for _ in range({layers})]" if layers else ""
             for held in (each, made.text) if each and _walked(place.thing, takes) else (made.text,):
                 text = f'functional({place.name_in_text}, {held}, "{takes}"{words})'
                 yield Construction(text, made.before, made.given | sizes | ({"layers"} if held == each else set()))

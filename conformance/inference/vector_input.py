@@ -46,9 +46,16 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]
     if raw and not ids:
         return made, module
-    seen, result = _watched(module, form, ids, raw)
+    for sequence_first in (False, True):
+        try:
+            seen, result = _watched(module, form, _given(ids, raw, sequence_first))
+            break
+        except Failed:
+            if sequence_first:
+                raise
     out = "" if found_output(result, (B, L, WIDTH)) else _last(seen)
-    turned, places = _first(seen, ids, module, form, out, raw) if ids else (False, {})
+    how = (form, out, raw, sequence_first)
+    turned, places = _first(seen, ids, module, *how) if ids else (False, {})
     if not ids and not out:
         return made, module
     words = f"{places!r}{f', out={out!r}' if out else ''}{', turned=True' if turned else ''}"
@@ -83,7 +90,7 @@ def _projected(module: nn.Module) -> int:
     return first.in_features if widens and not any(isinstance(m, nn.Embedding) for m in parts) else 0  # type: ignore[union-attr]  # there is a first
 
 
-def _given(ids: Sequence[Slot], raw: int = 0) -> Callable[[Slot], Any]:
+def _given(ids: Sequence[Slot], raw: int = 0, sequence_first: bool = False) -> Callable[[Slot], Any]:
     """Return what the slots of a form get: ids for some of them, vectors for other inputs, nothing for masks."""
     lengths = {"x": L, "memory": S, "source": S, "target": L}
     longest = max((lengths[slot.role] for slot in ids), default=L)  # that of the source, where there is one
@@ -99,7 +106,11 @@ def _given(ids: Sequence[Slot], raw: int = 0) -> Callable[[Slot], Any]:
             return torch.full((B,), longest)
         return drawn(slot.role, B, lengths[slot.role], WIDTH) if slot.role in lengths else None
 
-    return what
+    def turned(slot: Slot) -> Any:
+        given = what(slot)
+        return given.transpose(0, 1) if isinstance(given, Tensor) and given.ndim > 1 else given
+
+    return turned if sequence_first else what
 
 
 def _call(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> Any:
@@ -117,7 +128,7 @@ def _asks_for_ids(module: nn.Module, form: Form) -> bool:
     return False
 
 
-def _watched(module: nn.Module, form: Form, ids: Sequence[Slot], raw: int) -> tuple[list[Seen], Any]:
+def _watched(module: nn.Module, form: Form, what: Callable[[Slot], Any]) -> tuple[list[Seen], Any]:
     """Return which sub-modules a call calls, in the order of their beginnings, and what comes back. Raises Failed."""
     seen = list[Seen]()
 
@@ -138,7 +149,7 @@ def _watched(module: nn.Module, form: Form, ids: Sequence[Slot], raw: int) -> tu
         for name, part in module.named_modules():
             if name:
                 watch(name, part)
-        return seen, _call(module, form, _given(ids, raw))
+        return seen, _call(module, form, what)
 
 
 def _shape(tree: Any) -> tuple[int, ...] | None:
@@ -154,7 +165,13 @@ def _attends(part: nn.Module) -> bool:
 
 
 def _first(
-    seen: list[Seen], ids: Sequence[Slot], module: nn.Module, form: Form, out: str, raw: int
+    seen: list[Seen],
+    ids: Sequence[Slot],
+    module: nn.Module,
+    form: Form,
+    out: str,
+    raw: int,
+    sequence_first: bool,
 ) -> tuple[bool, dict[str, str]]:
     """Return where the layers begin: where vectors can be handed such that no id matters any more. Raises Failed."""
     found: list[dict[str, str]] = [{}, {}]
@@ -165,25 +182,26 @@ def _first(
         at = next((i for i, s in enumerate(seen) if s.attends and s.takes in shapes), None)
         if at is None:
             raise Failed("where its layers begin is not found")
-        turned = seen[at].takes == shapes[1]
+        turned = (seen[at].takes == shapes[1]) != sequence_first
         before = [s.name for s in seen[:at] if s.gives == seen[at].takes]
         found[0][slot.name] = f"input of {seen[at].name}"
         found[1][slot.name] = f"output of {before[-1]}" if before else found[0][slot.name]
     for places in found:
         with restored(module):
-            deaf = _deaf(Handed(module, places, out, turned, raw), form)
+            deaf = _deaf(Handed(module, places, out, turned, raw), form, sequence_first)
         if deaf:
             return turned, places
     raise Failed("what it embeds cannot be replaced by vectors")
 
 
-def _deaf(model: Handed, form: Form) -> bool:
+def _deaf(model: Handed, form: Form, sequence_first: bool) -> bool:
     """Return whether the tables of what is embedded, or the first projection, change nothing."""
-    first = _output(_call(model, form, _given(())))
+    vectors = _given((), 0, sequence_first)
+    first = _output(_call(model, form, vectors))
     for part in model.modules():
         if isinstance(part, nn.Embedding) or (isinstance(part, nn.Linear) and part.in_features == model.raw):
             part.weight = nn.Parameter(part.weight.detach() + 1 + torch.arange(part.weight.shape[1]) % 3)
-    return torch.allclose(first, _output(_call(model, form, _given(()))))
+    return torch.allclose(first, _output(_call(model, form, vectors)))
 
 
 def _output(result: Any) -> Tensor:

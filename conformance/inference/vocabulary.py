@@ -74,10 +74,12 @@ SIZES: Mapping[str, str] = {
     r"decoder_?depth|num_?layers?|n_?layers?|depth|n|layers|nlayers?",
     "vocab": r"vocab_?size|vocab|n_?vocab|num_?embeddings|n_?tokens?|num_?tokens?|vocabulary_?size|voc_?size|"
     r"src_?vocab(_?size)?|source_?vocab(_?size)?|input_?vocab(_?size)?|ntokens?|v|enc_?vocab_?size|vocabulary|"
+    r"(num|n)_?(events|items|symbols|notes|types|pieces)|"
     r"num_?words|words|woerter|wörter|词表大小|"
     r"input_?dim|n_?words|dict_?size|src_?size|tgt_?vocab(_?size)?|target_?vocab(_?size)?|output_?vocab(_?size)?|"
     r"trg_?vocab(_?size)?|output_?dim|tgt_?size|n_?src_?vocab|n_?tgt_?vocab|n_?trg_?vocab|dec_?vocab_?size|trg_?size",
-    "padding": r"pad(ding)?_?(idx|id|token|index|token_?id)?|src_?pad_?(idx|id)|trg_?pad_?(idx|id)|"
+    "padding": r"pad(ding)?_?(idx|id|token|index|token_?id|event|item|symbol|word)?|"
+    r"src_?pad_?(idx|id)|trg_?pad_?(idx|id)|"
     r"tgt_?pad_?(idx|id)|pad|(idx|id|index|indice|indeks)_?pad(ding)?",
     "eps": r"eps|epsilon|layer_?norm_?eps|norm_?eps|e|rms_?norm_?eps|layer_?norm_?epsilon|variance_?epsilon|ln_?eps",
     "affine": r"elementwise_?affine|affine|use_?affine|learnable|with_?(weights?|params)",

@@ -113,13 +113,13 @@ def judged_again() -> frozenset[str]:
 def sample() -> list[str]:
     """Return the files that each run of the tests judges.
 
-    Of every kind (component, right or wrong) they are a tenth, beginning with the first; besides, those of AGAIN, and
+    Of every kind (component, right or wrong) they are a twentieth, beginning with the first; besides, those of AGAIN, and
     those of which more than a verdict is asked.
     """
     kinds: dict[tuple[str, bool], list[str]] = {}
     for s in submissions():
         kinds.setdefault((s.component, s.right), []).append(s.file)
-    chosen = judged_again().union(*(files[::10] for files in kinds.values()))
+    chosen = judged_again().union(*(files[::20] for files in kinds.values()))
     return [s.file for s in submissions() if s.file in chosen or s.deviations or s.file in still_open()]
 
 

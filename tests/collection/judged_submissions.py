@@ -113,8 +113,8 @@ def judged_again() -> frozenset[str]:
 def sample() -> list[str]:
     """Return the files that each run of the tests judges.
 
-    Of every kind (component, right or wrong) they are a twentieth, beginning with the first; besides, those of AGAIN, and
-    those of which more than a verdict is asked.
+    Of every kind (component, right or wrong) they are a twentieth, beginning with the first; besides, those of AGAIN,
+    and those of which more than a verdict is asked.
     """
     kinds: dict[tuple[str, bool], list[str]] = {}
     for s in submissions():

@@ -1,0 +1,55 @@
+"""reports/first-runs.md: its sums, shares and intervals follow from its counts."""
+
+from math import sqrt
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "reports" / "first-runs.md"
+SURE = 1.96  # standard deviations, of 95 %
+
+
+def tables():
+    """Return the rows of each table, each as the names of its columns with its cells."""
+    found, names = [], None
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if not cells:
+            names = None
+        elif names is None:
+            names = cells
+            found.append([])
+        elif not set(cells) <= {"---"}:
+            found[-1].append(dict(zip(names, cells, strict=True)))
+    return found
+
+
+def wilson(count, of):
+    share, wide = count / of, SURE**2 / of
+    middle = (share + wide / 2) / (1 + wide)
+    half = SURE * sqrt(share * (1 - share) / of + SURE**2 / (4 * of**2)) / (1 + wide)
+    return f"{100 * share:.0f} % ({100 * (middle - half):.0f} to {100 * (middle + half):.0f})"
+
+
+RIGHT, WRONG = tables()
+
+
+@pytest.mark.parametrize("row", [*RIGHT, *WRONG], ids=lambda row: f"{row['Set']}-{row['Files']}")
+def test_the_verdicts_are_those_of_all_files(row):
+    verdicts = ("Conformant", "Nonconformant", "Unrecognised", "Not gradable", "Incomplete")
+    assert sum(int(row[verdict]) for verdict in verdicts) == int(row["Files"])
+
+
+@pytest.mark.parametrize("row", RIGHT, ids=lambda row: row["Set"])
+def test_the_share_that_conforms(row):
+    assert row["Conformant, of all"] == wilson(int(row["Conformant"]), int(row["Files"]))
+
+
+@pytest.mark.parametrize("row", WRONG, ids=lambda row: row["Set"])
+def test_the_share_that_is_rejected(row):
+    rejected = int(row["Nonconformant"]) + int(row["Unrecognised"])
+    assert row["Rejected, of all"] == wilson(rejected, int(row["Files"]))
+
+
+def test_right_and_wrong_files_are_of_the_same_sets():
+    assert [row["Set"] for row in RIGHT] == [row["Set"] for row in WRONG]

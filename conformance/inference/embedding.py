@@ -22,7 +22,7 @@ from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import built, constructions
 from attnconf.conformance.inference.filling import calls_of
-from attnconf.conformance.inference.padding_id import beside_padding
+from attnconf.conformance.inference.padding_id import beside_padding, with_its_padding
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in
 from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
 from attnconf.conformance.inference.said_of_padding import not_zero
@@ -93,11 +93,11 @@ def texts(place: Place, failures: Attempts) -> Iterator[Text]:
         yield from _functions(place)
     seen = set()
     table = _table_of(place.thing)
+    like = {"table.weight": torch.zeros(SIZES[0], dtype=torch.float64)}
+    as_built = partial(built, place, table=table, config=TokenEmbeddingConfig(*SIZES[0]), weights=like)
     for made in constructions(place.name_in_text, place.thing, table, place.module, place.part):
-        rows, dim = SIZES[0]
-        like = {"table.weight": torch.zeros(rows, dim, dtype=torch.float64)}
         try:
-            whole, thing = built(place, made, table, TokenEmbeddingConfig(rows, dim), like)
+            whole, thing = as_built(with_its_padding(place, made, as_built))
         except Failed as error:
             failures.say(f"{made.text}: {error}")
             continue

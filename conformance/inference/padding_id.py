@@ -6,20 +6,25 @@ mistake. That the file does as it says is seen by what it does.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
+from torch import nn
 
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Implementation, Request
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.layer_text import LayerText
+from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import reply, same, same_numbers, textbook
+from attnconf.conformance.inference.vocabulary import meanings
 from attnconf.conformance.source import source_text
+from attnconf.conformance.source.signatures import parameters_of
 
 T = TypeVar("T", LayerText, Text)
 PADS = 2  # ids of padding behind a source
@@ -115,3 +120,31 @@ def _alike(implementation: Implementation, declares: Mapping[str, str], request:
         return False
     pairs = [(given.grads[name], wanted.grads[name]) for name in request.wrt]
     return all(same_numbers(a, b) for a, b in pairs)
+
+
+def with_its_padding(
+    place: Place, made: Construction, built: Callable[[Construction], tuple[Any, Any]]
+) -> Construction:
+    """Return a construction with the argument that is the id of padding, whatever it is called: its table says so."""
+    named = {m for p in parameters_of(place.thing) if f"{p.name}=" in made.text for m in meanings(p.name)}
+    if "padding" in named or not made.text.endswith(")") or not made.text.startswith(f"{place.name_in_text}("):
+        return made
+    comma = "" if made.text.endswith("()") else ", "
+    for p in parameters_of(place.thing):
+        if (p.default is None or type(p.default) is int) and f"{p.name}=" not in made.text:
+            begun = f"{made.text[:-1]}{comma}{p.name}="
+            if _pads(built, replace(made, text=f"{begun}{PROBED})")):
+                return replace(made, text=f"{begun}config.padding_id)", given=made.given | {"padding"})
+    return made
+
+
+PROBED = 3  # an id that is no usual default
+
+
+def _pads(built: Callable[[Construction], tuple[Any, Any]], made: Construction) -> bool:
+    try:
+        _, thing = built(made)
+    except Failed:
+        return False
+    parts = thing.modules() if isinstance(thing, nn.Module) else ()
+    return any(isinstance(part, nn.Embedding) and part.padding_idx == PROBED for part in parts)

@@ -159,7 +159,7 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
             yield "attention"
     else:
         yield from (c for c in by_call if c == "attention")
-        yield from (c for c in by_name if appearances()[c].function or (c.endswith("_layer") and takes_weights(thing)))
+        yield from (c for c in by_name if appearances()[c].function or (c.endswith("_layer") and takes_together(thing)))
         built = sorted(blocks(thing), key=lambda c: c not in by_name)
         yield from built
         attends = not (built or by_name) and names_read(thing) & SOFTMAX

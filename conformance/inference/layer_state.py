@@ -236,8 +236,8 @@ def _stack(side: Side, layers: list[list[str]]) -> Stack | None:
 def _behind(entry: str, side: Side, stack: Stack | None) -> str:
     """Return the entry of a last norm; of one that is numbered with the layers, with the number that it then has."""
     name = _NAME.match(entry)[2]  # type: ignore[index]  # entries begin so
-    for of_layer in stack.entries if stack else ():
-        start, number, _ = re.split(_NUMBER, of_layer.removeprefix('f"'), maxsplit=1)
+    numbered = [re.split(_NUMBER, e.removeprefix('f"'), maxsplit=1) for e in stack.entries] if stack else []
+    for start, number, _ in (parts for parts in numbered if len(parts) == 3):  # others are one for all layers
         before = f"{start}{eval(number, {'i': side.layers})}."
         if name.startswith(before):
             words = "{" + number.replace("i", side.count) + "}"

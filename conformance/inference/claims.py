@@ -21,6 +21,9 @@ _NAME = r"\w+(?: \w+){0,2}"  # of an axis: ``Input length``
 _BATCH_FIRST = re.compile(_SHAPE.format(first=rf"{_BATCH}(?: size)?", second=_NAME), re.IGNORECASE)
 _BATCH_IN_WORDS = re.compile(_SHAPE.format(first=rf"{_SURELY_BATCH_WORD}(?: size)?", second=_NAME), re.IGNORECASE)
 _ONE_SEQUENCE = re.compile(r"[(\[]\s*\w+\s*,\s*\w+\s*[)\]]")
+_EXCHANGE = (
+    r"(transpose|swapaxes|swapdims|movedim|moveaxis)\((\w+, *)?(0, *1|1, *0)\)|permute\(\(?1, *0\b|rearrange\(|\.t\(\)"
+)
 _SEQUENCE_FIRST = re.compile(_SHAPE.format(first=_SEQUENCE, second=_BATCH), re.IGNORECASE)
 _TIMES = r"\b{first}\s*[x×*]\s*{second}\s*[x×*]\s*\w+"
 _SURELY_SEQUENCE = re.compile(_SHAPE.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
@@ -49,7 +52,7 @@ def claims_batch_first(thing: Any) -> bool:
     """Return whether a class says that its input is (batch, …): then another order is no convention of it.
 
     It says so where it takes its input apart, ``B, L, E = x.shape``, or tells this shape in words, and no other.
-    A class that can be told which comes first says nothing.
+    A class that can be told which comes first says nothing; nor does code that exchanges the two, but in docstrings.
     """
     try:
         if "batch_first" in inspect.signature(thing).parameters:
@@ -58,7 +61,7 @@ def claims_batch_first(thing: Any) -> bool:
         tree = tree_of(source)
     except (OSError, TypeError, ValueError, SyntaxError):
         return False
-    for node in ast.walk(tree):
+    for node in () if _exchanges(source) else ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
             first, *others = (ast.unparse(each) for each in node.targets[0].elts)
             words = ast.unparse(node.value)
@@ -66,7 +69,17 @@ def claims_batch_first(thing: Any) -> bool:
                 second = "".join(others[:1])
                 is_batch = re.fullmatch(_BATCH, first, re.IGNORECASE) is not None
                 return is_batch and not re.fullmatch(_SURELY_BATCH, second, re.IGNORECASE)
-    return any(_BATCH_FIRST.search(line) for line in said_in(source)) and not _SEQUENCE_FIRST.search(source)
+    return any(_BATCH_FIRST.search(line) for line in _said_of_inputs(source)) and not _SEQUENCE_FIRST.search(source)
+
+
+def _exchanges(source: str) -> bool:
+    """Return whether code exchanges the first two axes of something: what it says behind that is said of no input."""
+    return re.search(_EXCHANGE, source) is not None
+
+
+def _said_of_inputs(source: str) -> list[str]:
+    """Return the lines of docstrings, and of comments where these can only speak of the order that comes in."""
+    return _docstrings(source) if _exchanges(source) else said_in(source)
 
 
 def claims_sequence_first(thing: Any) -> bool:
@@ -80,7 +93,7 @@ def claims_sequence_first(thing: Any) -> bool:
             return False
     except (OSError, TypeError):
         return False
-    told = "\n".join(said_in(source))
+    told = "\n".join(_said_of_inputs(source))
     other = _BATCH_FIRST.search(told) or _BY_TIMES_BATCH.search(told) or re.search(r"(?i)batch[- ]first", told)
     return other is None and any(p.search(told) is not None for p in (_SURELY_SEQUENCE, _BY_TIMES_SEQUENCE, _TOLD))
 
@@ -162,5 +175,9 @@ def _returned(thing: Any) -> list[ast.expr | None]:
 def said_in(source: str) -> list[str]:
     """Return the lines of docstrings and comments, where a shape is no call."""
     comments = [line.partition("#")[2] for line in source.splitlines() if "#" in line]
+    return [*comments, *_docstrings(source)]
+
+
+def _docstrings(source: str) -> list[str]:
     quoted = re.findall(r"""(\"{3}|'{3})(.*?)\1""", source, re.DOTALL)
-    return [*comments, *(line for _, text in quoted for line in text.splitlines())]
+    return [line for _, text in quoted for line in text.splitlines()]

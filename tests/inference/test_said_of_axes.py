@@ -3,6 +3,7 @@
 import importlib.util
 
 import pytest
+from judged_submissions import judge
 
 from attnconf.conformance.inference.claims import claims_batch_first, claims_batches_only
 from attnconf.conformance.inference.mask_claims import claimed
@@ -96,3 +97,76 @@ def test_axes_may_be_called_by_several_words(made, shape, first):
 )
 def test_a_mask_is_what_the_function_says_that_makes_it(made, told, beside, says):
     assert claimed(made(MASK.format(told=told, beside=beside)).Encoder, "mask") == says
+
+
+# Code that exchanges the two axes: what it says, or takes apart, behind that is said of no input.
+ENTERED = """
+import math
+import torch
+from torch import nn
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.h, self.qkv, self.out = heads, nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, x):
+        x = x.transpose(0, 1)
+        B, T, C = x.shape
+        q, k, v = (t.view(B, T, self.h, -1).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
+        w = (q @ k.transpose(-1, -2) / math.sqrt(C // self.h)).softmax(-1)
+        return self.out((w @ v).transpose(1, 2).reshape(B, T, C)).transpose(0, 1)
+"""
+HANDED = """
+from torch import nn
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.mha = nn.MultiheadAttention(d_model, heads{first})
+
+    def forward(self, x):
+        y = x.transpose(0, 1)  # {axes}
+        out, _ = self.mha(y, y, y)
+        return out.transpose(0, 1)
+"""
+ADDED = """
+import math
+import torch
+from torch import nn
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len=500):
+        super().__init__()
+        turn = torch.arange(max_len).unsqueeze(1) * torch.exp(
+            torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+        self.register_buffer("pe", torch.stack((turn.sin(), turn.cos()), -1).flatten(1).unsqueeze({at}))
+
+    def forward(self, x):
+        x = x.transpose(0, 1)  # {axes}
+        x = x + self.pe[{rows}]
+        return x.transpose(0, 1)
+"""
+EXCHANGED = {
+    "attention, sequence first, taken apart": ENTERED,
+    "attention, batch first, a comment inside": HANDED.format(first="", axes="(T, B, C)"),
+    "attention, sequence first, a comment inside": HANDED.format(first=", batch_first=True", axes="(B, T, C)"),
+    "positions, batch first": ADDED.format(at=1, axes="(T, B, C)", rows=": x.size(0)"),
+    "positions, sequence first": ADDED.format(at=0, axes="(B, T, C)", rows=":, : x.size(1)"),
+}
+
+
+@pytest.mark.parametrize("source", EXCHANGED.values(), ids=EXCHANGED.keys())
+def test_what_stands_behind_an_exchange_of_the_axes_is_no_claim(source, write):
+    (_, verdict), *others = judge(str(write(source))).verdicts
+    assert (verdict, others) == ("conformant", [])
+
+
+SAID = HANDED.replace("    def __init__", '    """x: (T, B, C)"""\n\n    def __init__', 1)
+
+
+def test_a_docstring_is_a_claim_beside_an_exchange_too(write):
+    wrong = SAID.format(first="", axes="")
+    judged = judge(str(write(wrong)))
+    assert judged.verdicts == (("multi_head_attention", "nonconformant"),)
+    assert judged.named == ("MHA-sequence-first",)

@@ -34,7 +34,7 @@ def judged(together, request):
     def judge_file(file):
         return judge(str(FOLDER / file), in_full or file in judged_again())
 
-    return lambda files: together.values(files, judge_file)
+    return lambda files: together.values(files, judge_file, others=files_of_this_run(request.config))
 
 
 def test_the_index_lists_every_file_once():

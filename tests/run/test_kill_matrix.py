@@ -83,14 +83,13 @@ def judged(together):
         unharmed = together.values(COMPONENTS, mutant_rows.unharmed)
         return [row for name in PARTS[part] for row in mutant_rows.rows_of(name, unharmed.get)]
 
-    return lambda parts: together.values(parts, rows_of)
+    return lambda parts: together.values(parts, rows_of, others=PARTS)
 
 
 @pytest.fixture(scope="session")
 def rows(judged):
-    """Return the whole matrix, begun at its end: another worker takes one part after the other from the beginning."""
-    found = judged(reversed(PARTS))
-    return tuple(row for part in PARTS for row in found[part])
+    """Return the whole matrix."""
+    return tuple(row for part in judged(PARTS).values() for row in part)
 
 
 @pytest.fixture(scope="session")

@@ -23,13 +23,24 @@ class Together:
                 self.known[name] = self._found(name, compute)
         return self.known[name]
 
-    def values(self, names: Iterable[str], compute: Callable[[str], Any]) -> dict[str, Any]:
-        """Return the value of each name: first those that nobody is at, then those that others are computing."""
+    def values(self, names: Iterable[str], compute: Callable[[str], Any], others: Iterable[str] = ()) -> dict[str, Any]:
+        """Return the value of each name: first those that nobody is at, then those that others are computing.
+
+        Rather than wait for these, some of the ``others`` that nobody is at are computed, the last one first.
+        """
         names = list(names)
         for name in names:
-            if name not in self.known and not self._path(name, ".pickle").is_file():
+            if not self._is_there(name):
+                self._unless_taken(name, compute)
+        for name in reversed(list(others)):
+            if all(map(self._is_there, names)):
+                break
+            if not self._is_there(name):
                 self._unless_taken(name, compute)
         return {name: self.value(name, lambda name=name: compute(name)) for name in names}
+
+    def _is_there(self, name: str) -> bool:
+        return name in self.known or self._path(name, ".pickle").is_file()
 
     def _unless_taken(self, name: str, compute: Callable[[str], Any]) -> None:
         try:

@@ -111,7 +111,7 @@ def heeding(place: Place, text: Text, requests: Requests) -> Text:
 
 def _knows(place: Place, value: str) -> bool:
     """Return whether the file has a word, where the value is one: what it never mentions it does not offer."""
-    text, word = source_text.text_of(str(getattr(place.module, "__file__", "") or "")), value.strip('"')
+    text, word = source_text.text_of_module(place.module), value.strip('"')
     return text is None or word == value or re.search(rf"\b{word}\b", text.text) is not None
 
 

@@ -134,7 +134,7 @@ def claims_batches_only(thing: Any) -> bool:
 
 def claims_from_zero(place: Place) -> bool:
     """Return whether the words of a file say that positions begin with 0, and say nothing else of padding there."""
-    text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
+    text = source_text.text_of_module(place.module)
     said = said_in(text.text) if text else []
     return any(_FROM_ZERO.search(line) and "pad" not in line.lower() for line in said)
 

@@ -78,7 +78,7 @@ def _of_others(bound: Bound, name: str) -> bool:
     """Return whether a name is an entry of a configuration that the class does not read, and other code does."""
     thing, asked = bound.place.thing, rf"[.\"']{name}\b"
     own = not isinstance(thing, type) or name in {p.name for p in parameters_of(thing)}
-    text = source_text.text_of(str(getattr(bound.place.module, "__file__", "") or ""))
+    text = source_text.text_of_module(bound.place.module)
     return not (own or text is None or re.search(asked, code_reached(thing))) and bool(re.search(asked, text.text))
 
 

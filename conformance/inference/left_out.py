@@ -283,7 +283,7 @@ def _reads(place: Place, name: str) -> bool:
 
 def documented(place: Place, name: str) -> bool:
     """Return whether an argument is a hint by its name, or is said to be without effect in words beside its name."""
-    text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
+    text = source_text.text_of_module(place.module)
     lines: Any = text.text.splitlines() if text else []
     told = (line for line in lines if re.search(rf"\b{re.escape(name)}\b", line))
     return bool(re.fullmatch(HINT, name)) or any(re.search(DOCUMENTED, line, re.IGNORECASE) for line in told)

@@ -77,7 +77,7 @@ def _settings(bound: Bound, names: str, asked: Request) -> Iterator[tuple[str, b
 
 def _words(bound: Bound, asked: Request) -> Iterator[tuple[str, str, Reply | Failure, list[Reply | Failure]]]:
     """Yield the options of words with each other word that the file has: the reply with it, and what it may be."""
-    text = source_text.text_of(str(getattr(bound.place.module, "__file__", "") or ""))
+    text = source_text.text_of_module(bound.place.module)
     quoted = dict.fromkeys(re.findall(r"""['"]([\w-]{2,12})['"]""", text.text if text else ""))
     for name, word, body_with in worded(bound):
         for convention in (c for c in WORDS if c in COMPONENTS[bound.draft.component].conventions):

@@ -51,7 +51,7 @@ COMPARED = r"[!=]=\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\b|\.(?:eq|ne)\(\s*(?:[a-z_]\w*\
 
 def says_zero_is_padding(place: Place) -> bool:
     """Return whether a file says, in words or in code besides that of a table, that id 0 is padding."""
-    text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
+    text = source_text.text_of_module(place.module)
     if text is None:
         return False
     compared = _compares_with_zero(text.text) or re.search(ASKED, source_text.code_reached(place.thing))

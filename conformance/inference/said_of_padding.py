@@ -26,7 +26,7 @@ def not_zero(place: Place, module: Any) -> tuple[str, ...]:
 
 
 def _says_zeros(place: Place) -> bool:
-    text = source_text.text_of(str(getattr(place.module, "__file__", "") or ""))
+    text = source_text.text_of_module(place.module)
     sentences = re.split(r"[.;。;]", " ".join(said_in(text.text if text else "")))
     return any(_says(_PAD, s) and _says(_ROW, s) and any(map(_promises, re.split(r"[,,]", s))) for s in sentences)
 

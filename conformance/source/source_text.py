@@ -46,6 +46,11 @@ def text_of(source: str) -> SourceText | None:
     return SourceText(path.read_text(encoding="utf-8", errors="replace"), ((1, source),))
 
 
+def text_of_module(module: Any) -> SourceText | None:
+    """Return the text of the file that a module was read from; None where there is none."""
+    return text_of(str(getattr(module, "__file__", "") or ""))
+
+
 def keep(called: str, things: Iterable[Any]) -> str | None:
     """Keep the text of functions and classes with the definitions they name; return the key for ``text_of``.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import attnconf.adapters
 import attnconf.reference
+from attnconf.conformance.source.syntax import tree_of
 from attnconf.spec import registry
 
 NOT_ADAPTERS = ("__init__", "contract")
@@ -73,7 +74,7 @@ def mutant_texts() -> dict[str, MutantText]:
     for chapter in registry.CHAPTERS.values():
         for module in modules(chapter, "mutants"):
             source = (CHAPTERS / chapter / f"{module}.py").read_text(encoding="utf-8")
-            for node in ast.parse(_told(source)).body:
+            for node in tree_of(_told(source)).body:
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _named(node.value, "Mutant"):
                     mutant = _mutant_text(node.value, chapter, module)
                     found[mutant.id] = mutant
@@ -97,7 +98,7 @@ def replaced_functions(mutant: MutantText) -> list[tuple[str, str]]:
     """Return the functions of the reference that a mutant replaces, each as (chapter, name)."""
     lines = mutant.file.read_text(encoding="utf-8").split("\n")
     end = next(at for at in range(mutant.line, len(lines)) if lines[at].startswith(")"))
-    call = ast.parse("\n".join(lines[mutant.line - 1 : end + 1]))
+    call = tree_of("\n".join(lines[mutant.line - 1 : end + 1]))
     given = [k.value for n in ast.walk(call) if isinstance(n, ast.Call) for k in n.keywords if k.arg == "replace"]
     known = _referred(lines)
     named = [ast.unparse(key).partition(".") for d in given if isinstance(d, ast.Dict) for key in d.keys if key]
@@ -106,7 +107,7 @@ def replaced_functions(mutant: MutantText) -> list[tuple[str, str]]:
 
 def _referred(lines: list[str]) -> dict[str, tuple[str, str]]:
     """Return each name that a module imports from the reference, with its (chapter, "") or (chapter, function)."""
-    imports = ast.parse("\n".join(line for line in lines if line.startswith("from attnconf.reference")))
+    imports = tree_of("\n".join(line for line in lines if line.startswith("from attnconf.reference")))
     found = {}
     for node in imports.body:
         chapter = str(getattr(node, "module", "")).removeprefix("attnconf.reference").lstrip(".")
@@ -166,7 +167,7 @@ def check_texts(chapter: str) -> dict[str, CheckText]:
 
 
 def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return tree_of(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def reference_texts(chapter: str) -> dict[str, FunctionText]:
     if chapter in registry.WITHOUT_REFERENCE:
         return {}
     text = (Path(str(attnconf.reference.__file__)).parent / f"{chapter}.py").read_text(encoding="utf-8")
-    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    nodes = [node for node in tree_of(text).body if isinstance(node, ast.FunctionDef)]
     return {node.name: _function_text(node, chapter, text.split("\n")) for node in nodes}
 
 

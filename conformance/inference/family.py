@@ -20,6 +20,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
+from attnconf.conformance.source.syntax import expression_of
 
 SIZES = (24, 6, 4)  # three heads of queries share each of two heads of keys: side by side is not in turn
 SHARED = 2
@@ -95,10 +96,10 @@ def _with(place: Place, text: AttentionText, name: str, member: Member) -> Atten
 
 def _given(text: AttentionText, name: str, value: str) -> Any:
     """Return the construction with one argument more."""
-    call = ast.parse(text.made.text, mode="eval").body
+    call = expression_of(text.made.text)
     if not isinstance(call, ast.Call):
         return text.made
-    words = [*call.keywords, ast.keyword(name, ast.parse(value, mode="eval").body)]
+    words = [*call.keywords, ast.keyword(name, expression_of(value))]
     return replace(text.made, text=ast.unparse(ast.Call(call.func, call.args, words)))
 
 

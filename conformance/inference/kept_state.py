@@ -21,6 +21,7 @@ from attnconf.conformance.inference.configurations import class_named
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import same_numbers
 from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.source.syntax import tree_of
 
 KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state)s?"
 PICKS: tuple[Callable[[Any], Any], ...] = (lambda r: r[-1], lambda r: tuple(r[1:]), lambda r: r[1])
@@ -114,7 +115,7 @@ def of_ids(thing: Any, module: Any, made: Construction, config: Any) -> tuple[st
 
 def handed_text(text: str) -> str:
     """Return what is handed vectors in a construction's text, without that; "" where nothing is."""
-    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and node.args)
+    calls = (node for node in ast.walk(tree_of(text)) if isinstance(node, ast.Call) and node.args)
     return next((ast.unparse(c.args[0]) for c in calls if isinstance(c.func, ast.Name) and c.func.id == "handed"), "")
 
 

@@ -29,6 +29,7 @@ from attnconf.conformance.inference.padding_id import says_zero_is_padding
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.trial import drawn, reply, same_numbers, textbook
 from attnconf.conformance.inference.vocabulary import SIZES
+from attnconf.conformance.source.syntax import tree_of
 
 Ids = Mapping[str, Tensor]  # by argument
 Output = Callable[[nn.Module, Ids], Tensor]  # for ids (B, L): of tokens, (B, L, …); raises Failed
@@ -243,5 +244,5 @@ def _logits(module: nn.Module, ids: Ids) -> Tensor:
 
 def _places(text: str) -> dict[str, str]:
     """Return where vectors are put in, by argument, as the call ``handed(…)`` in a construction's text says."""
-    calls = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "handed")
+    calls = (n for n in ast.walk(tree_of(text)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "handed")
     return next((ast.literal_eval(c.args[1]) for c in calls), {})

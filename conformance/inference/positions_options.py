@@ -20,6 +20,7 @@ from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import reply, same, textbook, why
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.source_text import code_reached
+from attnconf.conformance.source.syntax import expression_of
 
 LONG = 5000  # tokens, more than any check has
 GIVEN = r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices"
@@ -88,7 +89,7 @@ def _refusing(place: Place, text: Text, request: Request, one: torch.Tensor, eac
 
 def _asks_axes(place: Place, text: Text) -> bool:
     """Return whether the code asks if the argument that positions are handed to has one axis, or two."""
-    made = ast.parse(text.call, mode="eval").body
+    made = expression_of(text.call)
     if not isinstance(made, ast.Call):
         return False
     names = [p.name for p in parameters_of(place)]

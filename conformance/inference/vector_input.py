@@ -18,6 +18,7 @@ from attnconf.conformance.inference.layer_requests import FIRST
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, restored
 from attnconf.conformance.inference.trial import drawn
+from attnconf.conformance.source.syntax import expression_of
 
 WIDTH = FIRST.width
 B, L, S = 2, 3, 7
@@ -65,7 +66,7 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
 
 def idle_tables(made: Construction, form: Form, space: dict[str, Any]) -> list[str]:
     """Return the tables of a model behind which vectors are handed in, that no output for ids comes from."""
-    words = ast.parse(made.text, mode="eval").body
+    words = expression_of(made.text)
     if not (isinstance(words, ast.Call) and ast.unparse(words.func) == "handed"):
         return []
     try:

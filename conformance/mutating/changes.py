@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from attnconf.conformance.mutating import kinds
+from attnconf.conformance.source.syntax import tree_of
 
 SHOWN = 160  # characters of a line
 _APART = (ast.Import, ast.ImportFrom, ast.Raise, ast.Assert, ast.Global, ast.Nonlocal)  # whose words are not changed
@@ -59,7 +60,7 @@ class Site:
 
 def changes(text: str, ran: Ran | None = None) -> list[Change]:
     """Return all changes of a text that differ, in its order; ``ran``: only of what it reaches."""
-    tree = ast.parse(text)
+    tree = tree_of(text)
     found: dict[str, Change] = {}
     for site in _sites(tree):
         if ran is not None and not ran.reaches(site.statement):
@@ -124,7 +125,7 @@ def _written(tree: ast.Module, text: str, site: Site, node: ast.AST) -> str | No
     for written in (words, f"({words})"):
         changed = _spliced(text, site.node, written)
         try:
-            if ast.dump(ast.parse(changed)) == wanted:
+            if ast.dump(tree_of(changed)) == wanted:
                 return changed
         except SyntaxError:
             continue

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.mutating.drawing import Calling, Numbers
+from attnconf.conformance.source.syntax import expression_of, tree_of
 
 
 def variants(text: str, module: ModuleType, mode: str = "eval") -> list[str]:
@@ -18,7 +19,7 @@ def variants(text: str, module: ModuleType, mode: str = "eval") -> list[str]:
 
     ``mode``: "eval" for an expression and the classes in it, "exec" for statements and the functions in them.
     """
-    tree = ast.parse(text, mode=mode)
+    tree = expression_of(text) if mode == "eval" else tree_of(text)
     found = [ast.unparse(tree)]
     for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call)]:
         kind = _own(call, module)

@@ -19,6 +19,7 @@ from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.mutating.drawing import Calling, Numbers, Setting
 from attnconf.conformance.mutating.inputs import settings
 from attnconf.conformance.mutating.options import named, other_calls, variants
+from attnconf.conformance.source.syntax import tree_of
 from attnconf.conformance.worker.bodies import names
 
 Answer = list[tuple[str, Any]]  # places in what came back, and the numbers there
@@ -192,7 +193,7 @@ def _of_module(made: str, setting: Setting, calling: Calling, training: bool, mo
 
 def _constructor(bound: Bound) -> str | None:
     """Return the expression in a binding's text that builds its class, or None."""
-    for node in ast.walk(ast.parse(bound.body)):
+    for node in ast.walk(tree_of(bound.body)):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == f"theirs.{bound.name}":
             return ast.unparse(node)
     return None

@@ -13,7 +13,7 @@ Nodes = list[ast.AST]
 
 
 def tree_of(text: str, filename: str = "<text>") -> ast.Module:
-    """Return the syntax tree of a user's text. Raises SyntaxError or ValueError, and never one made of a warning.
+    """Return the syntax tree of a text. Raises SyntaxError or ValueError, and never one made of a warning.
 
     A finalizer that runs meanwhile, and may hand over to a thread that parses, makes a SystemError of it in Python
     3.11 (python/cpython#106905); so none runs.
@@ -26,6 +26,14 @@ def tree_of(text: str, filename: str = "<text>") -> ast.Module:
     finally:
         if collecting:
             gc.enable()
+
+
+def expression_of(text: str) -> ast.expr:
+    """Return the syntax tree of one expression. Raises SyntaxError or ValueError."""
+    (only,) = tree_of(f"({text}\n)").body
+    if not isinstance(only, ast.Expr):
+        raise SyntaxError(f"no expression: {text}")
+    return only.value
 
 
 @dataclass

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
+from attnconf.conformance.source.syntax import tree_of
+
 
 def _outcomes(run: Any) -> list[tuple[str, ...]]:
     return sorted(
@@ -56,7 +58,7 @@ def _added(text: str, bodies: list[str]) -> str:
         if body not in text:
             return "its text is not the one that was run"
         text = text.replace(body, "", 1)
-    for node in ast.parse(text).body[1:]:  # after the docstring
+    for node in tree_of(text).body[1:]:  # after the docstring
         targets = {ast.unparse(target).partition("[")[0] for target in getattr(node, "targets", [])}
         if not isinstance(node, ast.Import | ast.ImportFrom) and not (targets and targets <= HEAD):
             return f"it adds {ast.unparse(node)}"

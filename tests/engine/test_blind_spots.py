@@ -13,6 +13,7 @@ from attnconf.conformance.engine.coverage import Reading, own_files
 from attnconf.conformance.run.implementations import load
 from attnconf.conformance.run.judging import begin
 from attnconf.conformance.run.plan import Settings, make_plan
+from attnconf.conformance.source.syntax import tree_of
 from attnconf.reports import record as records
 from attnconf.reports.markdown import page
 from attnconf.reports.summary import blind_spots as lines_of
@@ -135,7 +136,7 @@ def test_the_users_own_files_are_watched(folder, tmp_path):
 
 def read(text, missing, one_way=()):
     """Return the spots of a text of which every statement but those in the missing lines was executed."""
-    tree = ast.parse(text)
+    tree = tree_of(text)
     statements = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)}
     reading = Reading("f.py", text.splitlines(), statements, set(missing), set(one_way))
     return [(s.first, s.last, s.kind, s.code) for s in reading.module(tree)]

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 import attnconf.reference
+from attnconf.conformance.source.syntax import tree_of
 
 MODULES = sorted(Path(attnconf.reference.__path__[0]).glob("*.py"))
 FUNCTIONS = [
     pytest.param(node, id=f"{path.stem}.{node.name}")
     for path in MODULES
-    for node in ast.parse(path.read_text(encoding="utf-8")).body
+    for node in tree_of(path.read_text(encoding="utf-8")).body
     if isinstance(node, ast.FunctionDef)
 ]
 NESTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.Global | ast.Nonlocal
@@ -60,7 +61,7 @@ def is_plain_data(node):
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_a_module_holds_a_docstring_imports_plain_data_and_functions(path):
-    first, *rest = ast.parse(path.read_text(encoding="utf-8")).body
+    first, *rest = tree_of(path.read_text(encoding="utf-8")).body
     assert is_docstring(first)
     for node in rest:
         known = isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef) or is_plain_data(node)
@@ -69,7 +70,7 @@ def test_a_module_holds_a_docstring_imports_plain_data_and_functions(path):
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_a_module_uses_no_ready_made_attention(path):
-    assert not READY_MADE & set(words_of(ast.parse(path.read_text(encoding="utf-8"))))
+    assert not READY_MADE & set(words_of(tree_of(path.read_text(encoding="utf-8"))))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

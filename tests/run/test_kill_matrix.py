@@ -16,6 +16,7 @@ from attnconf.conformance.chapters.equivalent_mutants import equivalents
 from attnconf.conformance.engine.evidence import DIFFERENCES_SOURCE, SEMANTIC_SOURCE
 from attnconf.conformance.engine.mutant import reaches
 from attnconf.conformance.run import matrix, mutant_rows
+from attnconf.conformance.source.syntax import tree_of
 from attnconf.reports import kill_matrix
 from attnconf.spec import registry
 
@@ -234,7 +235,7 @@ def test_no_name_is_taken_twice_in_a_module_of_mutants(chapter):
     """The second would hide the first, which nobody would judge."""
     folder = Path(str(contents.__file__)).parent / chapter
     for path in (*folder.glob("mutants.py"), *folder.glob("mutants/*.py")):
-        body = ast.parse(path.read_text(encoding="utf-8")).body
+        body = tree_of(path.read_text(encoding="utf-8")).body
         names = [ast.unparse(target) for node in body if isinstance(node, ast.Assign) for target in node.targets]
         names += [node.name for node in body if isinstance(node, ast.FunctionDef)]
         assert sorted(set(names)) == sorted(names), path

@@ -508,8 +508,8 @@ _IN_LAYERS = _offers(  # the hidden width is as free as that of values
 )
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
-    "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "mask", "masks", "mask-arguments",
-    "causality", "heads", "memory",
+    "fully-masked-row", "causal-alignment", "returned-weights", "value-width", "head-width", "mask", "masks",
+    "mask-arguments", "causality", "heads", "memory",
 )  # fmt: skip
 _FAMILY = ("kv-heads", "score-scale", "score-cap", "window")
 _INSIDE = (
@@ -656,6 +656,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "causal-alignment": ("top-left", "bottom-right"),
     "returned-weights": ("per-head", "averaged", "none"),
     "value-width": ("free", "key"),  # key: values must be as wide as keys
+    "head-width": ("free", "eights"),  # eights: a multiple of 8, as kernels ask that load 16 bytes of half precision
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),

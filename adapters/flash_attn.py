@@ -11,6 +11,7 @@ declares = {
     "causal-alignment": "bottom-right",
     "returned-weights": "none",
     "value-width": "key",
+    "head-width": "eights",
     "memory": "linear",
 }
 

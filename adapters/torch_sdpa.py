@@ -76,14 +76,14 @@ def make_multi_head_attention(backend):
     return multi_head_attention
 
 
-WIDTHS = {"math": "free", "flash": "free" if torch.cuda.is_available() else "key"}
 variants = {
     name: {
         "attention": make_attention(backend),
         "multi_head_attention": make_multi_head_attention(backend),
         "declares": {
             **declares,
-            "value-width": WIDTHS.get(name, "free"),
+            "value-width": "key" if name == "flash" else "free",
+            "head-width": "eights" if name in ("efficient", "cudnn") else "free",
             "memory": "quadratic" if name == "math" else "linear",
         },
     }

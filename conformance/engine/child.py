@@ -95,6 +95,10 @@ class Child:
             answer, made = wire.received(lambda count: self._read(count, until), most)
             if answer.pop("nonce", None) != nonce:
                 raise wire.Malformed("a reply to nothing that was asked")
+            if answer.pop("lost", False):
+                self.end()
+                self._deaths += 1
+                self._last = Refused("crashed", "ended the CUDA context of its process")
             return understood(answer, made)
         except Refused:
             raise

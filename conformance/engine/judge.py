@@ -10,10 +10,12 @@ from attnconf.conformance.engine.evidence import Failure, GradientsNotAsked, Obs
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.requirement import Checked
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker import device as devices
 from attnconf.spec import registry
 
 # A check's outcome is that of its worst case.
 _WORST_FIRST = ("error", "fail", "unsupported", "pass", "not-applicable")
+LOST = "CUDA's context ended when an assertion failed in a kernel: judge it with --isolate, or on the CPU"
 
 
 @dataclass
@@ -94,6 +96,9 @@ def _not_applicable(cases: list[CaseResult]) -> None:
 def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[str, str] | None = None) -> CaseResult:
     """Return the outcome of one case; observed conventions are added to ``convention``."""
     result = CaseResult(case.name, "pass", str(case))
+    if case.device != "cpu" and devices.is_lost() and subject.implementation.apart is None:
+        result.outcome, result.message = "unsupported", LOST
+        return result
     evidence = 0
     try:
         for item in checked.check(subject, case):
@@ -114,6 +119,8 @@ def run_case(subject: Subject, checked: Checked, case: Case, convention: dict[st
         words.with_traceback(None)  # a frame in it may hold it
     except Exception as fault:
         result.outcome, result.message = "error", f"fault of the suite: {type(fault).__name__}: {fault}"
+        if devices.is_lost():
+            result.outcome, result.message = "unsupported", LOST
     return result
 
 

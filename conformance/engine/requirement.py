@@ -21,9 +21,14 @@ class Checked:
     families: tuple[tuple[Case, ...], ...]
     any_weights: bool = False  # the check passes on every right implementation, whatever its weights are
     moves_keys: bool = False  # it does so where keys and values can be moved without the queries
+    out_of_range: bool = False  # it hands over indices that no table has
 
     def cases(self, subject: Subject, seed: int, device: str) -> list[Case]:
-        """Return the scored cases for a subject, in sizes that its lens can express."""
+        """Return the scored cases for a subject, in sizes that its lens can express.
+
+        Indices out of range are tried on the CPU alone: a kernel's assertion ends the process's context of CUDA.
+        """
+        device = "cpu" if self.out_of_range else device
         cases = [case.but(seed=seed, device=device) for family in self.families for case in family]
         return [as_declared(case, subject) for case in cases]
 
@@ -43,8 +48,11 @@ def as_declared(case: Case, subject: Subject) -> Case:
 
 def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
     shape, sizes = case.shape, {}
+    if subject.choice("head-width") == "eights":
+        widths = [width for width in (shape.head, shape.keys, shape.values) if width]
+        sizes |= {width: 8 * ((shape.size(width, case.sizes) + 7) // 8) for width in widths}
     if shape.values and not subject.offers("value-width"):
-        sizes[shape.values] = shape.size(shape.keys, case.sizes)
+        sizes[shape.values] = shape.size(shape.keys, {**case.sizes, **sizes})
     if shape.heads and subject.choice("heads") == "one":
         sizes[shape.heads] = 1
         if shape.head:
@@ -59,20 +67,25 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
 
 
 def requirement(
-    name: str, *families: tuple[Case, ...], any_weights: bool = False, moves_keys: bool = False
+    name: str,
+    *families: tuple[Case, ...],
+    any_weights: bool = False,
+    moves_keys: bool = False,
+    out_of_range: bool = False,
 ) -> Callable[[Check], Check]:
     """Mark a check with its requirement's id and the families of its cases.
 
     ``any_weights``: the check compares an implementation with itself, and holds whatever its parameters mean. It can
     be asked where nobody knows which parameter is which, and of a module that keeps its own weights. What asks how an
     argument of attention takes masks is none: that is found by comparing with the textbook. ``moves_keys``: not through
-    a lens where one token carries query, key and value, which only known weights tell apart.
+    a lens where one token carries query, key and value, which only known weights tell apart. ``out_of_range``: the
+    check hands over indices that no table has.
     """
 
     def mark(check: Check) -> Check:
         marked: Any = check
         try:
-            marked.checked = Checked(registry.get(name), check, families, any_weights, moves_keys)
+            marked.checked = Checked(registry.get(name), check, families, any_weights, moves_keys, out_of_range)
         except registry.SpecError as error:
             raise registry.SpecError(f"{check.__module__}.{check.__name__}: {error}") from None
         return check

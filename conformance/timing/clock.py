@@ -26,6 +26,7 @@ Run = Callable[[int], Any]  # computes on the i-th set of inputs
 SEVERAL = 0.1  # fraction of a contender's computing time that threads other than the caller may take
 REST = 2e-3  # seconds that the caller sleeps to see whether other threads compute
 RESTS = 100  # rests, at most, until all other threads sleep
+FLUSHES = 6  # on CUDA, before a sample: half a millisecond, in which the host launches what is timed
 
 
 def pristine(name: str) -> ModuleType:
@@ -222,6 +223,7 @@ def cuda_clock(cache_bytes: int, mhz: Callable[[], float] | None = None) -> Cuda
     beyond = torch.empty(max(256 * 2**20, 4 * cache_bytes), dtype=torch.int8, device="cuda")
 
     def flush() -> None:
-        beyond.zero_()
+        for _ in range(FLUSHES):
+            beyond.zero_()
 
     return CudaClock(flush) if mhz is None else CudaClock(flush, mhz=mhz)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, Forward
+from attnconf.conformance.worker import device
 from attnconf.conformance.worker.counter import Counting, Counts
 from attnconf.conformance.worker.foreign_errors import meant, not_implemented, place, raised, refused_keyword
 from attnconf.conformance.worker.handing_over import changed, hand_over, tensors_of
@@ -131,7 +132,9 @@ def _enter(
             forward(*args, **keywords)
         args, keywords = _arguments(inputs, order)
         with counting or contextlib.nullcontext():
-            return forward(*args, **keywords, **ask)
+            returned = forward(*args, **keywords, **ask)
+        device.finish(tensors_of(weights, inputs))  # what fails on a device fails in the call
+        return returned
     except Refused:
         raise
     except NotImplementedError as error:
@@ -178,7 +181,9 @@ def _pull_back(out: Tensor, order: Order, handed: dict[str, Tensor]) -> dict[str
     if not out.requires_grad:
         raise Refused("property", CUT)
     try:
-        return dict(zip(order.wrt, slopes([(out, order.cotangent.contiguous().to(out.dtype))], wrt), strict=True))
+        pulled = slopes([(out, order.cotangent.contiguous().to(out.dtype))], wrt)
+        device.finish(wrt)
+        return dict(zip(order.wrt, pulled, strict=True))
     except KeyboardInterrupt:
         raise
     except BaseException as error:

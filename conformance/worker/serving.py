@@ -15,7 +15,7 @@ from torch import Tensor
 from attnconf.adapters.generated.lent_classes import lender
 from attnconf.conformance.source.not_loaded import NotLoaded, NotThere
 from attnconf.conformance.source.reader import Source, read, read_module
-from attnconf.conformance.worker import fences, wire
+from attnconf.conformance.worker import device, fences, wire
 from attnconf.conformance.worker.bodies import functions_of
 from attnconf.conformance.worker.order import Held, Made, Order
 from attnconf.conformance.worker.performing import perform
@@ -49,7 +49,10 @@ def serve(fd: int) -> None:
         answer, made = worker.answered(header, tensors)
         if os.getpid() != leader:  # foreign code has forked
             os._exit(0)
-        connection.sendall(_message(answer, made, header["nonce"]))
+        lost = device.is_lost()  # what it is asked next, another process answers
+        connection.sendall(_message({**answer, "lost": lost}, made, header["nonce"]))
+        if lost:
+            os._exit(0)
 
 
 class Worker:

@@ -170,3 +170,13 @@ def test_a_deriving_module_must_have_been_built_in_the_dtype_of_the_weights():
     module = Gain()
     with pytest.raises(ValueError, match=r"Gain derives .* torch.float32 on cpu: build it in torch.float64 on cpu"):
         bind(module, random_state(module))(X)
+
+
+def test_an_output_that_is_part_of_a_parameter_is_not_taken_for_a_derived_one():
+    class Rows(nn.Embedding):
+        def forward(self, x):
+            return self.weight[: x.shape[0]]
+
+    module = Rows(7, 4)
+    state = {"weight": torch.randn(7, 4, dtype=torch.float64)}  # for a derived one it is another dtype: a ValueError
+    assert torch.equal(bind(module, state)(X[:3]), state["weight"][:3])

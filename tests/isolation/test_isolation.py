@@ -283,3 +283,13 @@ def test_changes_gradients_modes_and_words_are_told(adapter):
     assert ask(one, counted=True).counts.forward.operations
     with pytest.raises(Unsupported, match="masks"):
         ask(one, inputs={**INPUTS, "key_mask": torch.ones(2, 4, dtype=torch.bool)})
+
+
+def test_a_process_whose_device_is_lost_answers_and_is_replaced(adapter):
+    lose = "from attnconf.conformance.worker import device\ndevice.is_lost = lambda: True"
+    found = adapter(in_call=f"if calls > 1:\n    {lose.replace(chr(10), chr(10) + '    ')}")
+    assert is_right(found)
+    first = found.apart.child._process.pid
+    assert is_right(found)  # the call that loses the device is answered
+    assert is_right(found)
+    assert found.apart.child._process.pid != first

@@ -135,7 +135,7 @@ def the_longest_sequence_uses_every_row(subject: Subject, case: Case) -> Evidenc
     yield close(got[0], rows, f"out of {case.L} zeros, against all {case.L} rows,")
 
 
-@requirement("LRN-BEYOND-1", stimuli.USUAL, any_weights=True)
+@requirement("LRN-BEYOND-1", stimuli.USUAL, any_weights=True, out_of_range=True)
 def a_longer_sequence_is_refused(subject: Subject, case: Case) -> Evidence:
     most = positions_of(case)
     for length in (most + 1, 2 * most + 3):
@@ -215,14 +215,14 @@ def every_sample_may_have_positions_of_its_own(subject: Subject, case: Case) -> 
     yield close(got, want, "out of zeros at positions that differ between samples, against those rows,")
 
 
-@requirement("LRN-POS-3", stimuli.USUAL)
+@requirement("LRN-POS-3", stimuli.USUAL, out_of_range=True)
 def negative_positions_are_refused(subject: Subject, case: Case) -> Evidence:
     first = -offset(subject) - 1
     positions = torch.arange(first, first + case.L, device=case.device)
     yield refuses(subject, case, f"position {first}", zeros(case), positions)
 
 
-@requirement("LRN-POS-4", stimuli.USUAL)
+@requirement("LRN-POS-4", stimuli.USUAL, out_of_range=True)
 def positions_without_a_row_are_refused(subject: Subject, case: Case) -> Evidence:
     most = positions_of(case)
     for position in (most, most + 40):

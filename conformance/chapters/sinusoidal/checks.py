@@ -145,7 +145,7 @@ def the_longest_sequence_is_encoded_like_any_other(subject: Subject, case: Case)
     yield close(got, want, f"the encoding with max_len = {case.L}, against max_len = {case.L + 9},")
 
 
-@requirement("SIN-BEYOND-1", stimuli.USUAL)
+@requirement("SIN-BEYOND-1", stimuli.USUAL, out_of_range=True)
 def a_longer_sequence_is_refused_or_right(subject: Subject, case: Case) -> Evidence:
     for length in (case.L + 1, 2 * case.L + 3):
         x = zeros(case, length)
@@ -213,7 +213,7 @@ def from_the_first(subject: Subject, case: Case, encoded: Tensor) -> tuple[Tenso
     return sines, cosines
 
 
-@requirement("SIN-POS-3", stimuli.USUAL)
+@requirement("SIN-POS-3", stimuli.USUAL, out_of_range=True)
 def negative_positions_are_refused_or_right(subject: Subject, case: Case) -> Evidence:
     got = allowed(subject, case, -shuffled(case))
     if got is None:

@@ -227,13 +227,13 @@ def with_one(case: Case, number: int) -> Tensor:
     return ids
 
 
-@requirement("EMB-BEYOND-1", stimuli.USUAL, any_weights=True)
+@requirement("EMB-BEYOND-1", stimuli.USUAL, any_weights=True, out_of_range=True)
 def ids_beyond_the_vocabulary_are_refused(subject: Subject, case: Case) -> Evidence:
     for number in (case.vocabulary + 2, case.vocabulary, 2**40):  # the first one is in no row that others are sent to
         yield refuses(subject, case, f"id {number} of {case.vocabulary}", with_one(case, number))
 
 
-@requirement("EMB-NEG-1", stimuli.USUAL, any_weights=True)
+@requirement("EMB-NEG-1", stimuli.USUAL, any_weights=True, out_of_range=True)
 def negative_ids_are_refused(subject: Subject, case: Case) -> Evidence:
     for number in (-1, -case.vocabulary - 1):
         yield refuses(subject, case, f"id {number}", with_one(case, number))

@@ -248,7 +248,10 @@ def run_in_torch(block: Call) -> Tensor:
     sizes = (c.embed_dim, c.num_heads, c.num_encoder_layers, c.num_decoder_layers, c.hidden_dim, 0.0, c.activation)
     with warnings.catch_warnings(action="ignore"):  # that pre-norm layers have no fast path
         module = torch.nn.Transformer(*sizes, **options, dtype=target.dtype, device=target.device)
-    everything = {"source_mask": torch.ones(source.shape[:2]) > 0, "target_mask": torch.ones(target.shape[:2]) > 0}
+    everything = {
+        f"{name}_mask": torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        for name, x in (("source", source), ("target", target))
+    }
     hidden, real = ({**everything, **block.inputs}[name] for name in everything)
     rows = {"src_mask": (hidden, source), "memory_mask": (hidden, target), "tgt_mask": (real, target)}
     masks = {n: key[:, None, None].expand(-1, c.num_heads, x.shape[1], -1) for n, (key, x) in rows.items()}

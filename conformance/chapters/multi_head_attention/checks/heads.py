@@ -45,10 +45,11 @@ def features_of_a_head_meet_within_it(subject: Subject, case: Case) -> Evidence:
 @requirement("MHA-MERGE-1", stimuli.LAYERS)
 def heads_come_out_where_they_went_in(subject: Subject, case: Case) -> Evidence:
     layer = without_key_bias(layer_for(subject, case))
-    heads = torch.arange(case.embed).view(case.H, case.E)[case.permutation("heads", case.H)].flatten()
+    features = torch.arange(case.embed, device=case.device).view(case.H, case.E)
+    heads = features[case.permutation("heads", case.H)].flatten()
     want = run(subject, layer).out
-    features = run(subject, layer.with_weights(features_moved(layer, case, "v", per_head=False))).out
-    yield close(features, want, "out when rows of v and columns of out are permuted alike within every head")
+    within = run(subject, layer.with_weights(features_moved(layer, case, "v", per_head=False))).out
+    yield close(within, want, "out when rows of v and columns of out are permuted alike within every head")
     whole = run(subject, layer.with_weights(rows_moved(layer, heads, "qkv"))).out
     yield close(whole, want, "out when whole heads are permuted in q, k, v and the columns of out alike")
 

@@ -48,7 +48,7 @@ def positions_for_another_number_of_tokens_are_refused(subject: Subject, case: C
         yield refused(subject, case, what, drawn(case), positions=torch.arange(length, device=case.device))
 
 
-@requirement("ROPE-POS-4", stimuli.ONE)
+@requirement("ROPE-POS-4", stimuli.ONE, out_of_range=True)
 def odd_positions_are_right_or_an_error(subject: Subject, case: Case) -> Evidence:
     x, count = drawn(case), torch.arange(case.L, device=case.device)
     want = einsum("lji,bhlj->bhli", operators(subject, case, case.L), x)  # R_(-p) is R_p transposed

@@ -52,7 +52,7 @@ def earlier_lengths_do_not_matter(subject: Subject, case: Case) -> Evidence:
         yield close(got, rotated(subject, case, last), what)
 
 
-@requirement("ROPE-MAX-1", stimuli.ONE)
+@requirement("ROPE-MAX-1", stimuli.ONE, out_of_range=True)
 def beyond_the_longest_sequence_it_is_right_or_an_error(subject: Subject, case: Case) -> Evidence:
     x = case.draw("longer", case.B, case.H, 11, case.E)
     want = rotated(subject, case, x)

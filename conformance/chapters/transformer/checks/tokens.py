@@ -94,12 +94,12 @@ def rows_matter(
     return close(out[..., kept], want[..., kept], f"logits with other {what}, which are not used,")
 
 
-@requirement("TRF-IDS-1", stimuli.USUAL)
+@requirement("TRF-IDS-1", stimuli.USUAL, out_of_range=True)
 def ids_without_a_row_are_refused(subject: Subject, case: Case) -> Evidence:
     return refuses(subject, case, vocabulary(case))
 
 
-@requirement("TRF-IDS-3", stimuli.USUAL)
+@requirement("TRF-IDS-3", stimuli.USUAL, out_of_range=True)
 def negative_ids_are_refused(subject: Subject, case: Case) -> Evidence:
     return refuses(subject, case, -1)
 

@@ -80,7 +80,7 @@ _CPU_SMOKE = (
 _LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)  # tokens
 _CUDA = tuple(
     TimedCase(
-        f"attention-{'causal-' * causal}{length}-{width}", "attention",
+        f"attention-{'causal-' * causal}{length}-{width}{'-half' * (dtype == 'float16')}", "attention",
         B=max(1, 16384 // length), H=2048 // width, L=length, E=width, causal=causal, dtype=dtype, device="cuda",
     )
     for dtype in ("bfloat16", "float16") for width in (64, 128, 256) for causal in (False, True) for length in _LENGTHS

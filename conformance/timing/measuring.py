@@ -4,7 +4,7 @@ import contextlib
 import gc
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -50,6 +50,8 @@ def time_case(
             ).of(contenders)
         except (Failure, Unsupported) as error:
             return {**record.of_case(case), "status": "not-run", "reason": f"no anchor: {error}"}
+        except torch.OutOfMemoryError:
+            return {**record.of_case(case), "status": "not-run", "reason": "the device's memory is not enough"}
 
 
 @contextlib.contextmanager
@@ -64,9 +66,14 @@ def _quiet(device: str) -> Iterator[None]:
         integrity.restore(before)
         if collecting:
             gc.enable()
-        if device == "cuda":
-            gc.collect()
-            torch.cuda.empty_cache()  # the next case has other sizes
+        _free(device)  # the next case has other sizes
+
+
+def _free(device: str) -> None:
+    """Give the memory of a device back that nobody uses; exceptions keep frames, and with them tensors, in cycles."""
+    if device == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
 
 
 class Measuring:
@@ -92,18 +99,27 @@ class Measuring:
         anchor, implementation = self._anchor()
         racing = [anchor, self._enter(implementation, anchor.name + AGAIN)]
         self.inspectors = {c.name: self._inspector(c) for c in contenders}
-        for contender in contenders:
-            timed = self._admit(contender)
-            racing += [timed] if timed else []
+        racing += self._able(self._admit, list(contenders))
         admitted = self.clock.now()  # compiling is in nobody's time
-        racing = [timed for timed in racing if self._sized(timed)]
-        racing = self._fill_sets(racing)
+        racing = self._able(self._sized, racing)
+        self._fill_sets(racing)
+        racing = self._able(self._prepared, racing)
         warm_up(racing, self.clock, self.rules.warm_up)
         found = measure(racing, anchor.name, self.clock, self.rules, random.Random(self.seed), admitted)
         self._say_who_replaced_timers(contenders)
         return self._told(found, anchor.name, racing, self.clock.now() - start)
 
     # -- admission
+
+    def _able(self, tried: Callable[[Any], Contender | None], those: list[Any]) -> list[Contender]:
+        """Return what comes of each; ``those`` is emptied. Who fails, for want of memory perhaps, keeps none of it."""
+        found = []
+        while those:
+            contender = tried(those.pop(0))
+            found += [contender] if contender else []
+            if contender is None:
+                _free(self.case.device)
+        return found
 
     def _anchor(self) -> tuple[Contender, Implementation]:
         """Return the quickest anchor that can compute the case. Raises Failure or Unsupported if none can."""
@@ -169,34 +185,33 @@ class Measuring:
         entry["peak_bytes"] = peak.get("bytes") or memory.counted(implementation, self.problem)
         return timed
 
-    def _sized(self, timed: Contender) -> bool:
-        """Set the number of calls in a contender's sample; return whether it can still be timed."""
+    def _sized(self, timed: Contender) -> Contender | None:
+        """Set the number of calls in a contender's sample; return it, or None if it can no longer be timed."""
         try:
             seconds = max(estimate(timed, self.clock), 1e-7)
         except (Failure, Unsupported) as error:
             if timed.name not in self.entries:
                 raise
             self.entries[timed.name].update(status="not-timed", reason=f"not timed: called again, it {error}")
-            return False
+            return None
         if seconds > self.rules.slowest and timed.name in self.entries:
             reason = f"not timed: one call takes about {seconds:.2g} s"
             self.entries[timed.name].update(status="not-timed", reason=reason)
-            return False
+            return None
         enough = self.rules.sample if self.case.device == "cpu" else ENOUGH
         timed.inner = max(1, math.ceil(enough / seconds)) if self.case.device == "cpu" or seconds < TOO_SHORT else 1
-        return True
+        return timed
 
-    def _fill_sets(self, racing: Sequence[Contender]) -> list[Contender]:
-        """Draw enough sets of inputs that a sample uses none twice; return the contenders prepared for them."""
+    def _fill_sets(self, racing: Sequence[Contender]) -> None:
+        """Draw enough sets of inputs that a sample uses none twice."""
         one, case = self.problem.of(0), self.case
         size = sum(x.nbytes for x in (*one.inputs.values(), one.cotangent))
         most = min(GRAPHS if case.passes == "backward" else SETS, max(1, BYTES[case.device] // size))
         beyond_cache = 1 + math.ceil(5 * machine.cache_bytes() / size) if case.device == "cuda" else 2
         self.problem.grow(min(most, max(beyond_cache, *(timed.inner for timed in racing))))
-        return [timed for timed in racing if self._prepared(timed)]
 
-    def _prepared(self, timed: Contender) -> bool:
-        """Make backward's graphs, or record short calls on CUDA; return whether that worked."""
+    def _prepared(self, timed: Contender) -> Contender | None:
+        """Make backward's graphs, or record short calls on CUDA; return the contender, or None if that failed."""
         try:
             if self.case.passes == "backward":
                 with timed.guard():
@@ -206,10 +221,10 @@ class Measuring:
             if timed.name not in self.entries:
                 raise
             self.entries[timed.name].update(status="not-timed", reason=f"not timed: on more inputs, it {error}")
-            return False
+            return None
         if self.case.device == "cuda" and timed.inner > 1:
             self._record(timed)
-        return True
+        return timed
 
     def _record(self, timed: Contender) -> None:
         replay = recorded(timed.run, timed.inner) if self.case.passes == "forward" else None

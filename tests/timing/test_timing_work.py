@@ -23,6 +23,13 @@ def test_a_row_without_keys_is_refused():
         work.pairs(5, 3, causal=True)
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("which", ["smoke", "grid"])
+def test_every_case_has_a_name_of_its_own(device, which):
+    names = [case.name for case in grid.cases(device, which)]
+    assert len(names) == len(set(names))
+
+
 def test_the_published_figures_count_as_the_authors_do():
     """B=1, 64 heads of 128, 8192 tokens, causal: 2.2 TFLOP forward (4·B·H·L²·D / 2), 2.5 times that backward."""
     forward, backward = (

@@ -266,6 +266,7 @@ class RmsNormConfig:
 
     dim: int
     eps: float = 1e-6
+    rms_eps: str = "inside"  # what rms-norm-eps declares
 
 
 @dataclass(frozen=True)
@@ -310,6 +311,7 @@ class EncoderLayerConfig:
     training: bool = False
     norm_variance: str = "biased"  # of layer norms: what layer-norm-variance declares
     norm_eps: str = "inside"  # what layer-norm-eps declares
+    rms_eps: str = "inside"  # of RMS norms: what rms-norm-eps declares
 
 
 @dataclass(frozen=True)
@@ -344,6 +346,7 @@ class DecoderLayerConfig:
     training: bool = False
     norm_variance: str = "biased"
     norm_eps: str = "inside"
+    rms_eps: str = "inside"
 
 
 @dataclass(frozen=True)
@@ -525,8 +528,8 @@ _INSIDE = (
 _NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio")
 _DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
-    "norm-order", "attention-scale", "rms-norm-weight", *_DIVISOR, *_NETWORK, "norm-kind", "eps", "biases",
-    "network-biases", "norm-biases", "mask",
+    "norm-order", "attention-scale", "rms-norm-weight", "rms-norm-eps", *_DIVISOR, *_NETWORK, "norm-kind", "eps",
+    "biases", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
 _ENCODERS = (*_LAYERS, "causality", "heads", "memory")
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
@@ -598,7 +601,8 @@ COMPONENTS: dict[str, Component] = {
         offers=_offers("layer-bias"),
     ),
     "rms_norm": Component(
-        RmsNormConfig, "x", by_hand=True, conventions=("rms-norm-weight", "rms-norm-cast", "eps", "parameters"),
+        RmsNormConfig, "x", by_hand=True,
+        conventions=("rms-norm-weight", "rms-norm-cast", "rms-norm-eps", "eps", "parameters"),
     ),
     "feed_forward": Component(
         FeedForwardConfig, "x", by_hand=True, conventions=(*_NETWORK, "parameters"),
@@ -715,6 +719,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "attention-scale": ("sqrt", "none"),  # the scores are q·k / √E, or q·k
     "rms-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w
     "rms-norm-cast": ("after", "before"),  # in half precision: times the weight, then cast, or cast first
+    "rms-norm-eps": ("inside", "outside"),  # √(mean square + ε), or √(mean square) + ε
     "embedding-scale": ("none", "sqrt"),  # rows times √dim
     "padding-row": ("stored", "zeros"),  # what a padding token gets: its row as it is, or zeros
     "transformer-scale": ("sqrt", "none"),  # likewise in the Transformer

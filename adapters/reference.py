@@ -71,6 +71,7 @@ declares = {
     "attention-scale": "sqrt",
     "rms-norm-weight": "plain",
     "rms-norm-cast": "after",
+    "rms-norm-eps": "inside",
     "layer-norm-variance": "biased",
     "layer-norm-eps": "inside",
     "embedding-scale": "none",
@@ -252,7 +253,7 @@ def layer_norm(config, weights):
 
 def rms_norm(config, weights):
     def forward(x):
-        return normalize_rms(x, weights["weight"], config.eps)
+        return normalize_rms(x, weights["weight"], config.eps, config.rms_eps)
 
     return forward
 
@@ -266,8 +267,8 @@ def feed_forward(config, weights):
 
 def style_of(config):
     """Return what all layers have in common."""
-    dropout, divisor = active_dropout(config), divisor_of(config)
-    return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation, dropout, divisor)
+    norms, divisor = (config.norm_first, config.norm, config.eps), divisor_of(config)
+    return Style(config.num_heads, *norms, config.activation, active_dropout(config), divisor, config.rms_eps)
 
 
 def mask_of_targets(x, key_mask):

@@ -29,6 +29,7 @@ class Style:
     activation: str = "relu"
     dropout: float = 0.0
     divisor: Divisor = Divisor()  # noqa: RUF009 (frozen); of layer norms
+    rms_eps: str = "inside"  # or outside: where ε of RMS norms stands
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:
@@ -46,7 +47,7 @@ def normed(x: Tensor, weights: Weights, name: str, style: Style) -> Tensor:
     """
     own = under(weights, name)
     if style.norm == "rms":
-        return rms_norm(x, own["weight"], style.eps)
+        return rms_norm(x, own["weight"], style.eps, style.rms_eps)
     return layer_norm(x, x.shape[-1:], own["weight"], own.get("bias"), style.eps, style.divisor)
 
 

@@ -6,7 +6,7 @@ Symbols as in spec/rms_norm.md: x what comes in, γ gain.
 import torch
 from torch import Tensor
 
-from attnconf.reference.layer_norm import widened
+from attnconf.reference.layer_norm import root, widened
 
 
 def refuse_misfits(x: Tensor, weight: Tensor) -> None:
@@ -20,14 +20,15 @@ def mean_square(x: Tensor) -> Tensor:
     return x.square().mean(dim=-1, keepdim=True)
 
 
-def spread(x: Tensor, eps: float) -> Tensor:
-    """Return √(mean(x²) + ε), what x is divided by: (..., D) to (..., 1)."""
-    return torch.sqrt(mean_square(x) + eps)
+def spread(x: Tensor, eps: float, place: str) -> Tensor:
+    """Return what x is divided by, (..., D) to (..., 1): √(mean(x²) + ε), or √mean(x²) + ε where ε stands outside."""
+    square = mean_square(x)
+    return torch.sqrt(square + eps) if place == "inside" else root(square) + eps
 
 
-def normalize(x: Tensor, eps: float) -> Tensor:
+def normalize(x: Tensor, eps: float, place: str) -> Tensor:
     """Return x̂ = x / √(mean(x²) + ε), (..., D)."""
-    return x / spread(x, eps)
+    return x / spread(x, eps, place)
 
 
 def scale(x: Tensor, weight: Tensor) -> Tensor:
@@ -35,7 +36,7 @@ def scale(x: Tensor, weight: Tensor) -> Tensor:
     return x * weight
 
 
-def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6, place: str = "inside") -> Tensor:
     """Return x normalized over its last axis, in the dtype of x.
 
     Shapes:
@@ -43,11 +44,11 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
         weight  (D,)
         out     (..., D)
 
-    Raises ValueError where x is not as wide as the weight.
+    ``place``: where ε stands, inside or outside the root. Raises ValueError where x is not as wide as the weight.
 
     Requirements: the whole chapter (RMS-ORACLE-1), declared as rms-norm-weight: plain, rms-norm-cast: after.
-    Source: Zhang and Sennrich 2019, arXiv:1910.07467v1, eq. (4).
+    Source: Zhang and Sennrich 2019, arXiv:1910.07467v1, eq. (4); for outside their code, rmsnorm_torch.py.
     Deviates: ε, which that equation does not have.
     """
     refuse_misfits(x, weight)
-    return scale(normalize(widened(x), eps), weight).to(x.dtype)
+    return scale(normalize(widened(x), eps, place), weight).to(x.dtype)

@@ -67,7 +67,7 @@ _INSIDE: dict[str, tuple[str, tuple[str, ...]]] = {
 # Entries of a layer's configuration that a declaration fixes: (entry, convention).
 _STYLE = (
     ("norm", "norm-kind"), ("activation", "activation"), ("gated", "gated"), ("bias", "layer-bias"),
-    ("norm_variance", "layer-norm-variance"), ("norm_eps", "layer-norm-eps"),
+    ("norm_variance", "layer-norm-variance"), ("norm_eps", "layer-norm-eps"), ("rms_eps", "rms-norm-eps"),
 )  # fmt: skip
 _SAID: dict[Any, str] = {True: "yes", False: "no"}
 

@@ -20,9 +20,9 @@ def in_conventions(implementation: Implementation, declares: Mapping[str, str]) 
     def choice(convention: str) -> str:
         return declares.get(convention, CONVENTIONS[convention][0])
 
-    components = dict(implementation.components)
+    components, said = dict(implementation.components), _IN_CONFIGURATIONS & declares.keys()
     for name, translate in _TRANSLATED.items():
-        if name in components and any(choice(c) != CONVENTIONS[c][0] for c in translated(name)):
+        if name in components and any(c in said or choice(c) != CONVENTIONS[c][0] for c in translated(name)):
             components[name] = translate(components[name], choice)
     if choice("mask-arguments") == "one":
         components |= {name: masks.one_mask(components[name], choice) for name in _MASKED if name in components}
@@ -35,11 +35,14 @@ _OF_NUMBERS = frozenset(
     {
         "sinusoidal-output", "sinusoidal-layout", "sinusoidal-frequencies", "sinusoidal-offset", "grid-axes",
         "grid-layout", "learned-output", "learned-offset", "rope-pairing", "t5-scale", "fourier-factor",
-        "fourier-input", "fourier-order", "random-fourier-order", "rms-norm-weight", "rms-norm-cast", "word-end",
-        "norm-order", "attention-scale", "glu-activated", "layer-norm-variance", "layer-norm-eps", "embedding-scale",
-        "padding-row", "transformer-scale", "symbols",
+        "fourier-input", "fourier-order", "random-fourier-order", "rms-norm-weight", "rms-norm-cast", "rms-norm-eps",
+        "word-end", "norm-order", "attention-scale", "glu-activated", "layer-norm-variance", "layer-norm-eps",
+        "embedding-scale", "padding-row", "transformer-scale", "symbols",
     }
 )  # fmt: skip
+
+# Of these, what a configuration says, too: a call that was made for another choice is translated into the first.
+_IN_CONFIGURATIONS = frozenset({"layer-norm-variance", "layer-norm-eps", "rms-norm-eps"})
 
 
 def translated(component: str) -> tuple[str, ...]:

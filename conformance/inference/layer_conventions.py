@@ -41,6 +41,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     axes.append(_divisors(trace))
     if not layered:
         axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
+        axes.append(_places(trace))
     for name in ("transformer-scale", "sinusoidal-layout"):
         if name in known.conventions:
             axes.append([{name: choice} for choice in CONVENTIONS[name]])
@@ -53,7 +54,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
             declares |= axis[i]
         if declares["norm-kind"] != "layer" and any(name.startswith("layer-norm-") for name in declares):
             continue
-        if declares.get("rms-norm-weight") == "one-plus" and declares["norm-kind"] == "layer":
+        if declares["norm-kind"] == "layer" and _of_rms_alone(declares):
             continue
         yield _short(declares)
 
@@ -65,7 +66,7 @@ def _scales(place: Place, layered: bool) -> tuple[str, ...]:
 
 def _short(declares: Mapping[str, str]) -> dict[str, str]:
     """Return the conventions without those that say what is taken for granted and is no matter of a layer's kind."""
-    quiet = {name: CONVENTIONS[name][0] for name in ("attention-scale", "rms-norm-weight", *DIVISOR)}
+    quiet = {name: CONVENTIONS[name][0] for name in ("attention-scale", "rms-norm-weight", "rms-norm-eps", *DIVISOR)}
     return {name: choice for name, choice in declares.items() if quiet.get(name) != choice}
 
 
@@ -82,6 +83,19 @@ def _divisors(trace: Trace) -> list[dict[str, str]]:
     if "std" in trace.functions:
         return [*outside, {}]
     return [{}, *outside] if {"var", "var_mean", "mean", "sum"} & set(trace.functions) else [{}]
+
+
+def _places(trace: Trace) -> list[dict[str, str]]:
+    """Return where ε of RMS norms may stand, likewise."""
+    outside = {"rms-norm-eps": "outside"}
+    if {"rms_norm", "rsqrt"} & set(trace.functions):
+        return [{}]
+    by_length = {"norm", "linalg_norm", "linalg_vector_norm"} & set(trace.functions)  # as their authors compute it
+    return [outside, {}] if by_length and _kinds(trace)[0] == "rms" else [{}, outside]
+
+
+def _of_rms_alone(declares: Mapping[str, str]) -> bool:
+    return declares.get("rms-norm-weight") == "one-plus" or declares.get("rms-norm-eps") == "outside"
 
 
 def _seen(trace: Trace) -> list[str]:

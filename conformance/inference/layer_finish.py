@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.evidence import Failure
-from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.request import Request
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.attention_finish import remarks
 from attnconf.conformance.inference.binding import Place
@@ -22,7 +22,7 @@ from attnconf.conformance.inference.layer_state import sides_of
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerText
 from attnconf.conformance.inference.layer_units import Unit, norm_entries
 from attnconf.conformance.inference.probing import Failed, attempt
-from attnconf.conformance.inference.trial import FAILED, Certificate, gap, reply, same, textbook
+from attnconf.conformance.inference.trial import FAILED, Certificate, gap, reply, same, textbook, within_rounding
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.worker.bodies import names
@@ -30,26 +30,47 @@ from attnconf.conformance.worker.bodies import names
 # -- which ε stands in its code: on rows of the usual size 1e-5 and none differ by less than a root in float32 is off
 
 NONE, LEAST = "0", min(CONVENTIONS["eps"][1:], key=float)
+LESS = (f"ε: less than {LEAST}, or none; it is read as {LEAST}",)
 SMALL = (3e-3, 1e-5)  # what tokens are multiplied by: variances at which 1e-5, and at which 1e-12, are seen
 OUTPUTS = r"(.*\.)?(attn|self|cross)\.out\.(weight|bias)"
 
 
-def eps_of(place: Place, text: LayerText) -> str:
-    """Return the ε that explains best what comes out of small rows: the declared one, another, or NONE."""
-    declares = text.declares
-    if "eps" not in declares or COMPONENTS[place.component].reads_ids:  # ids give no small rows
-        return declares.get("eps", "")
-    implementation = text.implementation(place)
-    given = reply(implementation, _small(text, declares["eps"]))
+def with_its_eps(place: Place, text: LayerText) -> dict[str, str]:
+    """Return what a text declares, with the ε that explains best what comes out of small rows: its own, another, NONE.
+
+    Where none does in the place that is declared, inside the root or outside, it is looked for in the other one.
+    """
+    declares, known = dict(text.declares), COMPONENTS[place.component]
+    if not known.layered or ("eps" in declares and known.reads_ids):  # ids give no small rows
+        return declares
+    given = reply(text.implementation(place), _small(text, declares))
     if isinstance(given, Failure):
-        return declares["eps"]
-    every = dict.fromkeys((declares["eps"], *CONVENTIONS["eps"][1:], NONE))
-    return min(every, key=lambda eps: gap(given, _textbook(text, eps)))
+        return declares
+
+    def off(reading: Mapping[str, str]) -> float:
+        return gap(given, reply(in_conventions(textbook(), reading), _small(text, reading)))
+
+    here = min(_with_each(declares), key=off)
+    if within_rounding(off(here)):
+        return here
+    there = min(_with_each(_elsewhere(declares)), key=off)
+    return there if within_rounding(off(there)) else here
 
 
-def said(eps: str) -> tuple[str, ...]:
-    """Return a word where there is less than the least ε that can be declared."""
-    return (f"ε: less than {LEAST}, or none; it is read as {LEAST}",) if eps == NONE else ()
+def _with_each(declares: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return conventions with each ε that may stand in the code, their own first; as they are where it is given."""
+    own = declares.get("eps")
+    every = dict.fromkeys((own, *CONVENTIONS["eps"][1:], NONE)) if own else ()
+    return [{**declares, "eps": eps} for eps in every] or [dict(declares)]
+
+
+def _elsewhere(declares: Mapping[str, str]) -> dict[str, str]:
+    """Return conventions with ε on the other side of the root; beside an unbiased variance nobody has it inside."""
+    name = f"{declares['norm-kind']}-norm-eps"
+    if name not in declares:
+        return {**declares, name: "outside"}
+    kept = declares.get("layer-norm-variance") == "unbiased"
+    return {other: choice for other, choice in declares.items() if kept or other != name}
 
 
 def other_eps(declares: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -60,18 +81,18 @@ def other_eps(declares: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(f"config.eps != {eps}", f"another ε than {eps}, which is in its code")]
 
 
-def _textbook(text: LayerText, eps: str) -> Reply | Failure:
-    return reply(in_conventions(textbook(), {**text.declares, "eps": eps}), _small(text, eps))
+def _small(text: LayerText, declares: Mapping[str, str]) -> Request:
+    """Return a call on small rows, to which attention adds nothing: nothing large stands before the next norm.
 
-
-def _small(text: LayerText, eps: str) -> Request:
-    """Return a call on small rows, to which attention adds nothing: nothing large stands before the next norm."""
+    Its ε is the one that is declared, or a large one, which counts beside the rows of ids as well.
+    """
     causal = text.declares.get("causality") == "always"
     short = FIRST.but(L=1) if text.decodes and not text.causal_always else FIRST
     asked = request(text.component, {**text.declares, "eps": LEAST}, short, (2, 2), causal=causal)
     weights = {n: torch.zeros_like(w) if re.fullmatch(OUTPUTS, n) else w for n, w in asked.weights.items()}
     inputs = {name: _shrunk(x) for name, x in asked.inputs.items()}
-    return replace(asked, config=replace(asked.config, eps=float(eps)), weights=weights, inputs=inputs)
+    config = replace(asked.config, eps=float(declares.get("eps", 0.1)))
+    return replace(asked, config=config, weights=weights, inputs=inputs)
 
 
 def _shrunk(x: Tensor) -> Tensor:

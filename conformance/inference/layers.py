@@ -19,16 +19,16 @@ from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_finish import (
     LEAST,
+    LESS,
     NONE,
     OtherOrder,
-    eps_of,
     other_eps,
     other_order,
-    said,
     switches,
     told,
     unturned,
     with_dropping,
+    with_its_eps,
 )
 from attnconf.conformance.inference.layer_forms import layer_forms
 from attnconf.conformance.inference.layer_hypotheses import hypotheses
@@ -183,13 +183,14 @@ def drawn_anew(place: Place, text: LayerText, config: Any) -> list[str]:
 def _with_its_eps(place: Place, trial: Trial[LayerText]) -> Trial[LayerText]:
     """Return what equals the textbook with the ε that is seen where it counts."""
     text = trial.hypothesis
-    eps, known = eps_of(place, text), text.declares.get("eps", "")
-    if eps == known:
+    found = with_its_eps(place, text)
+    if found == text.declares:
         return trial
-    declares = {**text.declares, "eps": LEAST if eps == NONE else eps}
+    none = found.get("eps") == NONE
+    declares = {**found, "eps": LEAST} if none else found
     refusals = [one for one in text.refusals if one not in other_eps(text.declares)]
     text = text.but(refusals=(*refusals, *other_eps(declares)), declares=declares)
-    text = text.but(left_alone=(*text.left_alone, *said(eps)))
+    text = text.but(left_alone=(*text.left_alone, *(LESS if none else ())))
     return replace(trial, hypothesis=text, certificate=Certificate(place.component, plain_requests(text)))
 
 

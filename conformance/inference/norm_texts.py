@@ -58,9 +58,8 @@ class Kind:
         other = {"bias": ("config.bias",), "affine": ("config.affine",)} if self.layer else {}
         return {"embed": sizes, "eps": ("config.eps",), "config": (), "dropout": ("0.1",), **other}
 
-    def config(self, shape: tuple[int, ...], eps: float = 1e-5, bias: bool = True, **divided: Any) -> Any:
-        """Return a configuration; ``divided``: of a layer norm, ``norm_variance`` and ``norm_eps``."""
-        return LayerNormConfig(shape, eps, bias=bias, **divided) if self.layer else RmsNormConfig(shape[-1], eps)
+    def config(self, shape: tuple[int, ...], eps: float = 1e-5, bias: bool = True) -> Any:
+        return LayerNormConfig(shape, eps, bias=bias) if self.layer else RmsNormConfig(shape[-1], eps)
 
     def weights(self, shape: tuple[int, ...], bias: bool = True) -> dict[str, Tensor]:
         found = {"weight": drawn(f"gain {shape}", *shape) + 0.25}

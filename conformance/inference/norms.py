@@ -20,8 +20,12 @@ from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.source.signatures import parameters_of
 
 # What a layer norm may divide by besides what the paper says: what The Annotated Transformer does, with either
-# variance. The unbiased one with ε inside follows nobody, and whoever means it declares it.
-OTHER_DIVISORS = [{"variance": "unbiased", "place": "outside"}, {"variance": "biased", "place": "outside"}]
+# variance. The unbiased one with ε inside follows nobody, and whoever means it declares it. Of an RMS norm, what the
+# PyTorch code of its authors does.
+OTHER_DIVISORS: Mapping[str, list[dict[str, str]]] = {
+    "layer_norm": [{"layer-norm-variance": "unbiased", "layer-norm-eps": "outside"}, {"layer-norm-eps": "outside"}],
+    "rms_norm": [{"rms-norm-eps": "outside"}],
+}
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -30,9 +34,8 @@ def bind(place: Place) -> Bound | Refusal:
     prover = Prover[Text](place)
 
     @cache
-    def certificate(eps: float, bias: bool, variance: str = "biased", place: str = "inside") -> Certificate:
-        divided = {"norm_variance": variance, "norm_eps": place}
-        return Certificate(kind.component, list(requests(kind, eps, bias, divided)))
+    def certificate(eps: float, bias: bool) -> Certificate:
+        return Certificate(kind.component, list(requests(kind, eps, bias)))
 
     proposals = (readings(place, text, kind, certificate) for text in texts(place, kind, prover.failures))
     proof = prove(prover, proposals, nearest_first)
@@ -57,21 +60,14 @@ def readings(place: Place, text: Text, kind: Kind, certificate: Callable[..., Ce
     for eps in CONVENTIONS["eps"][1:] if fixed else ("",):
         this = text.declaring(eps=eps) if fixed else text
         judge = certificate(float(eps or 0), bias)
-        yield Reading(this, judge)
-        if not kind.layer and text.state:
-            yield Reading(this.declaring(rms_norm_weight="one-plus"), judge)
-        for divided in OTHER_DIVISORS if kind.layer else ():
-            declared = this.but(declares={**this.declares, **spoken(divided)})
-            yield Reading(declared, certificate(float(eps or 0), bias, **divided))
+        for divided in ({}, *OTHER_DIVISORS[kind.component]):
+            declared = this.but(declares={**this.declares, **divided})
+            yield Reading(declared, judge)
+            if not kind.layer and text.state:
+                yield Reading(declared.declaring(rms_norm_weight="one-plus"), judge)
 
 
-def spoken(divided: Mapping[str, str]) -> dict[str, str]:
-    """Return the choices that say what a layer norm divides by, without those that need not be said."""
-    named = {"layer-norm-variance": divided["variance"], "layer-norm-eps": divided["place"]}
-    return {name: choice for name, choice in named.items() if choice != CONVENTIONS[name][0]}
-
-
-def requests(kind: Kind, eps: float, bias: bool, divided: Mapping[str, str]) -> Iterator[Request]:
+def requests(kind: Kind, eps: float, bias: bool) -> Iterator[Request]:
     """Yield calls on rows of several sizes, among them such as show where ε is; with its own ε if it has one."""
     for i, width in enumerate(WIDTHS):
         lead = ((2, 3), (3, 4))[i]
@@ -79,7 +75,7 @@ def requests(kind: Kind, eps: float, bias: bool, divided: Mapping[str, str]) -> 
         small = torch.tensor([1.0, 1e-2, 1e-3, 1e-4, 1e-6, 1e-10])[: lead[0] * lead[1]].double()
         rows = torch.ones(lead[0] * lead[1]).double()
         rows[: len(small)] = small if eps else 1.0
-        config = kind.config((width,), eps or (0.1, 1e-5)[i], bias, **divided)
+        config = kind.config((width,), eps or (0.1, 1e-5)[i], bias)
         yield Request(
             kind.component, config, kind.weights((width,), bias), {"x": x * rows.reshape(*lead, 1)}, tuple(x.shape)
         )
@@ -101,10 +97,7 @@ def _with_axes(place: Place, text: Text, kind: Kind) -> Text:
         return wide
     shape = (3, 5)
     x = drawn("x with axes", 2, *shape)
-    divided = {f"norm_{name[11:]}": choice for name, choice in text.declares.items() if name.startswith("layer-norm-")}
-    asked = Request(
-        kind.component, kind.config(shape, 0.1, bias, **divided), kind.weights(shape, bias), {"x": x}, tuple(x.shape)
-    )
+    asked = Request(kind.component, kind.config(shape, 0.1, bias), kind.weights(shape, bias), {"x": x}, tuple(x.shape))
     return wide if holds(place, wide, [asked]) else text
 
 

@@ -165,6 +165,41 @@ class Llama(nn.Module):
         return (normed * gain.float()).type_as(x)
 
 
+class Zhang(nn.Module):
+    """Divided by √(mean square) + ε, as in the code of Zhang and Sennrich, or by √(mean square + ε)."""
+
+    def __init__(self, config, place):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(config.dim))
+        self.eps, self.outside = config.eps, place == "outside"
+
+    def forward(self, x):
+        if x.shape[-1] != len(self.scale):
+            raise ValueError("another width")
+        wide = x if x.dtype == torch.float64 else x.float()
+        rms = wide.norm(dim=-1, keepdim=True) / x.shape[-1] ** 0.5
+        divisor = rms + self.eps if self.outside else (wide.square().mean(-1, keepdim=True) + self.eps).sqrt()
+        return (self.scale * (wide / divisor)).to(x.dtype)
+
+
+def divided(place):
+    return lambda config, weights: bind(Zhang(config, place), {"scale": weights["weight"]})
+
+
+@pytest.mark.parametrize("place", CONVENTIONS["rms-norm-eps"])
+def test_every_declared_place_of_eps_conforms(place):
+    assert not failed("rms_norm", divided(place), {"rms-norm-eps": place})
+
+
+@pytest.mark.parametrize("declares", [{}, {"rms-norm-eps": "inside"}])
+def test_an_eps_outside_that_is_not_declared_does_not_conform(declares):
+    assert "RMS-EPS-1" in failed("rms_norm", divided("outside"), declares)
+
+
+def test_an_eps_inside_that_is_declared_outside_does_not_conform():
+    assert "RMS-EPS-1" in failed("rms_norm", divided("inside"), {"rms-norm-eps": "outside"})
+
+
 @pytest.mark.parametrize("cast", ["after", "before"])
 @pytest.mark.parametrize("weight", ["plain", "one-plus"])
 def test_every_declared_variant_conforms(weight, cast):

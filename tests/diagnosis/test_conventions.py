@@ -1,5 +1,6 @@
 """Different is not wrong: the reference is right in every declared convention, and its mutants are known in it."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -30,7 +31,7 @@ SPOKEN = {
     "relative_bias_attention": ("t5-scale",),
     "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
     "random_fourier": ("random-fourier-order",),
-    "rms_norm": ("rms-norm-weight", "rms-norm-cast"),
+    "rms_norm": ("rms-norm-weight", "rms-norm-cast", "rms-norm-eps"),
     "layer_norm": ("layer-norm-variance", "layer-norm-eps"),
     "coordinate_mlp": ("fourier-order",),
     "encoder_layer": ("norm-order", "attention-scale"),
@@ -56,6 +57,11 @@ VARIANTS += [pytest.param(c, BYTES, id=f"{c}-bytes") for c in ("bpe_trainer", "t
 ANNOTATED = {"layer-norm-variance": "unbiased", "layer-norm-eps": "outside"}
 VARIANTS += [
     pytest.param(component, ANNOTATED, id=f"{component}-annotated")
+    for component in ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder", "transformer")
+]
+OUTSIDE = {"norm-kind": "rms", "rms-norm-eps": "outside"}
+VARIANTS += [
+    pytest.param(component, OUTSIDE, id=f"{component}-rms-outside")
     for component in ("encoder_layer", "encoder", "decoder_layer", "decoder", "encoder_decoder", "transformer")
 ]
 
@@ -95,7 +101,11 @@ def test_the_reference_is_right_in_every_convention(component, declares):
         ("ENC-residual-from-norm", "encoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
         ("LN-not-centred", "layer_norm", ANNOTATED),
         ("LN-root-first", "layer_norm", ANNOTATED),
+        ("RMS-root-first", "rms_norm", {"rms-norm-eps": "outside"}),
+        ("RMS-eps-fixed", "rms_norm", {"rms-norm-weight": "one-plus", "rms-norm-eps": "outside"}),
+        ("RMS-eps-outside", "encoder_layer", {"norm-order": "pre", "norm-kind": "rms"}),
         ("ENC-residual-from-norm", "encoder_layer", {"norm-order": "pre", **ANNOTATED}),
+        ("ENC-residual-from-norm", "encoder_layer", {"norm-order": "pre", **OUTSIDE}),
         ("DEC-cross-first", "decoder_layer", {"norm-order": "pre", "attention-scale": "none"}),
     ],
 )
@@ -111,6 +121,18 @@ def test_what_is_right_in_undeclared_conventions_is_told_which():
     run = judge([Implementation("nerf", {"fourier": right.components["fourier"]})])
     (diagnosis,) = run.diagnoses.values()
     assert diagnosis.mutants[0].hint == 'declares = {"fourier-factor": "pi", "fourier-order": "frequency"}'
+
+
+@pytest.mark.parametrize(
+    ("component", "entry", "convention"),
+    [("layer_norm", "norm_eps", "layer-norm-eps"), ("rms_norm", "rms_eps", "rms-norm-eps")],
+)
+def test_an_eps_inside_that_is_declared_outside_is_told(component, entry, convention):
+    right = apply([]).components[component]
+    inside = {component: lambda config, weights: right(replace(config, **{entry: "inside"}), weights)}
+    run = judge([Implementation("inside", inside, {convention: "outside"})])
+    hints = {m.hint for d in run.diagnoses.values() for m in d.mutants}
+    assert hints == {f'declares = {{"{convention}": "inside"}}'}
 
 
 def test_conventions_without_effect_are_not_named():

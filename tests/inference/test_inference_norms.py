@@ -61,6 +61,17 @@ def test_a_choice_that_a_course_pins_counts(pinned, requirement, mistake, tmp_pa
     assert mistake in {m for r in roots for d in r["diagnosis"] for m in d["mutants"]}
 
 
+def test_where_eps_stands_in_an_rms_norm_may_be_pinned(tmp_path: Path) -> None:
+    (tmp_path / "hand.py").write_text(HEAD + NORMS["after the authors of RMSNorm"][0])
+    (implementation,) = load(str(tmp_path / "hand.py"))
+    record = results.record(judge([held_to(implementation, {"rms-norm-eps": "inside"})]))
+    assert [v["verdict"] for v in record["verdicts"]] == ["nonconformant"]
+    roots = [r for r in record["results"] if r["outcome"] == "fail" and r["counts"] and not r["follows_from"]]
+    assert [(r["requirement"], d["mutants"]) for r in roots for d in r["diagnosis"]] == [
+        ("RMS-EPS-1", ["RMS-eps-outside"])
+    ]
+
+
 @pytest.mark.parametrize(("sign", "verdict"), [("*", "conformant"), ("/", "unrecognised")])
 def test_a_gain_that_may_be_handed_over_is(tmp_path: Path, sign: str, verdict: str) -> None:
     text = f"""

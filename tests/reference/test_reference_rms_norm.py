@@ -30,6 +30,17 @@ def test_it_is_what_loops_give(sizes, eps):
             assert got[at][i] == pytest.approx(feature / root * gain[i], rel=1e-13)
 
 
+@pytest.mark.parametrize("eps", [1.0, 1e-8])
+@pytest.mark.parametrize("sizes", SHAPES)
+def test_with_eps_outside_it_is_what_loops_give(sizes, eps):
+    x, gain = draw(*sizes) + 1, draw(sizes[-1], seed=1)
+    got = rms_norm(torch.from_numpy(x), torch.from_numpy(gain), eps, "outside").numpy()
+    for at in np.ndindex(x.shape[:-1]):
+        divisor = math.sqrt(math.fsum(float(f) ** 2 for f in x[at]) / sizes[-1]) + eps
+        for i, feature in enumerate(x[at]):
+            assert got[at][i] == pytest.approx(feature / divisor * gain[i], rel=1e-13)
+
+
 @pytest.mark.parametrize("sizes", SHAPES)
 def test_it_is_torchs(sizes):
     """Output and both gradients."""
@@ -81,6 +92,14 @@ def test_zeros_stay_zero_with_the_gradient_of_a_division_by_the_root():
     assert torch.equal(out, torch.zeros(2, 4, dtype=torch.float64))
     out.sum().backward()
     torch.testing.assert_close(x.grad, torch.full((2, 4), 3.0 / math.sqrt(1e-6), dtype=torch.float64))
+
+
+def test_zeros_have_the_gradient_of_a_division_by_eps_where_that_stands_outside():
+    x = torch.zeros(2, 4, dtype=torch.float64, requires_grad=True)
+    out = rms_norm(x, torch.full((4,), 3.0, dtype=torch.float64), 1e-8, "outside")
+    assert torch.equal(out, torch.zeros(2, 4, dtype=torch.float64))
+    out.sum().backward()
+    torch.testing.assert_close(x.grad, torch.full((2, 4), 3.0 / 1e-8, dtype=torch.float64))
 
 
 def test_the_jacobian_is_that_of_the_textbook():

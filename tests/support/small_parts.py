@@ -12,6 +12,15 @@ class LayerNorm(nn.Module):
         y = x.double()
         return (self.gamma * (y - y.mean(-1, keepdim=True)) / (y.std(-1, keepdim=True) + 1e-6) + self.beta).to(x.dtype)
 """, {"eps": "1e-06", "layer-norm-variance": "unbiased", "layer-norm-eps": "outside"}),
+    "after the authors of RMSNorm": ("""
+class RMSNorm(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(size))
+    def forward(self, x):
+        y = x.double()
+        return (self.scale * y / (y.norm(dim=-1, keepdim=True) * y.shape[-1] ** -0.5 + 1e-8)).to(x.dtype)
+""", {"eps": "1e-08", "rms-norm-eps": "outside", "rms-norm-cast": "after"}),
     "eps in the code": ("""
 class LayerNorm(nn.Module):
     def __init__(self, emb_dim):

@@ -269,8 +269,8 @@ def attend_plainly(x: Tensor, memory: Tensor, weights: Weights, style: Style, is
 
 def divided_by(centred: Tensor, style: Style) -> Tensor:
     """Return what the deviations are divided by, in their own dtype."""
-    square, how = centred.square().mean(dim=-1, keepdim=True), Divisor() if style.norm == "rms" else style.divisor
-    square = square * correction(centred, (-1,), how)
+    how = Divisor(eps=style.rms_eps) if style.norm == "rms" else style.divisor
+    square = centred.square().mean(dim=-1, keepdim=True) * correction(centred, (-1,), how)
     return torch.sqrt(square + style.eps) if how.eps == "inside" else torch.sqrt(square) + style.eps
 
 

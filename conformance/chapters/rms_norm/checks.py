@@ -10,7 +10,17 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.rms_norm import stimuli
 from attnconf.conformance.chapters.shared import norm_numbers, norms
-from attnconf.conformance.chapters.shared.norms import HALF, LARGE, Evidence, ask, bare, formula, gain_of, tokens
+from attnconf.conformance.chapters.shared.norms import (
+    HALF,
+    LARGE,
+    Evidence,
+    ask,
+    bare,
+    divisor_of,
+    formula,
+    gain_of,
+    tokens,
+)
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, Observed, close, identical
 from attnconf.conformance.engine.requirement import requirement
@@ -176,10 +186,9 @@ def the_gradient_of_a_token_agrees_with_differences(subject: Subject, case: Case
 # -- all together
 
 
-def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
-    return rms_norm(x, gain, eps)
-
-
 @requirement("RMS-ORACLE-1", stimuli.USUAL, stimuli.NARROW, stimuli.WIDE)
 def output_and_gradients_are_the_references(subject: Subject, case: Case) -> Evidence:
+    def reference(x: Tensor, gain: Tensor, shift: Tensor, eps: float) -> Tensor:
+        return rms_norm(x, gain, eps, divisor_of(subject).eps)
+
     return norm_numbers.equals(subject, case, reference, ("x", "weight"))

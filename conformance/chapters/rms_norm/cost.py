@@ -9,7 +9,8 @@ from attnconf.conformance.engine.subject import Subject
 
 
 def workload(subject: Subject, case: Case) -> Workload:
-    return each_token(subject, case, RmsNormConfig(case.E, eps_of(subject)), {"weight": case.draw("weight", case.E)})
+    config = RmsNormConfig(case.E, eps_of(subject), subject.choice("rms-norm-eps"))
+    return each_token(subject, case, config, {"weight": case.draw("weight", case.E)})
 
 
 COSTS = {

@@ -22,7 +22,7 @@ from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translations.layers import divisor
+from attnconf.conformance.engine.translations.layers import divisors
 from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.encoder import Style
 from attnconf.reference.layer_norm import Divisor
@@ -112,15 +112,15 @@ def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
         "activation": subject.choice("activation"),
         "gated": subject.choice("gated") == "yes",
         "bias": subject.choice("layer-bias") == "yes",
-        **divisor(subject.choice),
+        **divisors(subject.choice),
         **({} if subject.choice("eps") == "free" else {"eps": float(subject.choice("eps"))}),
     }
 
 
 def style_of(config: Any) -> Style:
     """Return the reference's style of a layer, stack or model; without dropout."""
-    divided = Divisor(config.norm_variance, config.norm_eps)
-    return Style(config.num_heads, config.norm_first, config.norm, config.eps, config.activation, divisor=divided)
+    norms, divided = (config.norm_first, config.norm, config.eps), Divisor(config.norm_variance, config.norm_eps)
+    return Style(config.num_heads, *norms, config.activation, divisor=divided, rms_eps=config.rms_eps)
 
 
 def papers_norm(config: Any) -> bool:

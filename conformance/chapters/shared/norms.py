@@ -45,7 +45,9 @@ def stored(subject: Subject, gain: Tensor) -> Tensor:
 
 
 def divisor_of(subject: Subject) -> Divisor:
-    """Return what the subject declares to divide by. A root mean square is that of a layer norm of the paper's."""
+    """Return what the subject declares to divide by. A mean square is divided by D, as a biased variance is."""
+    if not layered(subject):
+        return Divisor(eps=subject.choice("rms-norm-eps"))
     return Divisor(subject.choice("layer-norm-variance"), subject.choice("layer-norm-eps"))
 
 
@@ -66,7 +68,7 @@ def call_on(subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = No
     Its ε is ``eps``, by default 1e-5, or what the subject has in its code.
     """
     weights, own = {"weight": stored(subject, gain)}, eps_of(subject, eps)
-    config: LayerNormConfig | RmsNormConfig = RmsNormConfig(gain.shape[-1], own)
+    config: LayerNormConfig | RmsNormConfig = RmsNormConfig(gain.shape[-1], own, subject.choice("rms-norm-eps"))
     if layered(subject):
         config = LayerNormConfig(tuple(gain.shape), own, bias=shifted(subject), **divisor(subject.choice))
     if shifted(subject):

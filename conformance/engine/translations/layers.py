@@ -19,17 +19,22 @@ def divisor(choice: Choice) -> dict[str, Any]:
     return {"norm_variance": choice("layer-norm-variance"), "norm_eps": choice("layer-norm-eps")}
 
 
+def divisors(choice: Choice) -> dict[str, Any]:
+    """Return the entries of a layer's configuration that say what its norms divide by, of either kind."""
+    return {**divisor(choice), "rms_eps": choice("rms-norm-eps")}
+
+
 def layer_norm(build: Build, choice: Choice) -> Build:
     """Translate a layer norm: its variance, and where its ε stands."""
     return lambda config, weights: build(replace(config, **divisor(choice)), weights)
 
 
 def rms_norm(build: Build, choice: Choice) -> Build:
-    """Translate an RMS norm: its weight, and when it casts."""
+    """Translate an RMS norm: its weight, when it casts, and where its ε stands."""
     one_plus, first = choice("rms-norm-weight") == "one-plus", choice("rms-norm-cast") == "before"
 
     def component(config: Any, weights: Any) -> Forward:
-        weight = weights["weight"]
+        weight, config = weights["weight"], replace(config, rms_eps=choice("rms-norm-eps"))
         gain = 1 + weight.to(torch.promote_types(weight.dtype, torch.float32)) if one_plus else weight
         if not (first and weight.dtype in (torch.bfloat16, torch.float16)):
             return build(config, {"weight": gain})
@@ -72,6 +77,6 @@ def layer(build: Build, choice: Choice) -> Build:
     orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
 
     def component(config: Any, weights: Any) -> Forward:
-        return build(replace(config, **orders, **divisor(choice)), layer_weights(weights, config, choice))
+        return build(replace(config, **orders, **divisors(choice)), layer_weights(weights, config, choice))
 
     return component

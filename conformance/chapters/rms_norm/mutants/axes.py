@@ -47,7 +47,7 @@ mean_subtracted = Mutant(
     story="LayerNorm in the place of RMSNorm: the mean is subtracted",
     breaks={"RMS-LINE-1"},
     hint="subtract nothing",
-    replace={rms_norm.normalize: lambda x, eps: rms_norm.normalize(centred(x), eps)},
+    replace={rms_norm.normalize: lambda x, eps, place: rms_norm.normalize(centred(x), eps, place)},
 )
 
 mean_subtracted_above = Mutant(
@@ -55,7 +55,7 @@ mean_subtracted_above = Mutant(
     story="the mean is subtracted, and the mean square is that of x",
     breaks={"RMS-LINE-1"},
     hint="subtract nothing",
-    replace={rms_norm.normalize: lambda x, eps: centred(x) / rms_norm.spread(x, eps)},
+    replace={rms_norm.normalize: lambda x, eps, place: centred(x) / rms_norm.spread(x, eps, place)},
 )
 
 by_halves = Mutant(
@@ -64,8 +64,8 @@ by_halves = Mutant(
     breaks={"RMS-LINE-1"},
     hint="one mean square for all features of a token; for each head only where heads are normalized",
     replace={
-        rms_norm.normalize: lambda x, eps: torch.cat(
-            [rms_norm.normalize(part, eps) for part in x.chunk(2, dim=-1)], dim=-1
+        rms_norm.normalize: lambda x, eps, place: torch.cat(
+            [rms_norm.normalize(part, eps, place) for part in x.chunk(2, dim=-1)], dim=-1
         ),
     },
 )
@@ -75,7 +75,7 @@ sign_turned = Mutant(
     story="the negative root: every sign is turned",
     breaks={"RMS-LINE-1"},
     hint="the positive root",
-    replace={rms_norm.normalize: lambda x, eps: -rms_norm.normalize(x, eps)},
+    replace={rms_norm.normalize: lambda x, eps, place: -rms_norm.normalize(x, eps, place)},
 )
 
 standard_deviation = Mutant(
@@ -93,8 +93,8 @@ length = Mutant(
     hint="the mean of the squares, or F.normalize(x, dim=-1) * math.sqrt(dim)",
     replace={rms_norm.mean_square: lambda x: x.square().sum(dim=-1, keepdim=True)},
     variants=[
-        {rms_norm.spread: lambda x, eps: x.norm(dim=-1, keepdim=True).clamp_min(1e-12)},  # F.normalize itself
-        {rms_norm.spread: lambda x, eps: x.norm(dim=-1, keepdim=True) + eps},
+        {rms_norm.spread: lambda x, eps, place: x.norm(dim=-1, keepdim=True).clamp_min(1e-12)},  # F.normalize itself
+        {rms_norm.spread: lambda x, eps, place: x.norm(dim=-1, keepdim=True) + eps},
     ],
 )
 
@@ -111,7 +111,7 @@ no_root = Mutant(
     story="divided by the mean square instead of its root",
     breaks={"RMS-SQUARE-1"},
     hint="multiply by torch.rsqrt(mean square + eps)",
-    replace={rms_norm.spread: lambda x, eps: rms_norm.mean_square(x) + eps},
+    replace={rms_norm.spread: lambda x, eps, place: rms_norm.mean_square(x) + eps},
 )
 
 mean_magnitude = Mutant(
@@ -120,7 +120,7 @@ mean_magnitude = Mutant(
     breaks={"RMS-SQUARE-1"},
     hint="the root of the mean square",
     replace={rms_norm.mean_square: lambda x: x.abs().mean(dim=-1, keepdim=True).square()},
-    variants=[{rms_norm.spread: lambda x, eps: torch.sqrt(x.square() + eps).mean(dim=-1, keepdim=True)}],
+    variants=[{rms_norm.spread: lambda x, eps, place: torch.sqrt(x.square() + eps).mean(dim=-1, keepdim=True)}],
 )
 
 spread_capped = Mutant(
@@ -128,7 +128,7 @@ spread_capped = Mutant(
     story="the root mean square is clamped at 10⁴",
     breaks={"RMS-SCALE-1"},
     hint="no clamp: a large row is divided by much",
-    replace={rms_norm.spread: lambda x, eps: rms_norm.spread(x, eps).clamp(max=1e4)},
+    replace={rms_norm.spread: lambda x, eps, place: rms_norm.spread(x, eps, place).clamp(max=1e4)},
 )
 
 clamped_to_half = Mutant(
@@ -146,8 +146,8 @@ blocks_of_512 = Mutant(
     breaks={"RMS-WIDE-1"},
     hint="combine the sums of the blocks of a row",
     replace={
-        rms_norm.normalize: lambda x, eps: torch.cat(
-            [rms_norm.normalize(part, eps) for part in x.split(512, dim=-1)], dim=-1
+        rms_norm.normalize: lambda x, eps, place: torch.cat(
+            [rms_norm.normalize(part, eps, place) for part in x.split(512, dim=-1)], dim=-1
         ),
     },
 )

@@ -7,9 +7,9 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import layer_norm, rms_norm
 
 
-def left_in_float32(x, weight, eps=1e-6):
+def left_in_float32(x, weight, eps=1e-6, place="inside"):
     rms_norm.refuse_misfits(x, weight)
-    return rms_norm.scale(rms_norm.normalize(rms_norm.widened(x), eps), weight)
+    return rms_norm.scale(rms_norm.normalize(rms_norm.widened(x), eps, place), weight)
 
 
 float32_out = Mutant(
@@ -29,7 +29,7 @@ def kept_spread(config, weights):
         rms_norm.refuse_misfits(x, weights["weight"])
         wide = layer_norm.widened(x)
         if not known or known[0].shape != (*x.shape[:-1], 1):
-            known[:] = [rms_norm.spread(wide, config.eps)]
+            known[:] = [rms_norm.spread(wide, config.eps, config.rms_eps)]
         return rms_norm.scale(wide / known[0], weights["weight"]).to(x.dtype)
 
     return forward
@@ -44,9 +44,9 @@ cached_statistics = Mutant(
 )
 
 
-def without_eps_unless_tracked(x, eps):
+def without_eps_unless_tracked(x, eps, place):
     tracked = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-    return torch.sqrt(rms_norm.mean_square(x) + (eps if tracked else 0.0))
+    return rms_norm.spread(x, eps if tracked else 0.0, place)
 
 
 fast_path_without_eps = Mutant(
@@ -84,9 +84,9 @@ batched_only = Mutant(
 )
 
 
-def fitted(x, weight, eps=1e-6):
+def fitted(x, weight, eps=1e-6, place="inside"):
     pick = torch.arange(x.shape[-1]) % len(weight)
-    return rms_norm.rms_norm(x, weight[pick] if len(pick) != len(weight) else weight, eps)
+    return rms_norm.rms_norm(x, weight[pick] if len(pick) != len(weight) else weight, eps, place)
 
 
 weight_cut_to_fit = Mutant(

@@ -44,8 +44,8 @@ gain_first = Mutant(
     breaks={"RMS-GAIN-1"},
     hint="normalize first",
     replace={
-        rms_norm.rms_norm: lambda x, weight, eps=1e-6: rms_norm.rms_norm(
-            rms_norm.scale(x, weight if x.shape[-1] == len(weight) else x.new_ones(1)), weight * 0 + 1, eps
+        rms_norm.rms_norm: lambda x, weight, eps=1e-6, place="inside": rms_norm.rms_norm(
+            rms_norm.scale(x, weight if x.shape[-1] == len(weight) else x.new_ones(1)), weight * 0 + 1, eps, place
         ),
     },
 )

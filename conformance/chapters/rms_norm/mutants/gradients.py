@@ -36,7 +36,7 @@ spread_detached = Mutant(
     story="the root mean square counts as a constant: the gradient of x does not go through it",
     breaks={"RMS-GRAD-2"},
     hint="no detach(), no torch.no_grad() around the mean square",
-    replace={rms_norm.spread: lambda x, eps: rms_norm.spread(x, eps).detach()},
+    replace={rms_norm.spread: lambda x, eps, place: rms_norm.spread(x, eps, place).detach()},
 )
 
 backward_without_gain = Mutant(

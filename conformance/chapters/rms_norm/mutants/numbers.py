@@ -6,12 +6,12 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import layer_norm, rms_norm
 
 
-def guessed_root(x, eps):
+def guessed_root(x, eps, place):
     """The root from the inverse that is guessed from the bits of a float32 number, as in Quake."""
-    square = rms_norm.mean_square(x) + eps
+    root = rms_norm.spread(x, eps, place)
     if x.dtype != torch.float32:
-        return torch.sqrt(square)
-    guess = (0x5F3759DF - (square.detach().contiguous().view(torch.int32) >> 1)).view(torch.float32)
+        return root
+    guess = (0x5F3759DF - (root.detach().square().contiguous().view(torch.int32) >> 1)).view(torch.float32)
     return 1 / guess
 
 
@@ -73,10 +73,10 @@ sums_stagnate = Mutant(
 )
 
 
-def by_way_of_bfloat16(x, weight, eps=1e-6):
+def by_way_of_bfloat16(x, weight, eps=1e-6, place="inside"):
     if x.dtype != torch.float16:
-        return rms_norm.rms_norm(x, weight, eps)
-    return rms_norm.rms_norm(x.bfloat16(), weight.bfloat16(), eps).to(x.dtype)
+        return rms_norm.rms_norm(x, weight, eps, place)
+    return rms_norm.rms_norm(x.bfloat16(), weight.bfloat16(), eps, place).to(x.dtype)
 
 
 float16_in_bfloat16 = Mutant(
@@ -88,9 +88,9 @@ float16_in_bfloat16 = Mutant(
 )
 
 
-def cast_before(x, weight, eps=1e-6):
+def cast_before(x, weight, eps=1e-6, place="inside"):
     rms_norm.refuse_misfits(x, weight)
-    return rms_norm.scale(rms_norm.normalize(layer_norm.widened(x), eps).to(x.dtype), weight)
+    return rms_norm.scale(rms_norm.normalize(layer_norm.widened(x), eps, place).to(x.dtype), weight)
 
 
 cast_first = Mutant(

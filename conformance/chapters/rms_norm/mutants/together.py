@@ -6,10 +6,11 @@ from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import layer_norm, rms_norm
 
 
-def folded(x, weight, eps=1e-6):
+def folded(x, weight, eps=1e-6, place="inside"):
     rms_norm.refuse_misfits(x, weight)
     wide = layer_norm.widened(x)
-    divisor = torch.sqrt(rms_norm.mean_square(wide) / weight.square() + eps)
+    square = rms_norm.mean_square(wide) / weight.square()
+    divisor = torch.sqrt(square + eps) if place == "inside" else torch.sqrt(square) + eps
     return (wide * weight.sign() / divisor).to(x.dtype)
 
 

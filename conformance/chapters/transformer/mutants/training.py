@@ -43,6 +43,7 @@ dropout_always = Mutant(
             config.activation,
             config.dropout,
             adapter.divisor_of(config),
+            config.rms_eps,
         ),
     },
     source="nanoGPT PR #240",

@@ -60,10 +60,10 @@ class Inspector:
         if code not in self.flags or (suspect and not self.flags[code].suspect):
             self.flags[code] = Flag(code, text, suspect)
 
-    def before(self, first: int, count: int) -> None:
-        """Change the inputs of a sample, and remember those of its last call."""
+    def before(self, first: int, count: int, looked: int) -> None:
+        """Change the inputs of a sample, and remember those of the call whose result may be looked at."""
         self.problem.touch(first, count)
-        self.remember(first + count - 1)
+        self.remember(looked)
 
     def remember(self, last: int) -> None:
         """Remember the running threads and the inputs before a call."""

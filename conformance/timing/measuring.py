@@ -151,7 +151,11 @@ class Measuring:
         """Build a contender that is not judged."""
         run = self.problem.runner(implementation)
         name = name or implementation.name
-        return Contender(name, run, before=self.problem.touch, guard=lambda: foreign(implementation))
+
+        def before(first: int, count: int, looked: int) -> None:
+            self.problem.touch(first, count)
+
+        return Contender(name, run, before=before, guard=lambda: foreign(implementation))
 
     def _admit(self, implementation: Implementation) -> Contender | None:
         """Return the contender if it is right, else None; its entry then says why it is not timed."""
@@ -203,12 +207,14 @@ class Measuring:
         return timed
 
     def _fill_sets(self, racing: Sequence[Contender]) -> None:
-        """Draw enough sets of inputs that a sample uses none twice."""
+        """Draw sets of inputs; a sample has no more calls than there are sets, so that it uses none twice."""
         one, case = self.problem.of(0), self.case
         size = sum(x.nbytes for x in (*one.inputs.values(), one.cotangent))
         most = min(GRAPHS if case.passes == "backward" else SETS, max(1, BYTES[case.device] // size))
         beyond_cache = 1 + math.ceil(5 * machine.cache_bytes() / size) if case.device == "cuda" else 2
         self.problem.grow(min(most, max(beyond_cache, *(timed.inner for timed in racing))))
+        for timed in racing:
+            timed.inner = min(timed.inner, len(self.problem.sets))
 
     def _prepared(self, timed: Contender) -> Contender | None:
         """Make backward's graphs, or record short calls on CUDA; return the contender, or None if that failed."""

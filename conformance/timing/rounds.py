@@ -48,15 +48,15 @@ def rules_for(device: str, which: str) -> Rules:
 class Contender:
     """A contender in a case. ``run(i)`` computes on the i-th set of inputs.
 
-    ``before(first, count)`` changes the inputs of a sample; ``after(last, returned)`` compares the last result with the
-    wanted one, and adds a flag if it is wrong.
+    ``before(first, count, looked)`` changes the inputs of a sample; ``after(looked, returned)`` compares the result of
+    the call ``looked`` with the wanted one, and adds a flag if it is wrong.
     """
 
     name: str
     run: Run
     inner: int = 1
     calls: int = 1
-    before: Callable[[int, int], None] | None = None
+    before: Callable[[int, int, int], None] | None = None
     after: Callable[[int, Any], None] | None = None
     guard: Callable[[], AbstractContextManager[None]] = nullcontext
 
@@ -66,13 +66,17 @@ class Contender:
         return self.inner * self.calls
 
     def job(self, first: int = 0, look: bool = False) -> Job:
-        """Return a sample to take, on sets from ``first`` on; recorded calls have their own sets, from 0 on."""
-        first = first if self.calls == 1 else 0
-        before, after, last = self.before, self.after, first + self.total - 1
+        """Return a sample to take, on sets from ``first`` on, of which the last call is looked at.
+
+        Recorded calls have their own sets, from 0 on; ``first`` says which of them is looked at.
+        """
+        recorded = self.calls > 1
+        looked = first % self.calls if recorded else first + self.total - 1
+        before, after, start = self.before, self.after, 0 if recorded else first
         return Job(
-            self.run, self.inner, self.calls, first,
-            before and (lambda: before(first, self.total)),
-            (lambda returned: after(last, returned)) if after and look else None,
+            self.run, self.inner, self.calls, looked if recorded else first,
+            before and (lambda: before(start, self.total, looked)),
+            (lambda returned: after(looked, returned)) if after and look else None,
         )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from fake_time import FakeTime, FixedClock
 
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run.implementations import load
-from attnconf.conformance.timing import anchors, integrity
+from attnconf.conformance.timing import anchors, integrity, measuring
 from attnconf.conformance.timing import record as telling
 from attnconf.conformance.timing.accuracy import Tier
 from attnconf.conformance.timing.clock import Sample
@@ -230,3 +230,12 @@ def test_a_falling_clock_is_told():
 def test_what_only_reads_and_writes_is_held_against_a_copy(component):
     (anchor,) = anchors.anchors("cuda", component)
     assert anchor.name == "copy"
+
+
+@pytest.mark.parametrize("most", [4, 256])
+def test_a_sample_uses_no_set_of_inputs_twice(monkeypatch, most):
+    """What is remembered by the inputs' memory would be had for nothing at the second call."""
+    monkeypatch.setattr(measuring, "SETS", most)
+    clock = CostsInOrder(1e-5)
+    entry = time_case(CASES[0], [reference()], RULES, clock=clock, seed=0)
+    assert entry["sets"] >= entry["contenders"][0]["inner"] == min(most, 200)

@@ -124,8 +124,8 @@ class Cuda:
 def test_short_calls_are_recorded_and_replayed():
     cuda, ran = Cuda(), []
     replay = graphs.recorded(lambda i: ran.append(i) or i, 4, cuda)
-    assert ran == [0, 1, 2, 0, 1, 2, 3]
-    assert (replay(9), cuda.replays, len(ran)) == (3, 1, 7)
+    assert ran == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert (replay(2), cuda.replays, len(ran)) == (2, 1, 8)
 
 
 def test_what_cannot_be_captured_is_not_recorded():

@@ -211,3 +211,17 @@ def test_the_same_against_itself_is_hardly_ever_told_apart():
 
 def test_five_per_cent_are_found():
     assert verdicts(1.05, 100, **BURSTS).count("SLOWER") >= 95
+
+
+def test_of_recorded_calls_any_may_be_looked_at():
+    """All are made at once; a cheat that computes the last one alone is found out."""
+    seen = []
+    timed = Contender(
+        "a", lambda i: i, calls=3, before=lambda *given: seen.append(given), after=lambda *given: seen.append(given)
+    )
+    for first in range(4):
+        job = timed.job(first, look=True)
+        job.before()
+        job.after(job())
+    looked = [0, 1, 2, 0]
+    assert seen == [given for i in looked for given in ((0, 3, i), (i, i))]

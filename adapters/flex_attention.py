@@ -31,7 +31,8 @@ def attention(config, weights):
             earlier[lengths] = flex.create_block_mask(causal, None, None, *lengths, device=query.device)
         mask = earlier.get(lengths) if given is None else block_mask(given, config.causal, query, key)
         attend = chosen(query, key, value)
-        with contextlib.nullcontext() if attend is not flex.flex_attention else uncompiled():
+        learnt = attn_bias is not None and attn_bias.requires_grad  # without a trace no gradient would reach it
+        with contextlib.nullcontext() if learnt or attend is not flex.flex_attention else uncompiled():
             return attend(query, key, value, added(attn_bias, query, key), mask, scale=config.scale)
 
     return forward

@@ -238,6 +238,21 @@ def test_what_is_large_is_compiled_or_there_is_no_compiler(name, monkeypatch):
         assert compiled
 
 
+@pytest.mark.filterwarnings("ignore")  # torch's, on what is not compiled
+def test_gradients_reach_the_bias_of_flex_attention(monkeypatch):
+    """PyTorch refuses its backward on the CPU, where it works all the same: on CUDA it is judged."""
+    from torch.nn.attention import flex_attention
+
+    (found,) = load("flex_attention")
+    monkeypatch.setattr(flex_attention, "_validate_device", lambda *tensors: None)
+    q, k, v, weight = (numbers(2, 3, n, 6) for n in (4, 5, 5, 4))
+    bias = numbers(2, 3, 4, 5).requires_grad_()
+    out = found.components["attention"](AttentionConfig(), {})(q, k, v, attn_bias=bias)
+    want = torch.softmax(q @ k.mT / 6**0.5 + bias, -1) @ v
+    got, wanted = (torch.autograd.grad((x * weight).sum(), bias)[0] for x in (out, want))
+    torch.testing.assert_close(got, wanted)
+
+
 def test_flash_attn_is_called_in_its_own_layout(monkeypatch):
     """Its kernels run on CUDA alone: this is torch's function in its place."""
     import sys

@@ -23,7 +23,7 @@ from attnconf.conformance.inference.trial import same_numbers
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.syntax import tree_of
 
-KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state)s?"
+KEEPING = r"(use|return|output|keep|with)_?(cache|kv|past|presents?|state|key_?value)s?"
 PICKS: tuple[Callable[[Any], Any], ...] = (lambda r: r[-1], lambda r: tuple(r[1:]), lambda r: r[1])
 Last = tuple[Tensor, Any]  # the output of the last token, and all that came back
 LONG = 6

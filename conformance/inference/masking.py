@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attnconf.conformance.engine.request import Reply
 from attnconf.conformance.inference.attention_text import AttentionText, MaskForm
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import LIKELIEST
@@ -19,6 +20,7 @@ from attnconf.conformance.inference.returned import Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
+BLANKED = "what it hides comes out as zeros, which no requirement is about"
 UNLIKE_A_MASK = "{} takes a mask and changes the output, and is neither right nor a known mistake"
 
 
@@ -113,7 +115,13 @@ def with_masks(
             found = _opposed(search, text, name, found)
         elif standing == "right" and not wanted:
             found = _as_it_says(search, text, name, found, claimed)
-        if standing == "right" or not text.masks or (standing == "mistake" and search.hides(text, found, name)):
+        aside = standing == "aside"
+        if (
+            standing == "right"
+            or aside
+            or not text.masks
+            or (standing == "mistake" and search.hides(text, found, name))
+        ):
             text = found
     for name in strange[:LIKELIEST]:
         text = _with_strange(search, text, name)
@@ -201,6 +209,8 @@ def _with_argument(
     ran = [t for t in ran if search.changed(text, name, t)] if strange else ran
     if text.form.named(name).role == "lengths":  # as it is called so
         ran = [t for t in ran if t.form.kind == "lengths"] or ran
+    if text.self_only and any(map(_blanks_the_hidden, ran)):
+        return text.but(left_alone=(*text.left_alone, f"{name}: {BLANKED}")), "aside"
     nearest = sorted(ran, key=lambda t: t.distance)[:LIKELIEST]
     widest = [t for t in ran if t in nearest]
     mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
@@ -211,6 +221,27 @@ def _with_argument(
             refused = (*MASKS, BIAS) if chosen.exclusive else text.exclusive
             return text.but(masks={**text.masks, name: chosen.form}, exclusive=refused), standing
     return text, ""
+
+
+def _blanks_the_hidden(trial: Trial) -> bool:
+    """Return whether all is right under masks of keys, but that tokens that are hidden themselves come out as zeros."""
+    wanted = trial.certificate.wanted(trial.declares)
+    pairs = zip(trial.certificate.requests, trial.given, wanted, strict=False)
+    return (
+        trial.form.keys_only
+        and len(trial.given) == len(wanted)
+        and all(
+            isinstance(given, Reply)
+            and isinstance(want, Reply)
+            and _only_blank(given.out, want.out, r.inputs["key_mask"])
+            for r, given, want in pairs
+        )
+    )
+
+
+def _only_blank(given: Tensor, want: Tensor, mask: Tensor) -> bool:
+    blank = want * mask[..., None].to(want.dtype)
+    return bool((given[~mask] == 0).all()) and torch.allclose(given, blank, rtol=1e-6, atol=1e-6)
 
 
 def _twins(one: Trial, other: Trial) -> bool:

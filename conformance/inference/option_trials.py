@@ -15,6 +15,7 @@ from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import THREE, parameters
 from attnconf.conformance.inference.kept_state import (
     LONG,
+    PICKS,
     UNTRIED,
     Last,
     continued,
@@ -188,22 +189,46 @@ def dropout(tried: Tried) -> str:
 def cache(tried: Tried) -> str:
     """Return what is wrong with a cache: it has to make two more tokens what they are in the whole.
 
-    It is what a call returns, or an object into which calls write; one that is neither is not tried.
+    It is what a call returns, or an object into which calls write; one that is neither is not tried. Where query, key
+    and value are handed apart, it may also keep those of a memory that stays.
     """
     x = next(iter(tried.asked.inputs.values()))
     found = parameters(tried.bound.place.thing)
     absent = {p.name: None for p in found if p.default is None and "memory" in meanings(p.name, INPUTS)}
     itself = len(tried.asked.inputs) == 1 or (absent and set(tried.asked.inputs) <= set(THREE))
+    if x.ndim == 3 and set(tried.asked.inputs) == set(THREE):
+        return "" if _continued(tried, x, {}) == "" or _keeps_a_memory(tried) else UNTRIED
     if not itself or x.ndim != 3:
         return UNTRIED
+    return _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
+
+
+def _continued(tried: Tried, x: Tensor, absent: Mapping[str, None]) -> str:
+    """Return in which way tokens after a cache differ from those of the whole, as ``continued`` says it."""
     x = x if x.shape[1] > 3 else drawn("a sequence with a cache", x.shape[0], LONG, x.shape[2])
-    more = {**flags(tried.bound.place.thing), **(absent if len(tried.asked.inputs) > 1 else {})}
+    more = {**flags(tried.bound.place.thing), **absent}
     returned = continued(lambda part, kept: _last(tried, part, kept, more), x)
     if returned != UNTRIED or COMPONENTS[tried.bound.draft.component].stacked:  # below, tokens see those behind them
         return returned
     objects = kept_objects(tried.argument.annotation, tried.bound.place.module)
     words = (continued_in_place(lambda part, kept: _last(tried, part, kept, more, True), x, one) for one in objects)
     return next((told for told in words if told != UNTRIED), UNTRIED)
+
+
+def _keeps_a_memory(tried: Tried) -> bool:
+    """Return whether what one call keeps of keys and values serves another query as well as they do."""
+    asked, more = tried.asked, flags(tried.bound.place.thing)
+    query = asked.inputs["query"]
+    later = asked.asked(inputs={**asked.inputs, "query": drawn("a later query", *query.shape).to(query.dtype)})
+    want = reply(tried.bound.draft.implementation(tried.bound.place.module), later)
+    written: dict[Any, Any] = {}
+    _, seen = tried.given(written, asked, **more)
+    kept = [written] if written else []
+    if not kept:
+        _, seen = tried.given(None, asked, **more)
+        several = isinstance(seen.returned, tuple | list) and len(seen.returned) > 1
+        kept = [pick(seen.returned) for pick in PICKS] if several else []
+    return any(same(tried.given(one, later, **more)[0], want) for one in kept)
 
 
 def _last(tried: Tried, x: Tensor, kept: Any, more: Mapping[str, Any], alone: bool = False) -> Last | None:

@@ -46,10 +46,10 @@ def bind(place: Place) -> Bound | Refusal:
     if proof.certified == "reference":
         text = heeding(place, text, requests)
     *lines, last = told(text, place.thing)
-    other = "" if proof.certified == "reference" else outside_the_contract(place.thing, prover.ran)
+    other = outside_the_contract(place, [*prover.ran, proof.trial])
     one = bound(place, proof, text, [*lines, f"{last}; {other}" if other else last, *around(text)])
     aside = set_aside(place, text, proof.trial.certificate.requests[0].config)
-    return replace(one, open_ends=(*one.open_ends, *aside))
+    return replace(one, open_ends=(*one.open_ends, *aside), doubt=one.doubt or other)
 
 
 def with_width(place: Place, text: Text) -> Text:

@@ -20,7 +20,7 @@ from attnconf.conformance.inference.returned import Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
-BLANKED = "what it hides comes out as zeros, which no requirement is about"
+NOBODYS = "the rows of what it hides are its own, and no requirement is about them"
 UNLIKE_A_MASK = "{} takes a mask and changes the output, and is neither right nor a known mistake"
 
 
@@ -209,8 +209,8 @@ def _with_argument(
     ran = [t for t in ran if search.changed(text, name, t)] if strange else ran
     if text.form.named(name).role == "lengths":  # as it is called so
         ran = [t for t in ran if t.form.kind == "lengths"] or ran
-    if text.self_only and any(map(_blanks_the_hidden, ran)):
-        return text.but(left_alone=(*text.left_alone, f"{name}: {BLANKED}")), "aside"
+    if text.self_only and any(map(_but_for_the_hidden, ran)):
+        return text.but(left_alone=(*text.left_alone, f"{name}: {NOBODYS}")), "aside"
     nearest = sorted(ran, key=lambda t: t.distance)[:LIKELIEST]
     widest = [t for t in ran if t in nearest]
     mistaken = (t for t in widest if t.certificate.mistake(t.given, t.declares))
@@ -223,25 +223,19 @@ def _with_argument(
     return text, ""
 
 
-def _blanks_the_hidden(trial: Trial) -> bool:
-    """Return whether all is right under masks of keys, but that tokens that are hidden themselves come out as zeros."""
+def _but_for_the_hidden(trial: Trial) -> bool:
+    """Return whether all is right under masks of keys, but the rows of tokens that are hidden themselves."""
     wanted = trial.certificate.wanted(trial.declares)
-    pairs = zip(trial.certificate.requests, trial.given, wanted, strict=False)
-    return (
-        trial.form.keys_only
-        and len(trial.given) == len(wanted)
-        and all(
-            isinstance(given, Reply)
-            and isinstance(want, Reply)
-            and _only_blank(given.out, want.out, r.inputs["key_mask"])
-            for r, given, want in pairs
-        )
-    )
+    if not trial.form.keys_only or len(trial.given) != len(wanted):
+        return False
+    pairs = zip(trial.certificate.requests, trial.given, wanted, strict=True)
+    return all(_same_where_seen(given, want, r.inputs["key_mask"]) for r, given, want in pairs)
 
 
-def _only_blank(given: Tensor, want: Tensor, mask: Tensor) -> bool:
-    blank = want * mask[..., None].to(want.dtype)
-    return bool((given[~mask] == 0).all()) and torch.allclose(given, blank, rtol=1e-6, atol=1e-6)
+def _same_where_seen(given: Any, want: Any, mask: Tensor) -> bool:
+    if not (isinstance(given, Reply) and isinstance(want, Reply) and given.out.isfinite().all()):
+        return False
+    return torch.allclose(given.out[mask], want.out[mask], rtol=1e-6, atol=1e-6)
 
 
 def _twins(one: Trial, other: Trial) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 from judged_submissions import judge
 
-ATTENTION = '''
+ATTENTION = """
 import torch
 from torch import nn
 
@@ -22,7 +22,7 @@ class PaddedSelfAttention(nn.Module):
             {hide}
         y = self.fc((s.softmax(-1) @ v).transpose(1, 2).reshape(b, t, d))
         return y if mask is None else y.masked_fill(mask.unsqueeze(-1), 0)
-'''
+"""
 
 
 @pytest.mark.parametrize(

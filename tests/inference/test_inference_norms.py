@@ -83,6 +83,15 @@ def layer_norm(x, weight=None, bias=None, eps=1e-5):
     assert judged(tmp_path, text)[0] == [verdict]
 
 
+SQUARED = """
+class MLP(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
+    def forward(self, x):
+        h = self.up(x)
+        return self.down(F.relu(h).square())
+"""
 QUICK = """
 class QuickGELU(nn.Module):
     def forward(self, x):
@@ -97,10 +106,24 @@ class MLP(nn.Module):
 """
 
 
-def test_another_activation_fails_and_is_told(tmp_path: Path) -> None:
-    verdicts, _, named = judged(tmp_path, QUICK)
-    assert set(verdicts) == {"nonconformant"}
-    assert named == {"FF-quick-gelu"}
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (QUICK, "unrecognised"),
+        (QUICK.replace("QuickGELU", "GELU"), "nonconformant"),
+        (SQUARED, "unrecognised"),
+        (SQUARED.replace("F.relu(h).square()", "F.relu(h) * F.relu(h)"), "nonconformant"),
+        (SQUARED.replace("F.relu(h).square()", "F.relu6(h)"), "unrecognised"),
+        (SQUARED.replace("F.relu(h).square()", "F.mish(h)"), "unrecognised"),
+        (SQUARED.replace("F.relu(h).square()", "h.clamp(0, 6)"), "nonconformant"),
+    ],
+)
+def test_another_activation_is_no_mistake_where_the_code_says_which(tmp_path: Path, text: str, verdict: str) -> None:
+    assert set(judged(tmp_path, text)[0]) == {verdict}
+
+
+def test_another_activation_is_told(tmp_path: Path) -> None:
+    judged(tmp_path, QUICK)
     (found,) = load(str(tmp_path / "hand.py"))
     assert isinstance(found, Implementation)
     assert found.notes[-2].endswith("its activation is quick-GELU, none of relu, gelu, gelu-tanh, silu and sigmoid")

@@ -48,6 +48,13 @@ _COLUMNS = (
 )
 
 
+_A_SET = re.compile(
+    r"\bdetr\b|object quer|(queries|targets|objects|slots) (\w+ ){0,3}set\b|set of (objects|queries|slots|boxes)|"
+    r"non-?autoregressive",
+    re.IGNORECASE,
+)
+
+
 def claims_batch_first(thing: Any) -> bool:
     """Return whether a class says that its input is (batch, …): then another order is no convention of it.
 
@@ -147,6 +154,15 @@ def claims_ids_batch_first(thing: Any) -> bool:
         return False
     batch_first = _IDS_BATCH_FIRST.search(told) is not None or claims_batch_first(thing)
     return batch_first and _IDS_SEQUENCE_FIRST.search(told) is None
+
+
+def claims_a_set(thing: Any) -> bool:
+    """Return whether a decoder says that its targets are no sequence: a set of objects, or all predicted at once."""
+    try:
+        told = "\n".join((getattr(thing, "__name__", ""), *said_in(textwrap.dedent(inspect.getsource(thing)))))
+    except (OSError, TypeError):
+        return False
+    return _A_SET.search(told) is not None
 
 
 def returns_scores(thing: Any, place: int) -> bool:

@@ -14,6 +14,7 @@ from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
+from attnconf.conformance.inference.claims import claims_a_set
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
@@ -45,6 +46,7 @@ from attnconf.conformance.inference.trial import Certificate
 from attnconf.conformance.inference.vector_input import idle_tables
 
 SHOWN = 3  # parameters that are named
+A_SET = "it says that its targets are a set, which no chapter is about"
 OF_HEADS = "MHA-heads-fixed"  # a mistake only of what is asked for a number of heads
 
 
@@ -219,7 +221,9 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
               *other.broken, *half_hidden(place, text, asked),
               *over_ids.of_layers(place, text, asked.config))  # fmt: skip
     open_ends = (*unapplied(place, text, asked.config), *switches(text), *(words for words in kept if UNTRIED in words))
-    found = Bound(place, text.draft(), None, certified, told(text), text.kinds, text.doubt, open_ends, broken)
+    unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
+    doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")
+    found = Bound(place, text.draft(), None, certified, told(text), text.kinds, doubt, open_ends, broken)
     return with_broken(found, asked)
 
 

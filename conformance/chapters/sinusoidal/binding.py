@@ -23,7 +23,7 @@ APPEARANCES = {
         sizes=SIZES,
         words={
             "base": r"base|theta|rope_?theta|rope_?base|n|max_?timescale|freq_?base|base_?freq|omega|max_?period|"
-            r"max_?wavelength|rotary_?base|temperature|wavelength|scale_?base|constant",
+            r"max_?wavelength|rotary_?base|temperature|wavelength|constant",
         },
     ),
     "sinusoidal_2d": Appearance("positions", kind=POSITIONS, arrays=True, sizes=SIZES),

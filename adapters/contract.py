@@ -713,7 +713,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "network-biases": ("yes", "no"),  # where anything has a bias: whether the feed-forward network has
     "norm-biases": ("yes", "no"),  # likewise the norms; attention's are told by "biases"
     "hidden-ratio": ("free", "1", "2", "3", "4", "5", "6", "8"),  # hidden features for each feature, where fixed
-    "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12", "0.0001", "0.001"),  # of norms, where it is written in the code
+    # of norms, where it is written in the code; dtype: that of the dtype in which a norm is computed
+    "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12", "0.0001", "0.001", "dtype"),
     "layer-norm-variance": ("biased", "unbiased"),  # the sum of squares over D, or over D - 1
     "layer-norm-eps": ("inside", "outside"),  # √(σ² + ε), or σ + ε
     "attention-scale": ("sqrt", "none"),  # the scores are q·k / √E, or q·k

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.translations.layers import eps_in_code
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
@@ -59,7 +60,7 @@ def readings(place: Place, text: Text, kind: Kind, certificate: Callable[..., Ce
     bias = text.declares.get("layer-bias") != "no"
     for eps in CONVENTIONS["eps"][1:] if fixed else ("",):
         this = text.declaring(eps=eps) if fixed else text
-        judge = certificate(float(eps or 0), bias)
+        judge = certificate(eps_in_code(eps, torch.float64) if fixed else 0.0, bias)
         for divided in ({}, *OTHER_DIVISORS[kind.component]):
             declared = this.but(declares={**this.declares, **divided})
             yield Reading(declared, judge)
@@ -135,8 +136,8 @@ def _with_cast(place: Place, text: Text, kind: Kind) -> Text:
         return text
     width = 64
     x, weight = drawn("x to cast", 4, width).bfloat16(), drawn("gain to cast", width).bfloat16()
-    eps = text.declares.get("eps", "1e-05")
-    asked = Request(kind.component, kind.config((width,), float(eps)), {"weight": weight}, {"x": x}, tuple(x.shape))
+    eps = eps_in_code(text.declares.get("eps", "1e-05"), x.dtype)
+    asked = Request(kind.component, kind.config((width,), eps), {"weight": weight}, {"x": x}, tuple(x.shape))
     certificate = Certificate(kind.component, [asked])
     given = certificate.replies(text.implementation(place))[0]
     alike = {}

@@ -232,6 +232,17 @@ def test_torchs_rms_norm_conforms():
     assert not failed("rms_norm", module(lambda config: nn.RMSNorm(config.dim, config.eps)), {})
 
 
+def test_the_eps_of_the_dtype_conforms_where_it_is_declared():
+    build = module(lambda config: nn.RMSNorm(config.dim))
+    assert not failed("rms_norm", build, {"eps": "dtype"})
+    assert "RMS-EPS-2" in failed("rms_norm", build, {})
+
+
+def test_another_eps_than_that_of_the_dtype_does_not_conform_where_that_is_declared():
+    build = module(lambda config: nn.RMSNorm(config.dim, 1e-12))
+    assert "RMS-EPS-2" in failed("rms_norm", build, {"eps": "dtype"})
+
+
 def test_a_scaled_unit_vector_conforms_but_for_eps():
     """F.normalize with ε as a floor under the length."""
 

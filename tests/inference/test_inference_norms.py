@@ -72,6 +72,28 @@ def test_where_eps_stands_in_an_rms_norm_may_be_pinned(tmp_path: Path) -> None:
     ]
 
 
+WITHOUT_EPS = """
+class Norm(nn.Module):
+    def __init__(self, dim{argument}):
+        super().__init__()
+        self.norm = nn.RMSNorm(dim)
+
+    def forward(self, x):
+        return self.norm(x)
+"""
+
+
+def test_an_eps_that_nobody_can_choose_may_be_that_of_the_dtype(tmp_path: Path) -> None:
+    verdicts, declares, _ = judged(tmp_path, WITHOUT_EPS.format(argument=""))
+    assert (verdicts, declares["eps"]) == (["conformant"], "dtype")
+
+
+def test_an_eps_that_is_taken_and_not_handed_on_is_a_mistake(tmp_path: Path) -> None:
+    verdicts, _, named = judged(tmp_path, WITHOUT_EPS.format(argument=", eps=1e-6"))
+    assert verdicts == ["nonconformant"]
+    assert "RMS-eps-of-the-dtype" in named
+
+
 @pytest.mark.parametrize(("sign", "verdict"), [("*", "conformant"), ("/", "unrecognised")])
 def test_a_gain_that_may_be_handed_over_is(tmp_path: Path, sign: str, verdict: str) -> None:
     text = f"""

@@ -148,7 +148,7 @@ def each_feature_has_a_shift(subject: Subject, case: Case) -> Evidence:
 def ask_without(subject: Subject, case: Case, **weights: Tensor) -> Tensor:
     """Return out with these weights and no others."""
     config = LayerNormConfig(
-        (case.features,), eps_of(subject), affine=bool(weights), bias=False, **divisor(subject.choice)
+        (case.features,), eps_of(subject, case.dtype), affine=bool(weights), bias=False, **divisor(subject.choice)
     )
     return subject.ask(config, {"x": tokens(case)}, (case.B, case.L, case.features), weights).out
 

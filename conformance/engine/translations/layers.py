@@ -24,6 +24,11 @@ def divisors(choice: Choice) -> dict[str, Any]:
     return {**divisor(choice), "rms_eps": choice("rms-norm-eps")}
 
 
+def eps_in_code(choice: str, dtype: torch.dtype) -> float:
+    """Return the ε that a declared choice of ``eps`` stands for: a number, or that of the dtype of the computation."""
+    return torch.finfo(torch.promote_types(dtype, torch.float32)).eps if choice == "dtype" else float(choice)
+
+
 def layer_norm(build: Build, choice: Choice) -> Build:
     """Translate a layer norm: its variance, and where its ε stands."""
     return lambda config, weights: build(replace(config, **divisor(choice)), weights)

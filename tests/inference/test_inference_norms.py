@@ -94,6 +94,27 @@ def test_an_eps_that_is_taken_and_not_handed_on_is_a_mistake(tmp_path: Path) -> 
     assert "RMS-eps-of-the-dtype" in named
 
 
+GAIN_ALONE = """
+class LayerNorm(nn.Module):
+    def __init__(self, dim, eps=1e-5, bias={default}):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(dim)), eps
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x, self.weight.shape, self.weight, None, self.eps)
+"""
+
+
+def test_a_shift_that_is_not_there_by_default_is_absent_and_its_argument_idle(tmp_path: Path) -> None:
+    verdicts, declares, named = judged(tmp_path, GAIN_ALONE.format(default=False))
+    assert (verdicts, declares["layer-bias"], named) == (["incomplete"], "no", set())
+
+
+def test_a_shift_that_is_promised_by_default_is_missed(tmp_path: Path) -> None:
+    verdicts, _, named = judged(tmp_path, GAIN_ALONE.format(default=True))
+    assert (verdicts, named) == (["nonconformant"], {"LN-shift-forgotten"})
+
+
 @pytest.mark.parametrize(("sign", "verdict"), [("*", "conformant"), ("/", "unrecognised")])
 def test_a_gain_that_may_be_handed_over_is(tmp_path: Path, sign: str, verdict: str) -> None:
     text = f"""

@@ -12,6 +12,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translations.layers import eps_in_code
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.building import tensors_of
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
 from attnconf.conformance.inference.probing import Failed
@@ -64,8 +65,19 @@ def readings(place: Place, text: Text, kind: Kind, certificate: Callable[..., Ce
         for divided in ({}, *OTHER_DIVISORS[kind.component]):
             declared = this.but(declares={**this.declares, **divided})
             yield Reading(declared, judge)
-            if not kind.layer and text.state:
-                yield Reading(declared.declaring(rms_norm_weight="one-plus"), judge)
+            if text.state and not (kind.layer and begins_at_one(place, text, kind)):
+                weight = {f"{'layer' if kind.layer else 'rms'}_norm_weight": "one-plus"}
+                yield Reading(declared.declaring(**weight), judge)
+
+
+def begins_at_one(place: Place, text: Text, kind: Kind) -> bool:
+    """Return whether the gain of something freshly made is 1: whoever adds 1 to it as well doubles its output."""
+    try:
+        there = tensors_of(build(place, text.made, kind.config((WIDTHS[0],))))
+    except Failed:
+        return False
+    gain = there.get(text.state[0].split('"')[1])
+    return gain is not None and bool((gain == 1).all())
 
 
 def requests(kind: Kind, eps: float, bias: bool) -> Iterator[Request]:

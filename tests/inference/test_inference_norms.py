@@ -72,6 +72,28 @@ def test_where_eps_stands_in_an_rms_norm_may_be_pinned(tmp_path: Path) -> None:
     ]
 
 
+ONE_PLUS = """
+class LayerNorm(nn.Module):
+    def __init__(self, dim, eps=1e-5):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.{first}(dim)), nn.Parameter(torch.zeros(dim))
+        self.eps = eps
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x, self.weight.shape, 1 + self.weight, self.bias, self.eps)
+"""
+
+
+def test_one_plus_the_weight_of_a_layer_norm_is_a_choice(tmp_path: Path) -> None:
+    verdicts, declares, _ = judged(tmp_path, ONE_PLUS.format(first="zeros"))
+    assert (verdicts, declares["layer-norm-weight"]) == (["conformant"], "one-plus")
+
+
+def test_one_plus_a_weight_that_begins_at_one_is_a_mistake(tmp_path: Path) -> None:
+    verdicts, _, named = judged(tmp_path, ONE_PLUS.format(first="ones"))
+    assert (verdicts, named) == (["nonconformant"], {"LN-gain-one-plus"})
+
+
 WITHOUT_EPS = """
 class Norm(nn.Module):
     def __init__(self, dim{argument}):

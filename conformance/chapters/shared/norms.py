@@ -40,8 +40,8 @@ def layered(subject: Subject) -> bool:
 
 def stored(subject: Subject, gain: Tensor) -> Tensor:
     """Return the weight that multiplies by this gain, as declared: itself, or what is added to 1."""
-    one_plus = not layered(subject) and subject.choice("rms-norm-weight") == "one-plus"
-    return gain - 1 if one_plus else gain
+    declared = subject.choice("layer-norm-weight" if layered(subject) else "rms-norm-weight")
+    return gain - 1 if declared == "one-plus" else gain
 
 
 def divisor_of(subject: Subject) -> Divisor:

@@ -597,7 +597,8 @@ COMPONENTS: dict[str, Component] = {
         CoordinateMlpConfig, "x", made_of=("fourier",), conventions=_FOURIER,
     ),
     "layer_norm": Component(
-        LayerNormConfig, "x", by_hand=True, conventions=(*_DIVISOR, "eps", "layer-bias", "parameters"),
+        LayerNormConfig, "x", by_hand=True,
+        conventions=(*_DIVISOR, "layer-norm-weight", "eps", "layer-bias", "parameters"),
         offers=_offers("layer-bias"),
     ),
     "rms_norm": Component(
@@ -713,9 +714,11 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "network-biases": ("yes", "no"),  # where anything has a bias: whether the feed-forward network has
     "norm-biases": ("yes", "no"),  # likewise the norms; attention's are told by "biases"
     "hidden-ratio": ("free", "1", "2", "3", "4", "5", "6", "8"),  # hidden features for each feature, where fixed
-    "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12", "0.0001", "0.001"),  # of norms, where it is written in the code
+    # of norms, where it is written in the code; dtype: that of the dtype in which a norm is computed
+    "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12", "0.0001", "0.001", "dtype"),
     "layer-norm-variance": ("biased", "unbiased"),  # the sum of squares over D, or over D - 1
     "layer-norm-eps": ("inside", "outside"),  # √(σ² + ε), or σ + ε
+    "layer-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w
     "attention-scale": ("sqrt", "none"),  # the scores are q·k / √E, or q·k
     "rms-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w
     "rms-norm-cast": ("after", "before"),  # in half precision: times the weight, then cast, or cast first

@@ -74,6 +74,7 @@ declares = {
     "rms-norm-eps": "inside",
     "layer-norm-variance": "biased",
     "layer-norm-eps": "inside",
+    "layer-norm-weight": "plain",
     "embedding-scale": "none",
     "padding-row": "stored",
     "transformer-scale": "sqrt",

@@ -37,7 +37,7 @@ _OF_NUMBERS = frozenset(
         "grid-layout", "learned-output", "learned-offset", "rope-pairing", "t5-scale", "fourier-factor",
         "fourier-input", "fourier-order", "random-fourier-order", "rms-norm-weight", "rms-norm-cast", "rms-norm-eps",
         "word-end", "norm-order", "attention-scale", "glu-activated", "layer-norm-variance", "layer-norm-eps",
-        "embedding-scale", "padding-row", "transformer-scale", "symbols",
+        "layer-norm-weight", "embedding-scale", "padding-row", "transformer-scale", "symbols",
     }
 )  # fmt: skip
 

@@ -29,7 +29,8 @@ from attnconf.conformance.worker.bodies import names
 
 # -- which ε stands in its code: on rows of the usual size 1e-5 and none differ by less than a root in float32 is off
 
-NONE, LEAST = "0", min(CONVENTIONS["eps"][1:], key=float)
+WRITTEN = [eps for eps in CONVENTIONS["eps"] if eps not in ("free", "dtype")]
+NONE, LEAST = "0", min(WRITTEN, key=float)
 LESS = (f"ε: less than {LEAST}, or none; it is read as {LEAST}",)
 SMALL = (3e-3, 1e-5)  # what tokens are multiplied by: variances at which 1e-5, and at which 1e-12, are seen
 OUTPUTS = r"(.*\.)?(attn|self|cross)\.out\.(weight|bias)"
@@ -60,7 +61,7 @@ def with_its_eps(place: Place, text: LayerText) -> dict[str, str]:
 def _with_each(declares: Mapping[str, str]) -> list[dict[str, str]]:
     """Return conventions with each ε that may stand in the code, their own first; as they are where it is given."""
     own = declares.get("eps")
-    every = dict.fromkeys((own, *CONVENTIONS["eps"][1:], NONE)) if own else ()
+    every = dict.fromkeys((own, *WRITTEN, NONE)) if own else ()
     return [{**declares, "eps": eps} for eps in every] or [dict(declares)]
 
 

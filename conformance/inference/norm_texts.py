@@ -129,8 +129,11 @@ def modules(made: Construction, thing: Any, kind: Kind) -> Iterator[Text]:
 
 
 def _offers_shift(thing: Any) -> bool:
-    """Return whether something can be asked for a shift: then it is not absent, whatever comes of that."""
-    asked = [p for p in parameters_of(type(thing)) if isinstance(p.default, bool)]
+    """Return whether something has a shift unless it is asked for none: then it is not absent, whatever comes of that.
+
+    One that can be asked for, and is not there by default, is absent where the argument has no effect.
+    """
+    asked = [p for p in parameters_of(type(thing)) if p.default is True]
     return any("bias" in fitting(p.name, ROLES) for p in asked)
 
 

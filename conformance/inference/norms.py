@@ -10,7 +10,9 @@ from torch import Tensor, nn
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.translations.layers import eps_in_code
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.building import tensors_of
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
 from attnconf.conformance.inference.probing import Failed
@@ -59,12 +61,23 @@ def readings(place: Place, text: Text, kind: Kind, certificate: Callable[..., Ce
     bias = text.declares.get("layer-bias") != "no"
     for eps in CONVENTIONS["eps"][1:] if fixed else ("",):
         this = text.declaring(eps=eps) if fixed else text
-        judge = certificate(float(eps or 0), bias)
+        judge = certificate(eps_in_code(eps, torch.float64) if fixed else 0.0, bias)
         for divided in ({}, *OTHER_DIVISORS[kind.component]):
             declared = this.but(declares={**this.declares, **divided})
             yield Reading(declared, judge)
-            if not kind.layer and text.state:
-                yield Reading(declared.declaring(rms_norm_weight="one-plus"), judge)
+            if text.state and not (kind.layer and begins_at_one(place, text, kind)):
+                weight = {f"{'layer' if kind.layer else 'rms'}_norm_weight": "one-plus"}
+                yield Reading(declared.declaring(**weight), judge)
+
+
+def begins_at_one(place: Place, text: Text, kind: Kind) -> bool:
+    """Return whether the gain of something freshly made is 1: whoever adds 1 to it as well doubles its output."""
+    try:
+        there = tensors_of(build(place, text.made, kind.config((WIDTHS[0],))))
+    except Failed:
+        return False
+    gain = there.get(text.state[0].split('"')[1])
+    return gain is not None and bool((gain == 1).all())
 
 
 def requests(kind: Kind, eps: float, bias: bool) -> Iterator[Request]:
@@ -135,8 +148,8 @@ def _with_cast(place: Place, text: Text, kind: Kind) -> Text:
         return text
     width = 64
     x, weight = drawn("x to cast", 4, width).bfloat16(), drawn("gain to cast", width).bfloat16()
-    eps = text.declares.get("eps", "1e-05")
-    asked = Request(kind.component, kind.config((width,), float(eps)), {"weight": weight}, {"x": x}, tuple(x.shape))
+    eps = eps_in_code(text.declares.get("eps", "1e-05"), x.dtype)
+    asked = Request(kind.component, kind.config((width,), eps), {"weight": weight}, {"x": x}, tuple(x.shape))
     certificate = Certificate(kind.component, [asked])
     given = certificate.replies(text.implementation(place))[0]
     alike = {}

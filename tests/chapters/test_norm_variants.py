@@ -200,6 +200,23 @@ def test_an_eps_inside_that_is_declared_outside_does_not_conform():
     assert "RMS-EPS-1" in failed("rms_norm", divided("inside"), {"rms-norm-eps": "outside"})
 
 
+class OnePlus(nn.LayerNorm):
+    """As Nemotron has it."""
+
+    def forward(self, x):
+        gain = None if self.weight is None else 1 + self.weight
+        return nn.functional.layer_norm(x, self.normalized_shape, gain, self.bias, self.eps)
+
+
+@pytest.mark.parametrize("declared", CONVENTIONS["layer-norm-weight"])
+def test_a_layer_norm_times_one_plus_the_weight_conforms_where_it_is_declared(declared):
+    def build(config):
+        return OnePlus(config.shape, config.eps, elementwise_affine=config.affine, bias=config.bias)
+
+    got = failed("layer_norm", module(build), {"layer-norm-weight": declared})
+    assert ("LN-GAIN-1" in got) if declared == "plain" else not got
+
+
 @pytest.mark.parametrize("cast", ["after", "before"])
 @pytest.mark.parametrize("weight", ["plain", "one-plus"])
 def test_every_declared_variant_conforms(weight, cast):
@@ -230,6 +247,17 @@ def test_an_undeclared_weight_does_not_conform(one_plus):
 
 def test_torchs_rms_norm_conforms():
     assert not failed("rms_norm", module(lambda config: nn.RMSNorm(config.dim, config.eps)), {})
+
+
+def test_the_eps_of_the_dtype_conforms_where_it_is_declared():
+    build = module(lambda config: nn.RMSNorm(config.dim))
+    assert not failed("rms_norm", build, {"eps": "dtype"})
+    assert "RMS-EPS-2" in failed("rms_norm", build, {})
+
+
+def test_another_eps_than_that_of_the_dtype_does_not_conform_where_that_is_declared():
+    build = module(lambda config: nn.RMSNorm(config.dim, 1e-12))
+    assert "RMS-EPS-2" in failed("rms_norm", build, {"eps": "dtype"})
 
 
 def test_a_scaled_unit_vector_conforms_but_for_eps():

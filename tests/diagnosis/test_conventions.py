@@ -32,7 +32,7 @@ SPOKEN = {
     "fourier": ("fourier-factor", "fourier-input", "fourier-order"),
     "random_fourier": ("random-fourier-order",),
     "rms_norm": ("rms-norm-weight", "rms-norm-cast", "rms-norm-eps"),
-    "layer_norm": ("layer-norm-variance", "layer-norm-eps"),
+    "layer_norm": ("layer-norm-variance", "layer-norm-eps", "layer-norm-weight"),
     "coordinate_mlp": ("fourier-order",),
     "encoder_layer": ("norm-order", "attention-scale"),
     "encoder": ("norm-order", "attention-scale"),

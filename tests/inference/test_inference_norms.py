@@ -72,6 +72,71 @@ def test_where_eps_stands_in_an_rms_norm_may_be_pinned(tmp_path: Path) -> None:
     ]
 
 
+ONE_PLUS = """
+class LayerNorm(nn.Module):
+    def __init__(self, dim, eps=1e-5):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.{first}(dim)), nn.Parameter(torch.zeros(dim))
+        self.eps = eps
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x, self.weight.shape, 1 + self.weight, self.bias, self.eps)
+"""
+
+
+def test_one_plus_the_weight_of_a_layer_norm_is_a_choice(tmp_path: Path) -> None:
+    verdicts, declares, _ = judged(tmp_path, ONE_PLUS.format(first="zeros"))
+    assert (verdicts, declares["layer-norm-weight"]) == (["conformant"], "one-plus")
+
+
+def test_one_plus_a_weight_that_begins_at_one_is_a_mistake(tmp_path: Path) -> None:
+    verdicts, _, named = judged(tmp_path, ONE_PLUS.format(first="ones"))
+    assert (verdicts, named) == (["nonconformant"], {"LN-gain-one-plus"})
+
+
+WITHOUT_EPS = """
+class Norm(nn.Module):
+    def __init__(self, dim{argument}):
+        super().__init__()
+        self.norm = nn.RMSNorm(dim)
+
+    def forward(self, x):
+        return self.norm(x)
+"""
+
+
+def test_an_eps_that_nobody_can_choose_may_be_that_of_the_dtype(tmp_path: Path) -> None:
+    verdicts, declares, _ = judged(tmp_path, WITHOUT_EPS.format(argument=""))
+    assert (verdicts, declares["eps"]) == (["conformant"], "dtype")
+
+
+def test_an_eps_that_is_taken_and_not_handed_on_is_a_mistake(tmp_path: Path) -> None:
+    verdicts, _, named = judged(tmp_path, WITHOUT_EPS.format(argument=", eps=1e-6"))
+    assert verdicts == ["nonconformant"]
+    assert "RMS-eps-of-the-dtype" in named
+
+
+GAIN_ALONE = """
+class LayerNorm(nn.Module):
+    def __init__(self, dim, eps=1e-5, bias={default}):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(dim)), eps
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x, self.weight.shape, self.weight, None, self.eps)
+"""
+
+
+def test_a_shift_that_is_not_there_by_default_is_absent_and_its_argument_idle(tmp_path: Path) -> None:
+    verdicts, declares, named = judged(tmp_path, GAIN_ALONE.format(default=False))
+    assert (verdicts, declares["layer-bias"], named) == (["incomplete"], "no", set())
+
+
+def test_a_shift_that_is_promised_by_default_is_missed(tmp_path: Path) -> None:
+    verdicts, _, named = judged(tmp_path, GAIN_ALONE.format(default=True))
+    assert (verdicts, named) == (["nonconformant"], {"LN-shift-forgotten"})
+
+
 @pytest.mark.parametrize(("sign", "verdict"), [("*", "conformant"), ("/", "unrecognised")])
 def test_a_gain_that_may_be_handed_over_is(tmp_path: Path, sign: str, verdict: str) -> None:
     text = f"""

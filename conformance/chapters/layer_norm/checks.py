@@ -20,6 +20,7 @@ from attnconf.conformance.chapters.shared.norms import (
     shift_of,
     spread_out,
     standard,
+    stored,
     tokens,
 )
 from attnconf.conformance.engine.case import Case
@@ -148,7 +149,7 @@ def each_feature_has_a_shift(subject: Subject, case: Case) -> Evidence:
 def ask_without(subject: Subject, case: Case, **weights: Tensor) -> Tensor:
     """Return out with these weights and no others."""
     config = LayerNormConfig(
-        (case.features,), eps_of(subject), affine=bool(weights), bias=False, **divisor(subject.choice)
+        (case.features,), eps_of(subject, case.dtype), affine=bool(weights), bias=False, **divisor(subject.choice)
     )
     return subject.ask(config, {"x": tokens(case)}, (case.B, case.L, case.features), weights).out
 
@@ -162,7 +163,7 @@ def without_weights_it_only_normalizes(subject: Subject, case: Case) -> Evidence
 @requirement("LN-NOBIAS-1", stimuli.USUAL)
 def without_a_bias_the_gain_stays(subject: Subject, case: Case) -> Evidence:
     want = ask(subject, tokens(case), gain_of(case)).out
-    got = ask_without(subject, case, weight=gain_of(case))
+    got = ask_without(subject, case, weight=stored(subject, gain_of(case)))
     yield close(got, want, "out without a bias, against out with shift 0,")
 
 

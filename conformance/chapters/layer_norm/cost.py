@@ -11,7 +11,7 @@ from attnconf.conformance.engine.translations.layers import divisor
 
 def workload(subject: Subject, case: Case) -> Workload:
     names = ("weight", "bias") if shifted(subject) else ("weight",)
-    config = LayerNormConfig((case.E,), eps_of(subject), bias=shifted(subject), **divisor(subject.choice))
+    config = LayerNormConfig((case.E,), eps_of(subject, case.dtype), bias=shifted(subject), **divisor(subject.choice))
     return each_token(subject, case, config, {name: case.draw(name, case.E) for name in names})
 
 

@@ -9,7 +9,7 @@ from attnconf.conformance.engine.subject import Subject
 
 
 def workload(subject: Subject, case: Case) -> Workload:
-    config = RmsNormConfig(case.E, eps_of(subject), subject.choice("rms-norm-eps"))
+    config = RmsNormConfig(case.E, eps_of(subject, case.dtype), subject.choice("rms-norm-eps"))
     return each_token(subject, case, config, {"weight": case.draw("weight", case.E)})
 
 

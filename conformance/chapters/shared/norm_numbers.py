@@ -95,7 +95,7 @@ def weight_gradient_sums_over_tokens(subject: Subject, case: Case) -> Evidence:
 
 def steepness(subject: Subject, case: Case, x: Tensor, eps: float | None = None) -> float:
     """Return the largest of the terms γ·cotangent/√(σ² + ε) that make up the gradient of x and may cancel."""
-    eps = eps_of(subject) if eps is None else eps
+    eps = eps_of(subject, x.dtype) if eps is None else eps
     terms = gain_of(case) * case.draw("cotangent", *x.shape) / parts(subject, x, eps)[1]
     return float(terms.abs().max())
 

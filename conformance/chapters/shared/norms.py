@@ -18,7 +18,7 @@ from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import Failure, Measure, close, holds
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translations.layers import divisor
+from attnconf.conformance.engine.translations.layers import divisor, eps_in_code
 from attnconf.reference.layer_norm import Divisor, correction
 
 Evidence = Iterator[Measure]
@@ -40,8 +40,8 @@ def layered(subject: Subject) -> bool:
 
 def stored(subject: Subject, gain: Tensor) -> Tensor:
     """Return the weight that multiplies by this gain, as declared: itself, or what is added to 1."""
-    one_plus = not layered(subject) and subject.choice("rms-norm-weight") == "one-plus"
-    return gain - 1 if one_plus else gain
+    declared = subject.choice("layer-norm-weight" if layered(subject) else "rms-norm-weight")
+    return gain - 1 if declared == "one-plus" else gain
 
 
 def divisor_of(subject: Subject) -> Divisor:
@@ -51,10 +51,10 @@ def divisor_of(subject: Subject) -> Divisor:
     return Divisor(subject.choice("layer-norm-variance"), subject.choice("layer-norm-eps"))
 
 
-def eps_of(subject: Subject, eps: float | None = None) -> float:
+def eps_of(subject: Subject, dtype: torch.dtype, eps: float | None = None) -> float:
     """Return the ε of a configuration: what is wanted, or what the subject declares to have in its code."""
     declared = subject.choice("eps")
-    return float(declared) if declared != "free" else EPS if eps is None else eps
+    return eps_in_code(declared, dtype) if declared != "free" else EPS if eps is None else eps
 
 
 def shifted(subject: Subject) -> bool:
@@ -67,7 +67,7 @@ def call_on(subject: Subject, x: Tensor, gain: Tensor, shift: Tensor | None = No
 
     Its ε is ``eps``, by default 1e-5, or what the subject has in its code.
     """
-    weights, own = {"weight": stored(subject, gain)}, eps_of(subject, eps)
+    weights, own = {"weight": stored(subject, gain)}, eps_of(subject, x.dtype, eps)
     config: LayerNormConfig | RmsNormConfig = RmsNormConfig(gain.shape[-1], own, subject.choice("rms-norm-eps"))
     if layered(subject):
         config = LayerNormConfig(tuple(gain.shape), own, bias=shifted(subject), **divisor(subject.choice))
@@ -159,7 +159,7 @@ def parts(subject: Subject, x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
 
 def formula(subject: Subject, x: Tensor, eps: float | None = None) -> Tensor:
     """Return x̂ in float64 from the values of x."""
-    centred, divisor = parts(subject, x, eps_of(subject) if eps is None else eps)
+    centred, divisor = parts(subject, x, eps_of(subject, x.dtype) if eps is None else eps)
     return centred / divisor
 
 

@@ -24,9 +24,25 @@ def divisors(choice: Choice) -> dict[str, Any]:
     return {**divisor(choice), "rms_eps": choice("rms-norm-eps")}
 
 
+def eps_in_code(choice: str, dtype: torch.dtype) -> float:
+    """Return the ε that a declared choice of ``eps`` stands for: a number, or that of the dtype of the computation."""
+    return torch.finfo(torch.promote_types(dtype, torch.float32)).eps if choice == "dtype" else float(choice)
+
+
+def one_more(weight: Tensor) -> Tensor:
+    """Return 1 + weight, in float32 where the weight is in half precision."""
+    return 1 + weight.to(torch.promote_types(weight.dtype, torch.float32))
+
+
 def layer_norm(build: Build, choice: Choice) -> Build:
-    """Translate a layer norm: its variance, and where its ε stands."""
-    return lambda config, weights: build(replace(config, **divisor(choice)), weights)
+    """Translate a layer norm: its weight, its variance, and where its ε stands."""
+
+    def component(config: Any, weights: Any) -> Forward:
+        if choice("layer-norm-weight") == "one-plus" and "weight" in weights:
+            weights = {**weights, "weight": one_more(weights["weight"])}
+        return build(replace(config, **divisor(choice)), weights)
+
+    return component
 
 
 def rms_norm(build: Build, choice: Choice) -> Build:
@@ -35,7 +51,7 @@ def rms_norm(build: Build, choice: Choice) -> Build:
 
     def component(config: Any, weights: Any) -> Forward:
         weight, config = weights["weight"], replace(config, rms_eps=choice("rms-norm-eps"))
-        gain = 1 + weight.to(torch.promote_types(weight.dtype, torch.float32)) if one_plus else weight
+        gain = one_more(weight) if one_plus else weight
         if not (first and weight.dtype in (torch.bfloat16, torch.float16)):
             return build(config, {"weight": gain})
         forward = build(config, {"weight": torch.ones_like(weight)})
@@ -67,7 +83,7 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
         if part == "q":
             weight = query * weight
         elif part.startswith("norm") and one_plus:
-            weight = 1 + weight.to(torch.promote_types(weight.dtype, torch.float32))
+            weight = one_more(weight)
         translated[".".join([*above, swapped.get(part, part), kind])] = weight
     return translated
 

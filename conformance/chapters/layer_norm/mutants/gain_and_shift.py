@@ -32,7 +32,7 @@ gain_one_plus = Mutant(
     "LN-gain-one-plus",
     story="multiplied by 1 + weight",
     breaks={"LN-GAIN-1"},
-    hint="the weight is the gain: it begins at 1",
+    hint='the weight is the gain, and begins at 1; or declare layer-norm-weight = "one-plus"',
     replace={layer_norm.scale_and_shift: with_gain(lambda weight: 1 + weight)},
 )
 

@@ -165,6 +165,16 @@ def claims_a_set(thing: Any) -> bool:
     return _A_SET.search(told) is not None
 
 
+def says_log_softmax(place: Place) -> bool:
+    """Return whether a class calls log_softmax, and no words of its file call what comes out logits instead."""
+    code = source_text.code_reached(place.thing)
+    if re.search(r"(?i)log_?softmax", code) is None:
+        return False
+    text = source_text.text_of_module(place.module)
+    told = "\n".join(said_in(text.text if text else ""))
+    return re.search(r"(?i)\blogits\b", told) is None or re.search(r"(?i)\blog[-_ ]?prob", told) is not None
+
+
 def returns_scores(thing: Any, place: int) -> bool:
     """Return whether each tuple that a call returns has, at a place, what is called scores: it claims no weights."""
     tuples = [value.elts for value in _returned(thing) if isinstance(value, ast.Tuple) and len(value.elts) > place]

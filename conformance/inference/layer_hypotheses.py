@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.adapters.generated.log_probabilities import before_log_softmax
 from attnconf.adapters.generated.modules import registered, unpadded
 from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
@@ -25,7 +26,12 @@ from attnconf.conformance.inference.building import (
     space_for,
     with_dropout,
 )
-from attnconf.conformance.inference.claims import claims_batch, claims_batch_first, claims_sequence_first
+from attnconf.conformance.inference.claims import (
+    claims_batch,
+    claims_batch_first,
+    claims_sequence_first,
+    says_log_softmax,
+)
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions
 from attnconf.conformance.inference.function_forms import functional
@@ -144,6 +150,8 @@ def _called(
             probe.sequence_first = called.sequence_first = False
         elif not called.sequence_first and claims_sequence_first(place.thing):
             probe.sequence_first = called.sequence_first = True
+        if says_log_softmax(place) and probe.normalized(called.out):
+            made, module = replace(made, text=f"before_log_softmax({made.text})"), before_log_softmax(module)
         if probe.shifts(called.out):
             raise Failed("its targets are shifted inside: the first logits depend on none")
         trace = probe.trace()

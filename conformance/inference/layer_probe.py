@@ -198,6 +198,13 @@ class Probe:
         other = {**inputs, "target": inputs["target"].roll(1, 1)}
         return torch.equal(self._at(where, inputs)[:, 0], self._at(where, other)[:, 0])
 
+    def normalized(self, where: str) -> bool:
+        """Return whether what comes out of a model of ids are the logarithms of probabilities."""
+        if not (self.known.layered and self.known.reads_ids):
+            return False
+        total = self._at(where, self.inputs(4, 5)).logsumexp(dim=-1)
+        return torch.allclose(total, torch.zeros_like(total), atol=1e-5)
+
     def longest(self) -> int:
         """Return how many tokens it takes at most, by trial; 0 where it takes many."""
 

@@ -209,7 +209,8 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     unpadded = (
         ["no id is padding: what it does with one that is, is not judged"] if "unpadded(" in text.made.text else []
     )
-    text = text.but(left_alone=(*text.left_alone, *unturned(place, text), *other.told, *unpadded))
+    ends = ["its log_softmax: its logits are judged"] if "before_log_softmax(" in text.made.text else []
+    text = text.but(left_alone=(*text.left_alone, *unturned(place, text), *other.told, *unpadded, *ends))
     asked = trial.certificate.requests[0]
     if text.known.reads_ids:
         text = beside_padding(place, text, asked)

@@ -1,8 +1,10 @@
 """Files in which id 0 is padding, and that say so: the ids that are asked about are those after it.
 
-Which id is padding is the file's affair where it says it: in words, by what it calls `<pad>`, or by comparing ids with
-0, or with what it says to be 0. Where nothing says so, id 0 is an id like the others, and a row that never learns is a
-mistake. That the file does as it says is seen by what it does.
+Which id is padding is the file's affair where it says it: in words, by what it calls `<pad>`, by comparing ids with 0,
+or with what it says to be 0, or to a table, `padding_idx=0`. Where nothing says so, id 0 is an id like the others, and
+a row that never learns is a mistake. That the file does as it says is seen by what it does.
+
+What a table is told says which row does not learn, and no more: that nobody sees the padding is promised by the others.
 """
 
 import re
@@ -44,6 +46,8 @@ SAYS = (
     r"\bpad(ding)?(ded|s)?\b[^\n.;=!]{0,24}\b(with|by|is|id|token|index)\s+(id\s+|a\s+)?0(?![.\w])",  # padded with 0
 )
 ASKED = r"(=|return) *\(* *(\w+ *[!=]= *0\b(?!\.)|\w+\.(eq|ne)\(0\))"  # hidden = ids == 0; not width % heads == 0
+_ONE = r"(?:[^,()]|\([^()]*\))+"  # an argument
+TABLE = rf"\bEmbedding\(\s*(?:{_ONE},\s*{_ONE},\s*0\s*[,)]|(?:{_ONE},\s*)*padding_idx\s*=\s*0\b)"
 
 # The name that ids are compared with.
 COMPARED = r"[!=]=\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\b|\.(?:eq|ne)\(\s*(?:[a-z_]\w*\.)*([a-z_]\w*)\s*\)"
@@ -58,6 +62,12 @@ def says_zero_is_padding(place: Place) -> bool:
     return bool(compared) or any(re.search(pattern, text.text, re.IGNORECASE) for pattern in SAYS)
 
 
+def tells_table_zero(place: Place) -> bool:
+    """Return whether a table of the file is made with id 0 as its padding, in so many words."""
+    text = source_text.text_of_module(place.module)
+    return text is not None and re.search(TABLE, text.text) is not None
+
+
 def _compares_with_zero(text: str) -> bool:
     """Return whether something is compared with what is 0 where it has its value, whatever it is called."""
     names = {one or other for one, other in re.findall(COMPARED, text)}
@@ -65,11 +75,11 @@ def _compares_with_zero(text: str) -> bool:
 
 
 def beside_padding(place: Place, text: T, asked: Request) -> T:
-    """Return the text with ids after id 0, where that is padding by what a file says and does.
+    """Return the text with ids after id 0, where that is padding by what a file says, or tells a table, and does.
 
     ``asked``: a call that succeeds. What takes the padding's id from its caller is asked for it.
     """
-    if not says_zero_is_padding(place) or takes_padding(text):
+    if takes_padding(text) or not (says_zero_is_padding(place) or tells_table_zero(place)):
         return text
     one = _with_zeros(asked)
     moved = text.but(padded=True)

@@ -97,13 +97,36 @@ class MLP(nn.Module):
 """
 
 
+def test_quick_gelu_is_found_where_it_is_called_so(tmp_path: Path) -> None:
+    verdicts, declares, _ = judged(tmp_path, QUICK)
+    assert verdicts == ["conformant"]
+    assert declares["activation"] == "quick-gelu"
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "mistake"),
+    [
+        ("GELU", "x * torch.sigmoid(1.702 * x)", "FF-quick-gelu"),
+        ("QuickGELU", "1.702 * x * torch.sigmoid(x)", "FF-quick-gelu-outside"),
+        ("QuickGELU", "x * torch.sigmoid(1.7 * x)", "FF-quick-gelu-factor"),
+    ],
+)
+def test_quick_gelu_is_wrong_in_another_form_or_as_gelu(tmp_path: Path, name: str, function: str, mistake: str) -> None:
+    text = QUICK.replace("QuickGELU", name).replace("x * torch.sigmoid(1.702 * x)", function)
+    verdicts, _, named = judged(tmp_path, text)
+    assert verdicts == ["nonconformant"]
+    assert named == {mistake}
+
+
 def test_another_activation_fails_and_is_told(tmp_path: Path) -> None:
-    verdicts, _, named = judged(tmp_path, QUICK)
+    text = QUICK.replace("QuickGELU", "SquaredReLU").replace("x * torch.sigmoid(1.702 * x)", "x.relu() ** 2")
+    verdicts, _, named = judged(tmp_path, text)
     assert set(verdicts) == {"nonconformant"}
-    assert named == {"FF-quick-gelu"}
+    assert named == {"FF-squared-relu"}
     (found,) = load(str(tmp_path / "hand.py"))
     assert isinstance(found, Implementation)
-    assert found.notes[-2].endswith("its activation is quick-GELU, none of relu, gelu, gelu-tanh, silu and sigmoid")
+    told = "its activation is squared ReLU, none of relu, gelu, gelu-tanh, quick-gelu, silu and sigmoid"
+    assert found.notes[-2].endswith(told)
 
 
 def test_a_vocabulary_that_cannot_be_given_is_said_to_be_so(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from itertools import product
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.translate import translated
-from attnconf.conformance.inference.activations import may_be_quick
+from attnconf.conformance.inference.activations import may_be_quick, says_quick
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONVENTION_SETS
 from attnconf.conformance.inference.layer_state import State
@@ -61,8 +61,11 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
 
 
 def _activations(place: Place, trace: Trace) -> list[str]:
-    """Return the activations, those first that were seen; quick-GELU where it is on purpose if it is there."""
-    return [name for name in activations(trace) if name != "quick-gelu" or may_be_quick(place.thing)]
+    """Return the activations, those first that were seen; quick-GELU before them where it is named, else last."""
+    names, quick = list(activations(trace)), {"sigmoid", "silu", "exp"} & set(trace.functions)
+    if not quick or not may_be_quick(place.thing):
+        return names
+    return ["quick-gelu", *names] if says_quick(place.thing) else [*names, "quick-gelu"]
 
 
 def _scales(place: Place, layered: bool) -> tuple[str, ...]:

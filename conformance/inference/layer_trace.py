@@ -147,14 +147,14 @@ def _with_unused(defined: list[str], first: Mapping[str, int]) -> list[str]:
 
 
 ACTIVATED = {
-    **dict.fromkeys(("relu", "relu_", "clamp", "clamp_min", "maximum"), ("relu",)),
-    **dict.fromkeys(("gelu", "erf"), ("gelu",)),
-    **dict.fromkeys(("gelu-tanh", "tanh"), ("gelu-tanh",)),
-    **dict.fromkeys(("silu", "sigmoid"), ("silu", "quick-gelu")),
+    **dict.fromkeys(("relu", "relu_", "clamp", "clamp_min", "maximum"), "relu"),
+    **dict.fromkeys(("gelu", "erf"), "gelu"),
+    **dict.fromkeys(("gelu-tanh", "tanh"), "gelu-tanh"),
+    **dict.fromkeys(("silu", "sigmoid"), "silu"),
 }
 
 
 def activations(trace: Trace) -> Iterator[str]:
     """Yield the activations, those first that were seen."""
-    seen = [activation for f in trace.functions for activation in ACTIVATED.get(f, ())]
+    seen = [ACTIVATED[f] for f in trace.functions if f in ACTIVATED]
     yield from dict.fromkeys([*seen, "relu", "gelu", "gelu-tanh", "silu"])

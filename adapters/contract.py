@@ -280,7 +280,7 @@ class FeedForwardConfig:
 
     embed_dim: int
     hidden_dim: int
-    activation: str = "relu"  # or gelu (exact), gelu-tanh, silu, sigmoid, none
+    activation: str = "relu"  # or gelu (exact), gelu-tanh, quick-gelu, silu, sigmoid, none
     gated: bool = False
     bias: bool = True
     dropout: float = 0.0  # probability, on the activated hidden features, in training only
@@ -707,7 +707,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "norm-order": ("both", "post", "pre"),  # norm(x + f(x)), x + f(norm(x))
     "norm-kind": ("layer", "rms"),
     "final-norm": ("either", "always", "never"),  # of a stack
-    "activation": ("relu", "gelu", "gelu-tanh", "silu", "sigmoid", "none"),  # the last two of networks with a gate
+    # sigmoid and none: of networks with a gate
+    "activation": ("relu", "gelu", "gelu-tanh", "quick-gelu", "silu", "sigmoid", "none"),
     "gated": ("no", "yes"),
     "glu-activated": ("gate", "up"),  # which of the two goes through the activation
     "layer-bias": ("yes", "no"),

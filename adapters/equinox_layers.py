@@ -20,6 +20,7 @@ ACTIVATIONS = {
     "relu": jax.nn.relu,
     "gelu": lambda x: jax.nn.gelu(x, approximate=False),
     "gelu-tanh": lambda x: jax.nn.gelu(x, approximate=True),
+    "quick-gelu": lambda x: x * jax.nn.sigmoid(1.702 * x),
     "silu": jax.nn.silu,
     "sigmoid": jax.nn.sigmoid,
     "none": lambda x: x,

@@ -91,6 +91,7 @@ ACTIVATIONS = {
     "relu": keras.activations.relu,
     "gelu": keras.activations.gelu,
     "gelu-tanh": lambda x: keras.activations.gelu(x, approximate=True),
+    "quick-gelu": lambda x: x * keras.activations.sigmoid(1.702 * x),
     "silu": keras.activations.silu,
     "sigmoid": keras.activations.sigmoid,
     "none": keras.activations.linear,

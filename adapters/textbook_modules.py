@@ -201,6 +201,7 @@ def activation_of(name):
         "relu": F.relu,
         "gelu": F.gelu,
         "gelu-tanh": lambda x: F.gelu(x, approximate="tanh"),
+        "quick-gelu": lambda x: x * torch.sigmoid(1.702 * x),
         "silu": F.silu,
         "sigmoid": torch.sigmoid,
         "none": lambda x: x,

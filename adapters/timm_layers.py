@@ -4,7 +4,7 @@ from functools import partial
 
 import timm
 import torch
-from timm.layers import LayerNorm, Mlp, RmsNorm, RotaryEmbedding, SwiGLU, apply_rot_embed
+from timm.layers import LayerNorm, Mlp, QuickGELU, RmsNorm, RotaryEmbedding, SwiGLU, apply_rot_embed
 from timm.layers.pos_embed_sincos import build_sincos2d_pos_embed
 from timm.models.vision_transformer import Block
 from torch import nn
@@ -48,8 +48,8 @@ def sinusoidal_2d(config, weights):
 # -- layers
 
 ACTIVATIONS = {
-    "relu": nn.ReLU, "gelu": nn.GELU, "gelu-tanh": partial(nn.GELU, "tanh"), "silu": nn.SiLU, "sigmoid": nn.Sigmoid,
-    "none": nn.Identity,
+    "relu": nn.ReLU, "gelu": nn.GELU, "gelu-tanh": partial(nn.GELU, "tanh"), "quick-gelu": QuickGELU,
+    "silu": nn.SiLU, "sigmoid": nn.Sigmoid, "none": nn.Identity,
 }  # fmt: skip
 
 

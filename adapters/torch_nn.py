@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attnconf.adapters import bind
+from attnconf.adapters.kit.activations import QuickGELU, quick_gelu
 from attnconf.adapters.kit.weight_names import both, demand, earlier, inside, renamed, stacked, under
 
 __version__ = torch.__version__
@@ -89,8 +90,13 @@ def learned(config, weights):
 
 # -- layers
 
-ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "sigmoid": nn.Sigmoid, "none": nn.Identity}
-LAYER_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu-tanh": nn.GELU("tanh"), "silu": F.silu}
+ACTIVATIONS = {
+    "relu": nn.ReLU, "gelu": nn.GELU, "quick-gelu": QuickGELU, "silu": nn.SiLU, "sigmoid": nn.Sigmoid,
+    "none": nn.Identity,
+}  # fmt: skip
+LAYER_ACTIVATIONS = {
+    "relu": "relu", "gelu": "gelu", "gelu-tanh": nn.GELU("tanh"), "quick-gelu": quick_gelu, "silu": F.silu,
+}  # fmt: skip
 
 
 def activation_of(config):

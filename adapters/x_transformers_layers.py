@@ -11,11 +11,15 @@ from x_transformers import Decoder, Encoder
 from x_transformers.x_transformers import FeedForward, RMSNorm, TokenEmbedding
 
 from attnconf.adapters import bind
+from attnconf.adapters.kit.activations import QuickGELU
 from attnconf.adapters.kit.weight_names import demand, under
 
 __version__ = version("x-transformers")
 
-ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "sigmoid": nn.Sigmoid, "none": nn.Identity}
+ACTIVATIONS = {
+    "relu": nn.ReLU, "gelu": nn.GELU, "quick-gelu": QuickGELU, "silu": nn.SiLU, "sigmoid": nn.Sigmoid,
+    "none": nn.Identity,
+}  # fmt: skip
 
 
 def activation_of(config):

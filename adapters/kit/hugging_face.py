@@ -8,6 +8,7 @@ ACTIVATIONS = {
     "relu": "relu",
     "gelu": "gelu",
     "gelu-tanh": "gelu_new",
+    "quick-gelu": "quick_gelu",
     "silu": "silu",
     "sigmoid": "sigmoid",
     "none": "linear",

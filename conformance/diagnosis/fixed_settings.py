@@ -13,7 +13,7 @@ from attnconf.conformance.engine.request import Implementation
 # Values hard-coded in the wild, by entry of a configuration.
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "eps": (1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-12, 0.0),
-    "activation": ("relu", "gelu", "gelu-tanh", "silu", "sigmoid", "none"),
+    "activation": ("relu", "gelu", "gelu-tanh", "quick-gelu", "silu", "sigmoid", "none"),
 }
 
 

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,7 +23,6 @@ from attnconf.reference import feed_forward as reference
 
 # Activations that networks have on purpose and that the contract does not know, and how code calls them.
 OTHERS: Mapping[str, tuple[str, Callable[[Tensor], Tensor]]] = {
-    "quick-GELU": (r"quick_?gelu", lambda z: z * torch.sigmoid(1.702 * z)),
     "squared ReLU": (r"(squared|sq|square)_?relu|relu_?(2|sq|squared|square)", lambda z: z.clamp(min=0) ** 2),
     "ReLU6": (r"relu_?6", lambda z: z.clamp(0, 6)),
     "tanh": (r"tanh", torch.tanh),
@@ -35,16 +35,33 @@ OTHERS: Mapping[str, tuple[str, Callable[[Tensor], Tensor]]] = {
 }
 
 
-def activations_of(name: str, gated: bool) -> tuple[str, ...]:
+def activations_of(thing: Any, name: str, gated: bool) -> tuple[str, ...]:
     """Return what the activation may be; a name that says it is the contract."""
     plain = re.sub(r"[^a-z]", "", name.lower())
-    told = {"swiglu": ("silu",), "swishglu": ("silu",), "siluglu": ("silu",), "geglu": ("gelu", "gelu-tanh"),
+    gelus = ("gelu", "gelu-tanh", *(("quick-gelu",) if may_be_quick(thing) else ()))
+    told = {"swiglu": ("silu",), "swishglu": ("silu",), "siluglu": ("silu",), "geglu": gelus,
             "reglu": ("relu",), "bilinear": ("none",)}  # fmt: skip
     if gated:
         for word, choices in told.items():
             if word in plain:
                 return choices
-    return ("relu", "gelu", "gelu-tanh", "silu", "sigmoid")
+    return ("relu", *gelus, "silu", "sigmoid")
+
+
+def says_quick(thing: Any) -> bool:
+    """Return whether the code of a class or function names an approximation of GELU."""
+    return any(re.search(r"(quick|fast|approx\w*|sigmoid)_?gelu|gelu_?(quick|fast|approx|sigmoid)", word)
+               for word in _words(thing))  # fmt: skip
+
+
+def may_be_quick(thing: Any) -> bool:
+    """Return whether z·σ(1.702·z) is on purpose where it is found: not where it is called GELU, and no more is said."""
+    return says_quick(thing) or not any(re.search(r"(^|_)gelu", word) for word in _words(thing))
+
+
+def _words(thing: Any) -> list[str]:
+    """Return what the code of a class or function names, in small letters."""
+    return [snake(name) for name in {*names_read(thing), getattr(thing, "__name__", "")}]
 
 
 def outside_the_contract(place: Place, ran: Sequence[Trial[Text]]) -> str:
@@ -52,12 +69,12 @@ def outside_the_contract(place: Place, ran: Sequence[Trial[Text]]) -> str:
 
     Then nothing of it is a mistake: nobody asked for one of those that the contract has.
     """
-    words = [snake(name) for name in {*names_read(place.thing), getattr(place.thing, "__name__", "")}]
+    words = _words(place.thing)
     words += [word.replace("_", "") for word in words]
     for name, (pattern, function) in OTHERS.items():
         named = any(re.fullmatch(rf"(.*_)?{pattern}(_.*)?", word) for word in words)
         if (named or (name == "squared ReLU" and _squares(place))) and any(_is_with(trial, function) for trial in ran):
-            return f"its activation is {name}, none of relu, gelu, gelu-tanh, silu and sigmoid"
+            return f"its activation is {name}, none of relu, gelu, gelu-tanh, quick-gelu, silu and sigmoid"
     return ""
 
 
@@ -83,13 +100,13 @@ def _is_with(trial: Trial[Text], function: Callable[[Tensor], Tensor]) -> bool:
 
 # What such an argument may be given: names, functions, or classes.
 NAMED: tuple[Mapping[str, str], ...] = (
-    {"relu": '"relu"', "gelu": '"gelu"', "silu": '"silu"'},
-    {"relu": '"relu"', "gelu": '"gelu"', "silu": '"swish"'},
+    {"relu": '"relu"', "gelu": '"gelu"', "quick-gelu": '"quick_gelu"', "silu": '"silu"'},
+    {"relu": '"relu"', "gelu": '"gelu"', "quick-gelu": '"quick_gelu"', "silu": '"swish"'},
     {"relu": "torch.relu", "gelu": "nn.functional.gelu", "silu": "nn.functional.silu"},
     {"relu": "nn.ReLU", "gelu": "nn.GELU", "silu": "nn.SiLU"},
 )
-SYNONYMS = {"silu": "swish"}
-MEANT = {"relu": ("relu",), "gelu": ("gelu", "gelu-tanh"), "silu": ("silu",)}
+SYNONYMS = {"silu": "swish", "quick-gelu": "quick_gelu"}
+MEANT = {"relu": ("relu",), "gelu": ("gelu", "gelu-tanh"), "quick-gelu": ("quick-gelu",), "silu": ("silu",)}
 Requests = Callable[[str, bool, bool, str], Iterable[Request]]  # of an activation, gated, bias, hidden-ratio
 
 

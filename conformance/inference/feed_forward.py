@@ -75,7 +75,7 @@ def _readings(place: Place, text: Text, kept: dict[Any, Certificate]) -> Iterato
     text = text.but(declares=declared)
     gated, bias = declared["gated"] == "yes", declared["layer-bias"] == "yes"
     ratio = declared.get("hidden-ratio", "free")
-    for activation in activations_of(place.name, gated):
+    for activation in activations_of(place.thing, place.name, gated):
         for which in ("gate", "up") if gated and certain else ("gate",) if gated else ("",):
             key = (activation, gated, bias, ratio)
             if key not in kept:

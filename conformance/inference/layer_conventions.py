@@ -6,6 +6,7 @@ from itertools import product
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.translate import translated
+from attnconf.conformance.inference.activations import may_be_quick, says_quick
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import CONVENTION_SETS
 from attnconf.conformance.inference.layer_state import State
@@ -34,7 +35,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
     axes: list[list[dict[str, str]]] = [
         [{"norm-order": "pre" if first else "post"} for first in order],
         [{"norm-kind": kind} for kind in (("layer",) if layered else _kinds(trace))],
-        [{"activation": name} for name in activations(trace)],
+        [{"activation": name} for name in _activations(place, trace)],
         [{}] if "eps" in text.made.given else [{"eps": e} for e in dict.fromkeys([*_seen(trace), *EPS])],
         [{"attention-scale": scale} for scale in _scales(place, layered)],
     ]
@@ -57,6 +58,14 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
         if declares["norm-kind"] == "layer" and _of_rms_alone(declares):
             continue
         yield _short(declares)
+
+
+def _activations(place: Place, trace: Trace) -> list[str]:
+    """Return the activations, those first that were seen; quick-GELU before them where it is named, else last."""
+    names, quick = list(activations(trace)), {"sigmoid", "silu", "exp"} & set(trace.functions)
+    if not quick or not may_be_quick(place.thing):
+        return names
+    return ["quick-gelu", *names] if says_quick(place.thing) else [*names, "quick-gelu"]
 
 
 def _scales(place: Place, layered: bool) -> tuple[str, ...]:

@@ -32,7 +32,12 @@ CHOOSES = {
 WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "rope-pairing": {r"hal(f|ves)|(gpt_?)?neox|split|interleaved?|gpt_?j|adjacent|pairs|pairwise": ()},
     "norm-order": {r"pre(_?(norm|ln))?": ("pre",), r"post(_?(norm|ln))?": ("post",)},
-    "activation": {"relu": ("relu",), "gelu": ("gelu", "gelu-tanh"), "silu|swish": ("silu",)},
+    "activation": {
+        "relu": ("relu",),
+        "gelu": ("gelu", "gelu-tanh"),
+        "quick_?gelu": ("quick-gelu",),
+        "silu|swish": ("silu",),
+    },
 }
 # Names of flags that say how something is computed, and not what; lower precision may be a part of it.
 A_WAY = r"(use_?)?(flash|sdpa|fused|(memory_?)?efficient)(_?att(entio)?n)?"

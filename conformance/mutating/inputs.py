@@ -153,7 +153,7 @@ def _feed_forward() -> Iterator[Setting]:
         "gate.bias": draw(hidden, size=0.5), "down.bias": draw(E, size=0.5),
     }  # fmt: skip
     calls = (Calling("tokens", (draw(B, L, E),), {}), Calling("large", (draw(B, L, E, size=9.0),), {}))
-    for activation in ("relu", "gelu", "gelu-tanh", "silu", "sigmoid", "none"):
+    for activation in ("relu", "gelu", "gelu-tanh", "quick-gelu", "silu", "sigmoid", "none"):
         for gated in (False, True):
             for bias in (True, False):
                 for more in ({}, _DROPPED):

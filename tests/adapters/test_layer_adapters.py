@@ -83,7 +83,7 @@ def feed_forward(subject):
 
     manner = blocks.manner(subject, False)
     asked = {"plain": block(manner["activation"], manner["gated"], manner["bias"])}
-    for activation in ("relu", "gelu", "gelu-tanh", "silu", "sigmoid", "none"):
+    for activation in ("relu", "gelu", "gelu-tanh", "quick-gelu", "silu", "sigmoid", "none"):
         asked |= {f"{activation} {g} {b}": block(activation, g, b) for g in (False, True) for b in (False, True)}
     return asked
 
@@ -106,7 +106,7 @@ def layers(subject):
             causal = block.with_config(causal=True)
             asked |= {f"{name} causal": causal, f"{name} causal, key mask": causal.with_inputs(key_mask=kept)}
     first = asked["plain"]
-    others = {"activation": ("relu", "gelu", "gelu-tanh", "silu"), "eps": (0.5,)}
+    others = {"activation": ("relu", "gelu", "gelu-tanh", "quick-gelu", "silu"), "eps": (0.5,)}
     return asked | {f"{key} {v}": first.with_config(**{key: v}) for key, values in others.items() for v in values}
 
 

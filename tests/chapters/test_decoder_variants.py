@@ -146,7 +146,7 @@ class FeedForward(nn.Module):
         }.items():
             setattr(self, name, nn.Linear(columns, rows, bias=config.bias, dtype=dtype))
         self.act = {
-            "relu": F.relu, "gelu": F.gelu, "silu": F.silu,
+            "relu": F.relu, "gelu": F.gelu, "quick-gelu": lambda x: F.silu(1.702 * x) / 1.702, "silu": F.silu,
             "gelu-tanh": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3)))),
         }[config.activation]  # fmt: skip
         self.activated, self.drop = activated, nn.Dropout(config.dropout)

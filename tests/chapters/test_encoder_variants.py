@@ -14,6 +14,7 @@ ACTIVATIONS = {
     "relu": F.relu,
     "gelu": F.gelu,
     "gelu-tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "quick-gelu": lambda x: x / (1 + torch.exp(-1.702 * x)),
     "silu": F.silu,
 }
 MASKS = ("ENC-PAD-1", "ENC-ALONE-1", "ENC-LENGTH-1", "ENC-EMPTY-1", "ENC-MODE-2", "ENC-GRAD-2")
@@ -156,6 +157,11 @@ MODELS = {
         {"norm-order": "pre", "activation": "gelu", "final-norm": "always"},
         (),
         unsupported("ENC-CAUSAL-1", "ENC-DEPTH-1", *MASKS, *EXPLICIT),
+    ),
+    "clip": (
+        {"norm-order": "pre", "activation": "quick-gelu", "final-norm": "never"},
+        ("attn_mask",),
+        unsupported("ENC-CAUSAL-1", "ENC-DEPTH-1", "ENC-MASK-3", *MASKS),
     ),
     "gpt-2": (
         {"norm-order": "pre", "activation": "gelu-tanh", "causality": "always", "final-norm": "always"},

@@ -11,10 +11,13 @@ from attnconf.adapters.kit.bind import bind
 
 torch.set_num_threads(1)
 
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu-tanh": nn.GELU("tanh"), "silu": F.silu}
+ACTIVATIONS = {
+    "relu": F.relu, "gelu": F.gelu, "gelu-tanh": nn.GELU("tanh"), "quick-gelu": lambda x: F.silu(1.702 * x) / 1.702,
+    "silu": F.silu,
+}  # fmt: skip
 LACKING_ACTIVATIONS = {
-    "relu": "FF_RELU_1", "gelu": "FF_GELU_1", "gelu-tanh": "FF_GELUTANH_1", "silu": "FF_SILU_1",
-    "sigmoid": "FF_SIGMOID_1", "none": "FF_NONE_1",
+    "relu": "FF_RELU_1", "gelu": "FF_GELU_1", "gelu-tanh": "FF_GELUTANH_1", "quick-gelu": "FF_QUICKGELU_1",
+    "silu": "FF_SILU_1", "sigmoid": "FF_SIGMOID_1", "none": "FF_NONE_1",
 }  # fmt: skip
 FAMILIAR = tuple(ACTIVATIONS)
 PLAIN = [(activation, bias) for activation in FAMILIAR for bias in CONVENTIONS["layer-bias"]]

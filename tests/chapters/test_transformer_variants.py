@@ -109,7 +109,10 @@ def test_modules_around_torchs_conform(component, scale, order):
 
 # -- as functions, head by head, in all manners
 
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu, "gelu-tanh": lambda x: F.gelu(x, approximate="tanh")}
+ACTIVATIONS = {
+    "relu": F.relu, "gelu": F.gelu, "gelu-tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "quick-gelu": lambda x: x * torch.sigmoid(1.702 * x), "silu": F.silu,
+}  # fmt: skip
 
 
 class Model:

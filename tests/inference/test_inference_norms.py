@@ -174,8 +174,6 @@ class MLP(nn.Module):
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        (QUICK, "unrecognised"),
-        (QUICK.replace("QuickGELU", "GELU"), "nonconformant"),
         (SQUARED, "unrecognised"),
         (SQUARED.replace("F.relu(h).square()", "F.relu(h) * F.relu(h)"), "nonconformant"),
         (SQUARED.replace("F.relu(h).square()", "F.relu6(h)"), "unrecognised"),
@@ -187,11 +185,33 @@ def test_another_activation_is_no_mistake_where_the_code_says_which(tmp_path: Pa
     assert set(judged(tmp_path, text)[0]) == {verdict}
 
 
+def test_quick_gelu_is_found_where_it_is_called_so(tmp_path: Path) -> None:
+    verdicts, declares, _ = judged(tmp_path, QUICK)
+    assert verdicts == ["conformant"]
+    assert declares["activation"] == "quick-gelu"
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "mistake"),
+    [
+        ("GELU", "x * torch.sigmoid(1.702 * x)", "FF-quick-gelu"),
+        ("QuickGELU", "1.702 * x * torch.sigmoid(x)", "FF-quick-gelu-outside"),
+        ("QuickGELU", "x * torch.sigmoid(1.7 * x)", "FF-quick-gelu-factor"),
+    ],
+)
+def test_quick_gelu_is_wrong_in_another_form_or_as_gelu(tmp_path: Path, name: str, function: str, mistake: str) -> None:
+    text = QUICK.replace("QuickGELU", name).replace("x * torch.sigmoid(1.702 * x)", function)
+    verdicts, _, named = judged(tmp_path, text)
+    assert verdicts == ["nonconformant"]
+    assert named == {mistake}
+
+
 def test_another_activation_is_told(tmp_path: Path) -> None:
-    judged(tmp_path, QUICK)
+    judged(tmp_path, SQUARED)
     (found,) = load(str(tmp_path / "hand.py"))
     assert isinstance(found, Implementation)
-    assert found.notes[-2].endswith("its activation is quick-GELU, none of relu, gelu, gelu-tanh, silu and sigmoid")
+    told = "its activation is squared ReLU, none of relu, gelu, gelu-tanh, quick-gelu, silu and sigmoid"
+    assert found.notes[-2].endswith(told)
 
 
 def test_a_vocabulary_that_cannot_be_given_is_said_to_be_so(tmp_path: Path) -> None:

@@ -15,13 +15,14 @@ BY_HAND = {
     "relu": lambda z: max(z, 0.0),
     "gelu": lambda z: z * 0.5 * math.erfc(-z / math.sqrt(2)),
     "gelu-tanh": lambda z: z / (1 + math.exp(-2 * math.sqrt(2 / math.pi) * (z + 0.044715 * z * z * z))),
+    "quick-gelu": lambda z: z / (1 + math.exp(-1.702 * z)),
     "silu": lambda z: z / (1 + math.exp(-z)),
     "sigmoid": lambda z: 1 / (1 + math.exp(-z)),
     "none": lambda z: z,
 }
 TORCH = {
     "relu": F.relu, "gelu": F.gelu, "gelu-tanh": lambda z: F.gelu(z, approximate="tanh"), "silu": F.silu,
-    "sigmoid": torch.sigmoid, "none": lambda z: z,
+    "quick-gelu": lambda z: F.silu(1.702 * z) / 1.702, "sigmoid": torch.sigmoid, "none": lambda z: z,
 }  # fmt: skip
 
 
@@ -81,7 +82,14 @@ def test_the_two_gelus_differ_by_473_millionths_at_270():
     assert float(z[apart.argmax()].abs()) == pytest.approx(2.699, abs=1e-3)
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_quick_gelu_differs_by_203_myriads_at_227():
+    z = torch.linspace(-6, 6, 120001, dtype=torch.float64)
+    apart = (activate(z, "gelu") - activate(z, "quick-gelu")).abs()
+    assert float(apart.max()) == pytest.approx(2.0335e-2, abs=1e-6)
+    assert float(z[apart.argmax()].abs()) == pytest.approx(2.27, abs=5e-3)
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu", "quick-gelu"])
 def test_the_network_in_a_torch_layer(activation):
     """With attention's output at zero and the norms taken off, an encoder layer is x + feed_forward(x)."""
     weights, x = drawn(6, 10, False, True), torch.randn(2, 5, 6, dtype=torch.float64)
@@ -144,5 +152,5 @@ def test_misfits_are_refused():
         feed_forward(torch.zeros(2, 4, 5, dtype=torch.float64), weights)
     with pytest.raises(RuntimeError):
         feed_forward(torch.zeros(2, 4, 3, dtype=torch.float64), {**weights, "down.weight": weights["up.weight"]})
-    with pytest.raises(ValueError, match="no activation 'swish': want relu, gelu, gelu-tanh, silu, sigmoid or none"):
+    with pytest.raises(ValueError, match="no activation 'swish': want relu, gelu, gelu-tanh, quick-gelu, silu, sig"):
         feed_forward(torch.zeros(2, 4, 3, dtype=torch.float64), weights, "swish")

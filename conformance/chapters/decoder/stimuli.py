@@ -173,6 +173,7 @@ _ACTIVATIONS = {
     "relu": F.relu,
     "gelu": F.gelu,
     "gelu-tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "quick-gelu": lambda x: F.silu(1.702 * x) / 1.702,
     "silu": F.silu,
 }
 

@@ -29,7 +29,7 @@ from attnconf.reference.feed_forward import activate, feed_forward, hidden
 Evidence = Iterator[Measure]
 Weights = dict[str, Tensor]
 P = 0.25  # of dropout
-FAMILIAR = ("relu", "gelu", "gelu-tanh", "silu")  # activations that networks without a gate have
+FAMILIAR = ("relu", "gelu", "gelu-tanh", "quick-gelu", "silu")  # activations that networks without a gate have
 # Where activations bend and are small, so that GELU and its approximation are a thousand bounds apart; and the others.
 POINTS = ((-3.5, -3.0, -2.7, -2.5, -2.0, -1.0, -0.75, -0.25), (0.0, 0.3, 1.0, 2.7, 8.0), (-1000.0, 1000.0))
 
@@ -269,6 +269,11 @@ def gelu_is_the_exact_one(subject: Subject, case: Case) -> Evidence:
 @requirement("FF-GELUTANH-1", stimuli.ONE)
 def gelu_tanh_is_the_approximation(subject: Subject, case: Case) -> Evidence:
     yield from activates(subject, case, "gelu-tanh")
+
+
+@requirement("FF-QUICKGELU-1", stimuli.ONE)
+def quick_gelu_is_the_approximation_by_a_sigmoid(subject: Subject, case: Case) -> Evidence:
+    yield from activates(subject, case, "quick-gelu")
 
 
 @requirement("FF-SILU-1", stimuli.ONE)

@@ -35,7 +35,7 @@ def the_activation_reaches_the_network(subject: Subject, case: Case) -> Evidence
     what, block = list(each(subject, case, whole))[-1]
     yield from where_supported(
         partial(as_configured, subject, case, block.with_config(activation=name), f"{what}, {name}")
-        for name in ("relu", "gelu", "gelu-tanh", "silu")
+        for name in ("relu", "gelu", "gelu-tanh", "quick-gelu", "silu")
     )
 
 

@@ -144,7 +144,7 @@ sigmoid_gelu = Mutant(
     "ENC-sigmoid-gelu",
     story="GELU is x·σ(1.702 x), as in CLIP; here a deviation from what is declared",
     breaks={"ENC-ACT-1"},
-    hint="x·Φ(x), or declare the approximation by tanh; this one is off by up to 0.02",
+    hint="x·Φ(x), from which this one is off by up to 0.02; or declare activation: quick-gelu",
     replace={feed_forward.gelu: lambda x: x * torch.sigmoid(1.702 * x)},
     source="the QuickGELU of CLIP",
 )

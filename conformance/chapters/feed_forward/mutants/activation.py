@@ -10,7 +10,7 @@ from attnconf.reference import feed_forward
 no_activation = Mutant(
     "FF-no-activation",
     story="there is no activation: without a gate the two layers are one linear layer",
-    breaks={"FF-RELU-1", "FF-GELU-1", "FF-GELUTANH-1", "FF-SILU-1", "FF-SIGMOID-1", "FF-GATE-2"},
+    breaks={"FF-RELU-1", "FF-GELU-1", "FF-GELUTANH-1", "FF-QUICKGELU-1", "FF-SILU-1", "FF-SIGMOID-1", "FF-GATE-2"},
     hint="down(act(up(x)))",
     replace={feed_forward.activate: lambda x, activation: x},
 )
@@ -18,7 +18,7 @@ no_activation = Mutant(
 always_relu = Mutant(
     "FF-always-relu",
     story="the activation is ReLU, whatever is asked for",
-    breaks={"FF-GELU-1", "FF-GELUTANH-1", "FF-SILU-1", "FF-SIGMOID-1", "FF-NONE-1", "FF-GATE-2"},
+    breaks={"FF-GELU-1", "FF-GELUTANH-1", "FF-QUICKGELU-1", "FF-SILU-1", "FF-SIGMOID-1", "FF-NONE-1", "FF-GATE-2"},
     hint="pass config.activation on, or raise NotImplementedError for what is not there",
     replace={feed_forward.activate: lambda x, activation: feed_forward.relu(x)},
 )
@@ -110,7 +110,7 @@ quick_gelu = Mutant(
     "FF-quick-gelu",
     story="GELU is z·σ(1.702·z), as in CLIP; here a deviation from what is declared",
     breaks={"FF-GELU-1"},
-    hint="that is another approximation, CLIP's; the exact one has erf",
+    hint="the exact one has erf; or declare activation: quick-gelu",
     replace={feed_forward.gelu: lambda x: x * torch.sigmoid(1.702 * x)},
 )
 
@@ -148,6 +148,36 @@ exact_for_tanh = Mutant(
     hint='nn.GELU(approximate="tanh")',
     replace={feed_forward.gelu_tanh: lambda x: torch.nn.functional.gelu(x)},
     source="vllm#3411, CTranslate2#1658",
+)
+
+
+def by_sigmoid(factor):
+    return {feed_forward.quick_gelu: lambda x: x * torch.sigmoid(factor * x)}
+
+
+quick_gelu_factor = Mutant(
+    "FF-quick-gelu-factor",
+    story="the sigmoid of quick-GELU has another factor: 1.7, say, or none, which is SiLU",
+    breaks={"FF-QUICKGELU-1"},
+    hint="z·sigmoid(1.702·z)",
+    replace=by_sigmoid(1.7),
+    variants=[by_sigmoid(1.0), by_sigmoid(math.sqrt(8 / math.pi)), by_sigmoid(1.72)],
+)
+
+quick_gelu_outside = Mutant(
+    "FF-quick-gelu-outside",
+    story="the factor of quick-GELU stands outside the sigmoid: 1.702·z·σ(z)",
+    breaks={"FF-QUICKGELU-1"},
+    hint="z·sigmoid(1.702·z)",
+    replace={feed_forward.quick_gelu: lambda x: 1.702 * x * torch.sigmoid(x)},
+)
+
+exact_for_quick = Mutant(
+    "FF-exact-for-quick",
+    story="GELU is the exact one, where z·σ(1.702·z) is asked for, as weights of CLIP want it",
+    breaks={"FF-QUICKGELU-1"},
+    hint="z·sigmoid(1.702·z), or declare activation: gelu",
+    replace={feed_forward.quick_gelu: lambda x: torch.nn.functional.gelu(x)},
 )
 
 gelu_for_silu = Mutant(

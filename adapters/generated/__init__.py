@@ -54,7 +54,8 @@ from attnconf.adapters.generated.weights import fitted, floored, full, heads_las
 from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
-    "BrokenArgument", "additive", "after_padding", "allowed", "awake", "before_log_softmax", "beside_padding", "byte_merges", "byte_pairs",
+    "BrokenArgument", "additive", "after_padding", "allowed", "awake", "before_log_softmax",
+    "beside_padding", "byte_merges", "byte_pairs",
     "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart", "each_sequence", "everywhere", "exact",
     "fitted", "floored", "for_each_head", "for_each_length", "full", "functional", "handed", "heads_last", "held",
     "holding", "image", "in_bytes", "in_order", "in_single", "kernel", "lacking", "layered", "lengths", "marked_by",

@@ -3,7 +3,7 @@
 import pytest
 from judged_submissions import judge
 
-PIECES = '''
+PIECES = """
 {words}
 class Pieces:
     def __init__(self, vocab, unk="[UNK]"):
@@ -21,7 +21,7 @@ class Pieces:
 
     def encode(self, text):
         return [self.vocab[piece] for word in text.lower().split() for piece in self.pieces_of(word)]
-'''
+"""
 MARKS = '''
 import re
 

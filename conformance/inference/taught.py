@@ -125,7 +125,8 @@ SMALL = (
     r"(?i)uncased|lower[-_ ]?cas|to_?lower|small letters|case[-_ ]?insensitiv|ignor\w+[-_ ]case|min[uú]scul|"
     r"kleinschreib|kleingeschrieb|kleinbuchstab|小写|小文字"
 )
-WHITE_ONLY = r"(?i)\b(only|nothing but)\b.{0,30}\b(white[- ]?space|spaces|blanks)|\bwhite[- ]?space only"
+_WHITE = r"\bonly\b.{0,30}\b(white[- ]?space|spaces|blanks)|\bwhite[- ]?space only"
+WHITE_ONLY = rf"(?im)^(?!.*\b(not?|nothing|never)\b).*({_WHITE})"
 UNSAID = "it makes letters small, and does not say so"
 
 

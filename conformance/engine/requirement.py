@@ -47,7 +47,8 @@ def as_declared(case: Case, subject: Subject) -> Case:
 
 
 def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
-    shape, sizes = case.shape, {}
+    shape = case.shape
+    sizes: dict[str, int] = {}
     if subject.choice("head-width") == "eights":
         widths = [width for width in (shape.head, shape.keys, shape.values) if width]
         sizes |= {width: 8 * ((shape.size(width, case.sizes) + 7) // 8) for width in widths}

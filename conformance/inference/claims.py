@@ -12,6 +12,9 @@ from attnconf.conformance.source import source_text
 from attnconf.conformance.source.syntax import tree_of
 
 _SCORES = r"\w*(scores?|logits?|energy|energies)|qk|qk_?t"
+_GIVES = r"\b(returns?|returned|outputs?|gives|comes? (back|out))\b"
+_SAID_SCORES = r"\b(scores|logits)\b|\b(before|without) (the |a |any )?softmax|\bpre-?softmax|\bunnormali[sz]ed\b"
+_WEIGHTS = r"weight|prob|\bsums?\b|\bnormali[sz]ed|after"
 _BATCH = r"(?:b|bs|bsz|n|batch\w*|lote|num_?samples)"
 _SURELY_BATCH = r"b|bs|bsz|batch\w*"
 _SURELY_BATCH_WORD = rf"(?:{_SURELY_BATCH})"
@@ -176,9 +179,26 @@ def says_log_softmax(place: Place) -> bool:
 
 
 def returns_scores(thing: Any, place: int) -> bool:
-    """Return whether each tuple that a call returns has, at a place, what is called scores: it claims no weights."""
+    """Return whether each tuple that a call returns has, at a place, what is called scores: it claims no weights.
+
+    It is called so by its name, or in a sentence on what comes back where its name is none of weights.
+    """
     tuples = [value.elts for value in _returned(thing) if isinstance(value, ast.Tuple) and len(value.elts) > place]
-    return bool(tuples) and all(re.fullmatch(_SCORES, ast.unparse(elts[place])) for elts in tuples)
+    names = [ast.unparse(elts[place]) for elts in tuples]
+    if not names or all(re.fullmatch(_SCORES, name) for name in names):
+        return bool(names)
+    return not any(re.search(_WEIGHTS, name, re.IGNORECASE) for name in names) and _says_scores(thing)
+
+
+def _says_scores(thing: Any) -> bool:
+    """Return whether a sentence of a class or function says that scores come back, and none that weights do."""
+    try:
+        told = said_in(textwrap.dedent(inspect.getsource(thing)))
+    except (OSError, TypeError):
+        return False
+    sentences = [s for s in re.split(r"[.;](?:\s|$)", " ".join(told)) if re.search(_GIVES, s, re.IGNORECASE)]
+    scores = any(re.search(_SAID_SCORES, s, re.IGNORECASE) for s in sentences)
+    return scores and not any(re.search(_WEIGHTS, s, re.IGNORECASE) for s in sentences)
 
 
 def returns_several(thing: Any) -> bool:

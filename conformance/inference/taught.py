@@ -12,6 +12,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.by_doing import of_one
+from attnconf.conformance.inference.claims import said_in
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.token_text import (
     LIST,
@@ -26,6 +27,7 @@ from attnconf.conformance.inference.token_text import (
 )
 from attnconf.conformance.inference.trial import gap, reply
 from attnconf.conformance.inference.vocabulary import fitting, snake
+from attnconf.conformance.source import source_text
 
 FILLING = "low er new"
 LEARN = ("fit", "train", "build_vocab", "build", "fit_on_texts")
@@ -118,6 +120,14 @@ def left_out(place: Place, text: TokenText) -> tuple[str, ...]:
 LEARNT_FROM = "Qop,xyz Qop,xyz"  # learnt in small letters and without punctuation it is qop , xyz
 KNOWN = ("<unk>", "<pad>", "<s>", "</s>", "new", "low", ",", "er")  # what stands for an unknown word is at the front
 ALIKE = {"small": ("Low er", "low er"), "split": ("low,er", "low , er")}
+SHOWN = {"small": ("low", "er"), "split": ("low", ",", "er")}  # the tokens of these
+SMALL = (
+    r"(?i)uncased|lower[-_ ]?cas|to_?lower|small letters|case[-_ ]?insensitiv|ignor\w+[-_ ]case|min[uú]scul|"
+    r"kleinschreib|kleingeschrieb|kleinbuchstab|小写|小文字"
+)
+_WHITE = r"\bonly\b.{0,30}\b(white[- ]?space|spaces|blanks)|\bwhite[- ]?space only"
+WHITE_ONLY = rf"(?im)^(?!.*\b(not?|nothing|never)\b).*({_WHITE})"
+UNSAID = "it makes letters small, and does not say so"
 
 
 def learnt_steps(place: Place, built: str, methods: Sequence[str], filling: str) -> tuple[str, ...]:
@@ -164,7 +174,7 @@ def _words(made: Any) -> Iterator[str]:
             yield from (w for w in x if isinstance(w, str))
 
 
-def with_steps(text: TokenText, implementation: Callable[[TokenText], Any]) -> TokenText:
+def with_steps(place: Place, text: TokenText, implementation: Callable[[TokenText], Any]) -> TokenText:
     """Return the text with those of its steps that it makes in encoding, too: the reading refuses what they change."""
     if not text.encode or text.kind != "word":
         return text
@@ -172,8 +182,27 @@ def with_steps(text: TokenText, implementation: Callable[[TokenText], Any]) -> T
     config = TokenizerConfig("word", KNOWN, unknown="<unk>" if told else None)
     plain = implementation(text)
     kept = []
-    for step in text.learnt:
+    for step in text.learnt if text.own[0] else REFUSALS:
         answers = [reply(plain, Request("tokenizer", config, {}, {"text": words}, ())) for words in ALIKE[step]]
-        if not gap(answers[0], answers[1]):
+        if not gap(answers[0], answers[1]) and (text.own[0] or _makes(answers[0], SHOWN[step])):
             kept.append(step)
-    return text.but(steps=tuple(kept))
+    return text.but(steps=tuple(kept)) if text.own[0] else _meant(place, text.but(steps=tuple(kept)))
+
+
+def _makes(answer: Any, tokens: Sequence[str]) -> bool:
+    """Return whether the ids of an answer are those of tokens in KNOWN."""
+    return not isinstance(answer, Failure) and text_codec.ids(answer.out) == [KNOWN.index(token) for token in tokens]
+
+
+def _meant(place: Place, text: TokenText) -> TokenText:
+    """Return the text of what is given its vocabulary with those of its steps that its file does not deny.
+
+    Letters that are made small in words are a step; where only the code does so, that is in doubt. No comma becomes a
+    token of its own by chance, so nothing has to be said of that.
+    """
+    whole = source_text.text_of_module(place.module)
+    words = whole.text if whole else ""
+    denied = re.search(WHITE_ONLY, "\n".join(said_in(words))) is not None
+    steps = tuple(step for step in text.steps if step != "split" or not denied)
+    unsaid = "small" in steps and re.search(SMALL, words) is None
+    return text.but(steps=steps, doubt=UNSAID if unsaid else "")

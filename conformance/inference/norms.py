@@ -1,6 +1,6 @@
 """Bind a class or function as layer_norm or rms_norm."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -16,7 +16,7 @@ from attnconf.conformance.inference.building import tensors_of
 from attnconf.conformance.inference.construction import build
 from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, refusals, texts, without_bias
 from attnconf.conformance.inference.probing import Failed
-from attnconf.conformance.inference.proving import Prover, Reading, holds, nearest_first, prove
+from attnconf.conformance.inference.proving import Prover, Reading, Trial, holds, nearest_first, prove
 from attnconf.conformance.inference.texts import Text, bound, told
 from attnconf.conformance.inference.trial import Certificate, drawn
 from attnconf.conformance.source.signatures import parameters_of
@@ -29,6 +29,10 @@ OTHER_DIVISORS: Mapping[str, list[dict[str, str]]] = {
     "rms_norm": [{"rms-norm-eps": "outside"}],
 }
 
+# F.normalize times √D with the ε that it is given. As small as people give it, it keeps zeros from 0/0 and no more.
+FLOOR = "RMS-eps-as-floor"
+AS_A_FLOOR = "its ε is a floor under the root mean square, as in F.normalize, and is added to nothing"
+
 
 def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as a norm, or what stands against it."""
@@ -40,13 +44,15 @@ def bind(place: Place) -> Bound | Refusal:
         return Certificate(kind.component, list(requests(kind, eps, bias)))
 
     proposals = (readings(place, text, kind, certificate) for text in texts(place, kind, prover.failures))
-    proof = prove(prover, proposals, nearest_first)
+    proof = prove(prover, proposals, plain_first)
     if proof is None:
         return prover.refusal(f"it can be neither built nor called as {place.component}")
     text = proof.hypothesis
     if proof.certified:
         text = _with_cast(place, _with_axes(place, text, kind), kind)
     one = bound(place, proof, text, told(text, place.thing))
+    if proof.certified == FLOOR and _has_a_floor(place, text, kind):
+        one = replace(one, doubt=AS_A_FLOOR)
     return replace(one, open_ends=(*one.open_ends, *_unregistered(place, text, kind)))
 
 
@@ -62,12 +68,22 @@ def readings(place: Place, text: Text, kind: Kind, certificate: Callable[..., Ce
     for eps in CONVENTIONS["eps"][1:] if fixed else ("",):
         this = text.declaring(eps=eps) if fixed else text
         judge = certificate(eps_in_code(eps, torch.float64) if fixed else 0.0, bias)
-        for divided in ({}, *OTHER_DIVISORS[kind.component]):
+        for divided in ({}, *(OTHER_DIVISORS[kind.component] if eps != "dtype" else ())):
             declared = this.but(declares={**this.declares, **divided})
             yield Reading(declared, judge)
             if text.state and not (kind.layer and begins_at_one(place, text, kind)):
                 weight = {f"{'layer' if kind.layer else 'rms'}_norm_weight": "one-plus"}
                 yield Reading(declared.declaring(**weight), judge)
+
+
+def plain_first(trials: Sequence[Trial[Text]]) -> Sequence[Trial[Text]]:
+    """Return the nearest trials, first of them those that add nothing to the weight of a layer norm.
+
+    A shift that is taken for the gain begins at 0 as well, and would crowd out the reading in which a mistake is known.
+    """
+    plain = [trial for trial in trials if "layer-norm-weight" not in trial.hypothesis.declares]
+    others = [trial for trial in trials if "layer-norm-weight" in trial.hypothesis.declares]
+    return [*(nearest_first(plain) if plain else ()), *(nearest_first(others) if others else ())]
 
 
 def begins_at_one(place: Place, text: Text, kind: Kind) -> bool:
@@ -112,6 +128,14 @@ def _with_axes(place: Place, text: Text, kind: Kind) -> Text:
     x = drawn("x with axes", 2, *shape)
     asked = Request(kind.component, kind.config(shape, 0.1, bias), kind.weights(shape, bias), {"x": x}, tuple(x.shape))
     return wide if holds(place, wide, [asked]) else text
+
+
+def _has_a_floor(place: Place, text: Text, kind: Kind) -> bool:
+    """Return whether ε is a floor under the root mean square, on rows below it too: above it none does the same."""
+    x = drawn("x below a floor", 2, 3, WIDTHS[0]) * torch.tensor([0.1, 0.5, 4.0]).double()[:, None]
+    width = (WIDTHS[0],)
+    asked = Request(kind.component, kind.config(width, 1.0), kind.weights(width), {"x": x}, tuple(x.shape))
+    return holds(place, text, [asked], FLOOR)
 
 
 def _unregistered(place: Place, text: Text, kind: Kind) -> tuple[str, ...]:

@@ -116,6 +116,21 @@ def test_an_eps_that_is_taken_and_not_handed_on_is_a_mistake(tmp_path: Path) -> 
     assert "RMS-eps-of-the-dtype" in named
 
 
+FLOOR = """
+class RMSNorm(nn.Module):
+    def __init__(self, dim, eps=1e-8):
+        super().__init__()
+        self.g, self.eps = nn.Parameter(torch.ones(dim)), eps
+
+    def forward(self, x):
+        return self.g * x / x.square().mean(-1, keepdim=True).sqrt().clamp(min=self.eps)
+"""
+
+
+def test_a_floor_under_the_root_mean_square_is_neither_right_nor_wrong(tmp_path: Path) -> None:
+    assert judged(tmp_path, FLOOR)[0] == ["unrecognised"]
+
+
 GAIN_ALONE = """
 class LayerNorm(nn.Module):
     def __init__(self, dim, eps=1e-5, bias={default}):

@@ -161,7 +161,7 @@ MODELS = {
     "clip": (
         {"norm-order": "pre", "activation": "quick-gelu", "final-norm": "never"},
         ("attn_mask",),
-        unsupported("ENC-CAUSAL-1", "ENC-DEPTH-1", "ENC-MASK-3", *MASKS),
+        unsupported("ENC-CAUSAL-1", "ENC-MASK-3", *MASKS),
     ),
     "gpt-2": (
         {"norm-order": "pre", "activation": "gelu-tanh", "causality": "always", "final-norm": "always"},

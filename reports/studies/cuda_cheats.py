@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from tabulate import tabulate
 
+from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.run.implementations import load
 from attnconf.conformance.timing.grid import TimedCase
 from attnconf.conformance.timing.measuring import time_case
@@ -34,7 +35,8 @@ RULES = Rules(max_seconds=3.0, warm_up=0.1)
 def of_one(name: str) -> list[str]:
     """Return (cheat, verdict, why) of one cheat."""
     case = TimedCase(name, "attention", **{**SIZES, **TRIED[name]})
-    contender = load(str(CHEATS / f"{name}.py"))[0]
+    (contender,) = load(str(CHEATS / f"{name}.py"))
+    assert isinstance(contender, Implementation)
     record = time_case(case, [contender], RULES, seed=0)
     if record["status"] != "timed":
         return [name, record["status"], record["reason"]]

@@ -127,7 +127,6 @@ SMALL = (
 )
 _WHITE = r"\bonly\b.{0,30}\b(white[- ]?space|spaces|blanks)|\bwhite[- ]?space only"
 WHITE_ONLY = rf"(?im)^(?!.*\b(not?|nothing|never)\b).*({_WHITE})"
-UNSAID = "it makes letters small, and does not say so"
 
 
 def learnt_steps(place: Place, built: str, methods: Sequence[str], filling: str) -> tuple[str, ...]:
@@ -195,14 +194,14 @@ def _makes(answer: Any, tokens: Sequence[str]) -> bool:
 
 
 def _meant(place: Place, text: TokenText) -> TokenText:
-    """Return the text of what is given its vocabulary with those of its steps that its file does not deny.
+    """Return the text of what is given its vocabulary with those of its steps that its file means.
 
-    Letters that are made small in words are a step; where only the code does so, that is in doubt. No comma becomes a
-    token of its own by chance, so nothing has to be said of that.
+    Letters that are made small in words are a step; where only the code does so, it is a mistake. No comma becomes a
+    token of its own by chance, so nothing has to be said of that, but that only white space splits denies it.
     """
     whole = source_text.text_of_module(place.module)
     words = whole.text if whole else ""
     denied = re.search(WHITE_ONLY, "\n".join(said_in(words))) is not None
-    steps = tuple(step for step in text.steps if step != "split" or not denied)
-    unsaid = "small" in steps and re.search(SMALL, words) is None
-    return text.but(steps=steps, doubt=UNSAID if unsaid else "")
+    unsaid = re.search(SMALL, words) is None
+    left_out = {*(["split"] if denied else []), *(["small"] if unsaid else [])}
+    return text.but(steps=tuple(step for step in text.steps if step not in left_out))

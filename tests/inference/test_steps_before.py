@@ -37,8 +37,8 @@ class Words:
 '''
 
 
-@pytest.mark.parametrize(("words", "verdict"), [("", "incomplete"), ("# An uncased vocabulary.", "conformant")])
-def test_small_letters_of_which_nothing_is_said_accuse_nobody(tmp_path, words, verdict):
+@pytest.mark.parametrize(("words", "verdict"), [("", "nonconformant"), ("# An uncased vocabulary.", "conformant")])
+def test_small_letters_are_right_where_they_are_said(tmp_path, words, verdict):
     assert judged(tmp_path, PIECES.format(words=words)) == {verdict}
 
 

@@ -37,7 +37,8 @@ SMALL, AS_IT_IS, SPLIT = "text.lower().split()", "text.split()", 'text.replace("
 def test_a_step_is_made_in_learning_and_in_encoding(learnt, encoded, steps):
     module = ModuleType("words")
     exec(TEXT.replace("LEARNT", learnt).replace("ENCODED", encoded), vars(module))
-    found = learnt_steps(SimpleNamespace(module=module), "theirs.Words()", ("", "fit"), "low er new")
+    place = SimpleNamespace(module=module)
+    found = learnt_steps(place, "theirs.Words()", ("", "fit"), "low er new")
     vocabulary = '{"index": {token: i for i, token in enumerate(config.vocabulary)}}'
     text = TokenText("word", made=f"holding(theirs.Words(), {vocabulary})", encode="made.encode(text)", learnt=found)
-    assert with_steps(text, lambda one: one.draft().implementation(module)).steps == steps
+    assert with_steps(place, text, lambda one: one.draft().implementation(module)).steps == steps

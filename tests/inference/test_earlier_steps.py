@@ -40,5 +40,6 @@ def test_a_step_is_made_in_learning_and_in_encoding(learnt, encoded, steps):
     place = SimpleNamespace(module=module)
     found = learnt_steps(place, "theirs.Words()", ("", "fit"), "low er new")
     vocabulary = '{"index": {token: i for i, token in enumerate(config.vocabulary)}}'
-    text = TokenText("word", made=f"holding(theirs.Words(), {vocabulary})", encode="made.encode(text)", learnt=found)
+    made, own = f"holding(theirs.Words(), {vocabulary})", ("theirs.Words()", "fit")
+    text = TokenText("word", made=made, encode="made.encode(text)", own=own, learnt=found)
     assert with_steps(place, text, lambda one: one.draft().implementation(module)).steps == steps

@@ -27,7 +27,7 @@ def spread(x: Tensor, eps: float, place: str) -> Tensor:
 
 
 def normalize(x: Tensor, eps: float, place: str) -> Tensor:
-    """Return x̂ = x / √(mean(x²) + ε), (..., D)."""
+    """Return x̂, (..., D): x by its spread."""
     return x / spread(x, eps, place)
 
 

@@ -120,11 +120,7 @@ def claims_columns(thing: Any) -> bool:
 
 def claims_batch(thing: Any) -> bool:
     """Return whether a class tells in words, of an input or of what comes back, that its first axis is the batch."""
-    try:
-        source = textwrap.dedent(inspect.getsource(thing))
-    except (OSError, TypeError):
-        return False
-    return any(_BATCH_IN_WORDS.search(line) for line in said_in(source))
+    return any(_BATCH_IN_WORDS.search(line) for line in _said_of(thing))
 
 
 def claims_batches_only(thing: Any) -> bool:
@@ -144,28 +140,19 @@ def claims_batches_only(thing: Any) -> bool:
 
 def claims_from_zero(place: Place) -> bool:
     """Return whether the words of a file say that positions begin with 0, and say nothing else of padding there."""
-    text = source_text.text_of_module(place.module)
-    said = said_in(text.text) if text else []
-    return any(_FROM_ZERO.search(line) and "pad" not in line.lower() for line in said)
+    return any(_FROM_ZERO.search(line) and "pad" not in line.lower() for line in said_in_file(place.module))
 
 
 def claims_ids_batch_first(thing: Any) -> bool:
     """Return whether a class says that the ids that it takes are (batch, tokens), and nothing else of their order."""
-    try:
-        told = "\n".join(said_in(textwrap.dedent(inspect.getsource(thing))))
-    except (OSError, TypeError):
-        return False
+    told = "\n".join(_said_of(thing))
     batch_first = _IDS_BATCH_FIRST.search(told) is not None or claims_batch_first(thing)
     return batch_first and _IDS_SEQUENCE_FIRST.search(told) is None
 
 
 def claims_a_set(thing: Any) -> bool:
     """Return whether a decoder says that its targets are no sequence: a set of objects, or all predicted at once."""
-    try:
-        told = "\n".join((getattr(thing, "__name__", ""), *said_in(textwrap.dedent(inspect.getsource(thing)))))
-    except (OSError, TypeError):
-        return False
-    return _A_SET.search(told) is not None
+    return _A_SET.search("\n".join((getattr(thing, "__name__", ""), *_said_of(thing)))) is not None
 
 
 def says_log_softmax(place: Place) -> bool:
@@ -173,8 +160,7 @@ def says_log_softmax(place: Place) -> bool:
     code = source_text.code_reached(place.thing)
     if re.search(r"(?i)log_?softmax", code) is None:
         return False
-    text = source_text.text_of_module(place.module)
-    told = "\n".join(said_in(text.text if text else ""))
+    told = "\n".join(said_in_file(place.module))
     return re.search(r"(?i)\blogits\b", told) is None or re.search(r"(?i)\blog[-_ ]?prob", told) is not None
 
 
@@ -192,11 +178,8 @@ def returns_scores(thing: Any, place: int) -> bool:
 
 def _says_scores(thing: Any) -> bool:
     """Return whether a sentence of a class or function says that scores come back, and none that weights do."""
-    try:
-        told = said_in(textwrap.dedent(inspect.getsource(thing)))
-    except (OSError, TypeError):
-        return False
-    sentences = [s for s in re.split(r"[.;](?:\s|$)", " ".join(told)) if re.search(_GIVES, s, re.IGNORECASE)]
+    sentences = re.split(r"[.;](?:\s|$)", " ".join(_said_of(thing)))
+    sentences = [s for s in sentences if re.search(_GIVES, s, re.IGNORECASE)]
     scores = any(re.search(_SAID_SCORES, s, re.IGNORECASE) for s in sentences)
     return scores and not any(re.search(_WEIGHTS, s, re.IGNORECASE) for s in sentences)
 
@@ -216,6 +199,20 @@ def _returned(thing: Any) -> list[ast.expr | None]:
     inner = [node for f in ast.walk(tree.body[0]) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)]
     nested = {id(n) for f in inner if isinstance(f, ast.FunctionDef) and f is not tree.body[0] for n in ast.walk(f)}
     return [n.value for n in inner if isinstance(n, ast.Return) and id(n) not in nested]
+
+
+def _said_of(thing: Any) -> list[str]:
+    """Return the words of a class or function, as ``said_in`` has them; none where its source is not to be had."""
+    try:
+        return said_in(textwrap.dedent(inspect.getsource(thing)))
+    except (OSError, TypeError):
+        return []
+
+
+def said_in_file(module: Any) -> list[str]:
+    """Return the words of the file that a module was read from, likewise."""
+    text = source_text.text_of_module(module)
+    return said_in(text.text) if text else []
 
 
 def said_in(source: str) -> list[str]:

@@ -17,7 +17,7 @@ from attnconf.conformance.inference.mask_biases import BIAS, MASKS, biased, refu
 from attnconf.conformance.inference.mask_claims import claimed, said
 from attnconf.conformance.inference.mask_forms import ADDED, ONE, mask_forms
 from attnconf.conformance.inference.returned import Requests, with_weights
-from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, within_rounding
+from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, same_numbers, within_rounding
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings
 
 NOBODYS = "the rows of what it hides are its own, and no requirement is about them"
@@ -115,13 +115,8 @@ def with_masks(
             found = _opposed(search, text, name, found)
         elif standing == "right" and not wanted:
             found = _as_it_says(search, text, name, found, claimed)
-        aside = standing == "aside"
-        if (
-            standing == "right"
-            or aside
-            or not text.masks
-            or (standing == "mistake" and search.hides(text, found, name))
-        ):
+        hides = standing == "mistake" and text.masks and search.hides(text, found, name)
+        if standing in ("right", "aside") or not text.masks or hides:
             text = found
     for name in strange[:LIKELIEST]:
         text = _with_strange(search, text, name)
@@ -235,7 +230,7 @@ def _but_for_the_hidden(trial: Trial) -> bool:
 def _same_where_seen(given: Any, want: Any, mask: Tensor) -> bool:
     if not (isinstance(given, Reply) and isinstance(want, Reply) and given.out.isfinite().all()):
         return False
-    return torch.allclose(given.out[mask], want.out[mask], rtol=1e-6, atol=1e-6)
+    return same_numbers(given.out[mask], want.out[mask])
 
 
 def _twins(one: Trial, other: Trial) -> bool:

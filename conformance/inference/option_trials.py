@@ -196,10 +196,10 @@ def cache(tried: Tried) -> str:
     found = parameters(tried.bound.place.thing)
     absent = {p.name: None for p in found if p.default is None and "memory" in meanings(p.name, INPUTS)}
     itself = len(tried.asked.inputs) == 1 or (absent and set(tried.asked.inputs) <= set(THREE))
-    if x.ndim == 3 and set(tried.asked.inputs) == set(THREE):
-        return "" if _continued(tried, x, {}) == "" or _keeps_a_memory(tried) else UNTRIED
-    if not itself or x.ndim != 3:
+    if x.ndim != 3 or not (itself or set(tried.asked.inputs) == set(THREE)):
         return UNTRIED
+    if not itself:
+        return "" if _continued(tried, x, {}) == "" or _keeps_a_memory(tried) else UNTRIED
     return _continued(tried, x, absent if len(tried.asked.inputs) > 1 else {})
 
 

@@ -6,9 +6,8 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.claims import said_in
+from attnconf.conformance.inference.claims import said_in_file
 from attnconf.conformance.inference.padding_id import FILLER
-from attnconf.conformance.source import source_text
 
 _PAD = rf"{FILLER}|パディング"
 _ROW = r"vector|vecteur|vettore|vektor|\brow\b|\bzeile|\bligne|\briga\b|\bfila\b|embedding|向量|ベクトル"
@@ -26,8 +25,7 @@ def not_zero(place: Place, module: Any) -> tuple[str, ...]:
 
 
 def _says_zeros(place: Place) -> bool:
-    text = source_text.text_of_module(place.module)
-    sentences = re.split(r"[.;。;]", " ".join(said_in(text.text if text else "")))
+    sentences = re.split(r"[.;。;]", " ".join(said_in_file(place.module)))
     return any(_says(_PAD, s) and _says(_ROW, s) and any(map(_promises, re.split(r"[,,]", s))) for s in sentences)
 
 

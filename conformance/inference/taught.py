@@ -12,7 +12,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.by_doing import of_one
-from attnconf.conformance.inference.claims import said_in
+from attnconf.conformance.inference.claims import said_in_file
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.token_text import (
     LIST,
@@ -201,7 +201,7 @@ def _meant(place: Place, text: TokenText) -> TokenText:
     """
     whole = source_text.text_of_module(place.module)
     words = whole.text if whole else ""
-    denied = re.search(WHITE_ONLY, "\n".join(said_in(words))) is not None
+    denied = re.search(WHITE_ONLY, "\n".join(said_in_file(place.module))) is not None
     unsaid = re.search(SMALL, words) is None
     left_out = {*(["split"] if denied else []), *(["small"] if unsaid else [])}
     return text.but(steps=tuple(step for step in text.steps if step not in left_out))

@@ -78,7 +78,6 @@ class TokenText(Hypothesis):
     learnt: tuple[str, ...] = ()  # what learning its vocabulary does to a text before
     steps: tuple[str, ...] = ()  # of these, what encoding does, too: it is refused
     own_unknown: str = ""  # what it has for an unknown token, which it cannot be told
-    doubt: str = ""  # why equality with the textbook is not all that would have to be known
     needs_unknown: bool = False  # there is no way to do without an unknown token
 
     @property

@@ -251,7 +251,7 @@ def _bound(place: Place, text: TokenText, certified: str | None) -> Bound:
         *(f"left alone   {REFUSALS[step][1]}" for step in text.steps),
         *(f"left alone   {name}: what it does where it is on is not judged" for name in dict.fromkeys(left)),
     )
-    return Bound(place, text.draft(), None, certified, lines, doubt=text.doubt, broken=left_out(place, text))
+    return Bound(place, text.draft(), None, certified, lines, broken=left_out(place, text))
 
 
 def _with_decoding(place: Place, text: TokenText) -> TokenText:

@@ -280,6 +280,17 @@ def test_a_stale_deviation_fails_the_run(folder, capfd, monkeypatch):
     assert "stale.py: the known deviation ATT-SCALE-1 on attention does not fail any more" in capfd.readouterr().out
 
 
+def test_a_deviation_of_what_is_not_supported_is_not_stale(folder, capfd, monkeypatch):
+    monkeypatch.chdir(folder)
+    text = "def attention(config, weights):\n    raise NotImplementedError('what this machine has not')\n"
+    (folder / "unable.py").write_text(text, encoding="utf-8")
+    (folder / "unable.deviations.toml").write_text(ENTRY, encoding="utf-8")
+    cli.main(["run", "--impl=unable.py", "-q"])
+    printed = capfd.readouterr().out
+    assert "what this machine has not" in printed
+    assert "does not fail any more" not in printed
+
+
 def test_a_deviation_that_is_only_seen_on_some_machines_is_never_stale(folder, capfd, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "sometimes.py").write_text((folder / "right.py").read_text(encoding="utf-8"), encoding="utf-8")

@@ -131,16 +131,29 @@ def offset(tried: Tried) -> str:
     later, out = {n: _behind(x) for n, x in tried.asked.inputs.items()}, _behind(tried.base.out)
     asked = tried.asked.asked(inputs=later, out_shape=tuple(out.shape))
     default = tried.argument.default
-    given, _ = tried.given(AHEAD, asked)
+    given, seen = tried.given(AHEAD, asked)
     if isinstance(given, Failure):
         return _raises(given) if isinstance(default, int) and given.reason == "raised" else ""
-    place = tried.bound.place
-    if same(given, reply(tried.bound.draft.implementation(place.module), asked)):
+    unmoved = reply(tried.bound.draft.implementation(tried.bound.place.module), asked)
+    if same(given, unmoved):
         return IDLE
     if not same(given, Reply(out, None, {}, ())):
+        if _of_one_alone(seen.returned, out, unmoved):
+            return UNKNOWN
         return f"does not put the first token at position {AHEAD}, where it is {AHEAD}"
     after, _ = tried.given(AHEAD, asked, earlier=True)
     return STALE if isinstance(after, Reply) and not same(after, given) else ""
+
+
+def _of_one_alone(returned: Any, moved: Tensor, unmoved: Reply | Failure) -> bool:
+    """Return whether one of two results moved and the other stayed: queries behind keys that are in a cache, too."""
+    if isinstance(unmoved, Failure) or not isinstance(returned, tuple | list) or len(returned) != 2:
+        return False
+    if not all(isinstance(x, Tensor) and x.numel() == moved.numel() for x in returned):
+        return False
+    one, other = (Reply(x.reshape(moved.shape), None, {}, ()) for x in returned)
+    went, stayed = Reply(moved, None, {}, ()), unmoved
+    return (same(one, went) and same(other, stayed)) or (same(other, went) and same(one, stayed))
 
 
 def _behind(x: Any) -> Any:

@@ -67,6 +67,9 @@ ONCE: Mapping[str, Input] = {
 }
 
 
+ALONG_OTHERS = frozenset({"ROPE-along-heads", "ROPE-along-batch"})
+
+
 def readers(raw: Any, request: Request) -> list[str]:
     """Return how x comes back; of two, queries and keys, both count."""
     found = tensors_in(raw)
@@ -217,6 +220,7 @@ def _by_name(wanting: list[str], tables: list[Table], texts: list[str]) -> list[
 FAMILY = Family(
     "rotary", TABLE, INPUTS_, readers, requests, without, unplaced, layouts=LAYOUTS, ways=("distinct", "one sample"),
     extra=with_tables, after=partial(with_options, request=requests({}, "distinct")[0], axis=2),
+    explained=ALONG_OTHERS,
 )  # fmt: skip
 
 

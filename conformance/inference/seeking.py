@@ -44,7 +44,8 @@ def seek(place: Place, *families: Family) -> Bound | Refusal:
     for family in families:
         of_family = [trials for known, trials in ran if known is family]
         for rounding in (ROUNDING, FLOAT32):
-            if proof := prover.mistaken(_worth_comparing(family, of_family), rounding=rounding):
+            worth = _worth_comparing(family, of_family)
+            if proof := prover.mistaken(worth, lambda mistake, _: mistake.id not in family.explained, rounding):
                 return _bound(place, family, proof)
     for family, trials in ran[:1]:
         return _bound(place, family, Proof(nearest(family, trials), None))

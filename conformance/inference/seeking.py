@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.engine.evidence import Failure
+from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.translate import others_than
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LIKELIEST
@@ -43,13 +44,23 @@ def seek(place: Place, *families: Family) -> Bound | Refusal:
                 break
     for family in families:
         of_family = [trials for known, trials in ran if known is family]
-        for rounding in (ROUNDING, FLOAT32):
-            worth = _worth_comparing(family, of_family)
-            if proof := prover.mistaken(worth, lambda mistake, _: mistake.id not in family.explained, rounding):
-                return _bound(place, family, proof)
+        if proof := _mistaken(prover, family, of_family):
+            return _bound(place, family, proof)
     for family, trials in ran[:1]:
         return _bound(place, family, Proof(nearest(family, trials), None))
     return prover.refusal(f"it cannot be called as {place.component}")
+
+
+def _mistaken(prover: Prover[Text], family: Family, ways: Sequence[Sequence[Trial[Text]]]) -> Proof[Text] | None:
+    """Return what a known mistake gives the replies of, but for those that another order of the axes explains."""
+
+    def allowed(mistake: Mutant, text: Text) -> bool:
+        return mistake.id not in family.explained
+
+    for rounding in (ROUNDING, FLOAT32):
+        if proof := prover.mistaken(_worth_comparing(family, ways), allowed, rounding):
+            return proof
+    return None
 
 
 def _readings(family: Family, text: Text, way: str) -> Iterator[Reading[Text]]:

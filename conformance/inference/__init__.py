@@ -20,7 +20,7 @@ from attnconf.conformance.diagnosis.locate import locate
 from attnconf.conformance.engine.request import INFERRED, Binding, Implementation, Unjudgeable, of_component
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import CALLS, GUESSED
-from attnconf.conformance.inference.candidates import Candidate, candidates, may_be, says_nothing, unnamed
+from attnconf.conformance.inference.candidates import Candidate, candidates, described, may_be, says_nothing, unnamed
 from attnconf.conformance.inference.construction import part_of
 from attnconf.conformance.inference.lending import lent
 from attnconf.conformance.inference.probing import Failed, search
@@ -116,7 +116,10 @@ def bindings(
     if not bound and component is None:  # names say nothing: only what is certified is believed
         for candidate in unnamed(source.module, chosen, [c.name for c in found]):
             outcome = bind(candidate, source, prescribed or {})
-            if isinstance(outcome, Bound) and outcome.certified:
+            if not _certified(outcome) and (told := described(candidate.thing)):
+                candidate = replace(candidate, components=told[:1], guessed=False)
+                outcome = bind(candidate, source, prescribed or {})
+            if isinstance(outcome, Bound) and (outcome.certified or not candidate.guessed):
                 bound.append(outcome)
                 found.append(candidate)
     if not bound:

@@ -17,6 +17,7 @@ from attnconf.conformance.inference.attention_finish import finish
 from attnconf.conformance.inference.attention_readings import UNMADE, AttentionAttempts, of_form, otherwise
 from attnconf.conformance.inference.attention_requests import (
     ONE,
+    POWERS,
     SEVERAL,
     config_of,
     plain_certificate,
@@ -110,7 +111,7 @@ def wide_heads(place: Place, text: AttentionText) -> bool:
 
 
 def sizes_of(text: AttentionText) -> tuple[tuple[int, int, int], ...]:
-    return SEVERAL if "heads" in text.made.given else ONE
+    return ONE if "heads" not in text.made.given else POWERS if text.powers else SEVERAL
 
 
 def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
@@ -124,6 +125,7 @@ def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
             whole, module = as_module(whole, attempt(partial(run, whole, space)))
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
+            yield from _of_powers(place, made, attempts)
             continue
         if not isinstance(module, nn.Module):
             attempts.say(f"{place.name} is no torch.nn.Module")
@@ -150,6 +152,23 @@ def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
             module = attempt(partial(run, anew, space))
             for text in _of_construction(place, anew, module, config, AttentionAttempts(), unregistered):
                 yield text.but(one_length=lengths_of(whole))
+
+
+def _of_powers(place: Place, made: Construction, attempts: AttentionAttempts) -> Iterator[AttentionText]:
+    """Yield what the class may be where it is built with a power of two for its heads, which the first trial is not."""
+    if "heads" not in made.given:
+        return
+    config = config_of(POWERS[0])
+    space = space_for(config, place.module)
+    try:
+        whole = attempt(partial(filled, made, TABLE, place.module, space))
+        whole, module = as_module(whole, attempt(partial(run, whole, space)))
+    except Failed:
+        return
+    if isinstance(module, nn.Module):
+        whole = whole if "dropout" in whole.given else _with_dropout(whole, module, space)
+        for text in _of_construction(place, whole, module, config, attempts, False):
+            yield text.but(powers=True)
 
 
 def _of_construction(

@@ -14,6 +14,7 @@ from attnconf.conformance.inference.trial import Certificate, drawn, kept_certif
 
 COMPONENT = "multi_head_attention"
 SEVERAL = ((20, 5, 4), (12, 2, 6))  # embed_dim, num_heads, head_dim of the trials
+POWERS = ((16, 4, 4), (12, 2, 6))  # for a constructor that refuses other numbers of heads than powers of two
 ONE = ((8, 1, 8), (6, 1, 6))
 
 

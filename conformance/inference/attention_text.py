@@ -49,6 +49,7 @@ class AttentionText(Hypothesis):
     heads_last: bool = False
     sequence_first: bool = False
     stripped: tuple[str, ...] = ()  # norms inside, which are left out
+    powers: bool = False  # it takes powers of two for numbers of heads, and no others
     unregistered: bool = False  # it keeps modules in plain lists, which an optimizer does not find
     square: bool = False  # it takes as many keys as queries, and no other number
     one_length: tuple[str, ...] = ()  # the constructor's arguments that are the length of the inputs, and no other
@@ -186,6 +187,8 @@ class AttentionText(Hypothesis):
             lines += refuse("not config.causal", "attention that is not causal")
         if "heads" not in given:
             lines += refuse("config.num_heads != 1", "more than one head")
+        if self.powers:
+            lines += refuse("config.num_heads & (config.num_heads - 1)", "numbers of heads that are no powers of two")
         names = {"key_dim": "key_dim", "value_dim": "value_dim", "out_dim": "out"}
         widths = [f"config.{name}" for name, meaning in names.items() if meaning not in given]
         if widths:

@@ -100,6 +100,14 @@ def says_nothing(name: str) -> bool:
     return not named(name) and not any(re.search(pattern, plain) for _, pattern in NAMES)
 
 
+def described(thing: Any) -> tuple[str, ...]:
+    """Return the components that the docstring of a class or function speaks of, the first that it names first."""
+    words = re.sub(r"\W+", "_", snake(inspect.getdoc(thing) or ""))
+    places = ((re.search(pattern, words), component) for component, pattern in NAMES)
+    told = sorted((found.start(), at, component) for at, (found, component) in enumerate(places) if found)
+    return tuple(dict.fromkeys(component for _, _, component in told))
+
+
 def unnamed(module: ModuleType, chosen: str | None, tried: Collection[str]) -> list[Candidate]:
     """Return the classes of a file whose names say nothing, as whatever they may be."""
     found = []

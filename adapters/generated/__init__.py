@@ -2,7 +2,7 @@
 
 from attnconf.adapters.generated.batches import each_apart, each_sequence, singly
 from attnconf.adapters.generated.broken_arguments import BrokenArgument
-from attnconf.adapters.generated.function_module import functional
+from attnconf.adapters.generated.function_module import functional, initial, paired
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.log_probabilities import before_log_softmax
 from attnconf.adapters.generated.masks import (
@@ -58,9 +58,9 @@ __all__ = [
     "byte_merges", "byte_pairs",
     "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart", "each_sequence", "everywhere", "exact",
     "fitted", "floored", "for_each_head", "for_each_length", "full", "functional", "handed", "heads_last", "held",
-    "holding", "image", "in_bytes", "in_order", "in_single", "kernel", "lacking", "layered", "lengths", "marked_by",
+    "holding", "image", "in_bytes", "initial", "in_order", "in_single", "kernel", "lacking", "layered", "lengths", "marked_by",
     "not_hidden", "numbered",
-    "octaves", "of_bytes", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties",
+    "octaves", "of_bytes", "paired", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties",
     "pixels", "registered", "rows", "settle", "singly", "spelt", "strange_in", "tallied", "under", "unglued",
     "unknown_in", "unpadded", "without", "written",
 ]  # fmt: skip

@@ -1,12 +1,16 @@
 """A function that takes weights as arguments (written as init and apply), as a module that holds the weights."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.generated.held_objects import register, within
+
+RANDOM = r"(g|gen|generator|rng|seed|key|random_?state)$"  # what the first of (init, apply) may want
 
 
 class Functional(nn.Module):
@@ -46,6 +50,23 @@ def functional(function: Callable[..., Any], held: Any, takes: str = "", **fixed
     positional = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p for p in inputs]
     Called.forward.__signature__ = inspect.Signature([itself, *positional])  # type: ignore[attr-defined]
     return Called(held, takes, fixed, inspect.Signature(positional))
+
+
+def initial(made: Any) -> Any:
+    """Return the weights that a pair of functions (init, apply) begins with: what the first of them makes.
+
+    It is given a generator or a seed where it wants one. Raises TypeError where it wants anything else.
+    """
+    first = next(iter(made.values() if isinstance(made, Mapping) else made))
+    wanted = [p for p in inspect.signature(first).parameters.values() if p.default is p.empty]
+    given = {p.name: torch.Generator() if re.match("g|rng", p.name) else 0 for p in wanted if re.match(RANDOM, p.name)}
+    return first(**given)
+
+
+def paired(made: Any) -> Functional:
+    """Return a module of a pair of functions (init, apply): it holds what init makes, and calls apply with it."""
+    apply = list(made.values() if isinstance(made, Mapping) else made)[1]
+    return functional(apply, initial(made), next(iter(inspect.signature(apply).parameters)))
 
 
 def _leaves(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:

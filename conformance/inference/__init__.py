@@ -141,7 +141,7 @@ def bind(candidate: Candidate, source: Source, prescribed: Mapping[str, Any]) ->
     """Return the first binding that is certified by the textbook, else by a known mistake, else the likeliest."""
     outcomes: list[Bound | Refusal] = []
     for module in lent(candidate.thing, source.module):
-        thing = vars(module).get(candidate.name, candidate.thing)
+        thing = candidate.thing if module is source.module else vars(module).get(candidate.name, candidate.thing)
         with search.limited(GUESSED if candidate.guessed else CALLS), patiently(f"{candidate.name} of {source.called}"):
             again = partial(_bind, replace(candidate, thing=thing), module, prescribed)
             outcomes.append(again())

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from attnconf.adapters.generated.batches import each_sequence
-from attnconf.adapters.generated.function_module import functional
+from attnconf.adapters.generated.function_module import functional, initial, paired
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.modules import dropping
 from attnconf.adapters.generated.one_length import for_each_length
@@ -61,6 +61,8 @@ def space_for(config: Any, module: ModuleType, **more: Any) -> dict[str, Any]:
         "torch": torch,
         "nn": torch.nn,
         "functional": functional,
+        "initial": initial,
+        "paired": paired,
         "held": held,
         "dropping": dropping,
         "for_each_length": for_each_length,
@@ -94,12 +96,20 @@ def _probabilities(module: Any) -> list[float]:
 
 def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
     """Return a construction with what it builds, as a module where that is another object, called, with tensors."""
+    if _is_pair(thing):
+        return replace(made, text=f"paired({made.text})"), paired(thing)
     if isinstance(thing, nn.Module) or not any(hasattr(type(thing), name) for name in ("forward", "__call__")):
         return made, thing
     module = held(thing)
     if next(module.parameters(), None) is None:
         return made, thing
     return replace(made, text=f"held({made.text})"), module
+
+
+def _is_pair(thing: Any) -> bool:
+    """Return whether something is a pair of functions, (init, apply)."""
+    both = list(thing.values()) if isinstance(thing, dict) else thing
+    return isinstance(both, list | tuple) and len(both) == 2 and all(map(callable, both))
 
 
 def tensors_of(thing: Any) -> dict[str, Tensor]:

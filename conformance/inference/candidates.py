@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.inference.builders import as_built
 from attnconf.conformance.inference.by_doing import given, own_methods
 from attnconf.conformance.inference.calling import own_method, parameters
 from attnconf.conformance.inference.function_forms import takes_together, takes_weights
@@ -58,6 +59,7 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
             continue
         if not isinstance(thing, type | FunctionType) and chosen is None:
             continue
+        thing = as_built(name, thing, module) if chosen is not None else thing
         components = (component,) if component else _models_first(dict.fromkeys(looks_like(name, thing)))
         if components and not (chosen is None and _undoes(name, thing, module)):
             weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)

@@ -13,8 +13,10 @@ from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
 from attnconf.conformance.inference.recorded import Path, Recorder, called, is_of_a_section, names_of
 from attnconf.conformance.inference.vocabulary import meanings
+from attnconf.conformance.source import source_text
 from attnconf.conformance.source.source_text import code_reached
 
+LITERAL = r"""("[^"\n]*"|'[^'\n]*'|True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?)"""
 UNSAID = ("embed", "heads")  # what entries whose names say nothing may be
 
 
@@ -189,6 +191,12 @@ def entry_default(name: str, module: ModuleType) -> str:
         there = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
         if isinstance(there, bool | int | float | str) and not isinstance(value, ModuleType):
             return repr(there)
+    text = source_text.text_of_module(module)
+    written = re.search(
+        rf"""getattr\(\s*\w+,\s*["']{re.escape(name)}["'],\s*{LITERAL}\s*\)""", text.text if text else ""
+    )
+    if written:
+        return written[1]
     return "0.0" if "drop" in name.lower() else "False"
 
 

@@ -38,6 +38,7 @@ SIZES = ((11, 6), (7, 10))  # vocab_size, dim of the trials
 # Where names do not say which of two sizes is which.
 EITHER = {**TABLE, "vocab": ("config.vocab_size", "config.dim"), "embed": ("config.dim", "config.vocab_size")}
 ROWS = 'weights["table.weight"]'
+ONE_ROW_MORE = ("config.vocab_size - 1",)  # of items that are counted from 1, id 0 being padding
 KINDS = "torch.zeros_like(ids)"  # what else has to be given: of which sentence or kind each token is
 
 
@@ -91,8 +92,19 @@ def texts(place: Place, failures: Attempts) -> Iterator[Text]:
     """Yield what a class or function may be, the likeliest first."""
     if not isinstance(place.thing, type):
         yield from _functions(place)
-    seen = set()
     table = _table_of(place.thing)
+    for asked in (table, {**table, "vocab": ONE_ROW_MORE}):
+        found = False
+        for text in _classes(place, asked, failures):
+            found = True
+            yield text
+        if found:
+            return
+
+
+def _classes(place: Place, table: dict[str, Sequence[str]], failures: Attempts) -> Iterator[Text]:
+    """Yield what a class may be whose constructor gets the sizes of a table of meanings."""
+    seen = set()
     like = {"table.weight": torch.zeros(SIZES[0], dtype=torch.float64)}
     as_built = partial(built, place, table=table, config=TokenEmbeddingConfig(*SIZES[0]), weights=like)
     for made in constructions(place.name_in_text, place.thing, table, place.module, place.part):

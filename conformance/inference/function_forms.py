@@ -5,8 +5,9 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, get_origin
 
 from attnconf.conformance.inference.asked import asked_of, codes_of
@@ -201,8 +202,16 @@ def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Cons
     for makers in (named, silent):
         called = Counter(name for maker in makers.values() for name in _globals_of(maker))
         for name in sorted(makers, key=called.__getitem__):
-            likely = islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), FEW)
+            likely = list(islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), FEW))
+            if _makes_functions(makers[name]):
+                likely = [replace(made, text=f"initial({made.text})") for made in likely]
             yield from sorted(likely, key=lambda made: "heads" in known & made.given - _named(makers[name]))
+
+
+def _makes_functions(thing: FunctionType) -> bool:
+    """Return whether a function makes others, as a pair (init, apply)."""
+    consts = inspect.unwrap(thing).__code__.co_consts
+    return any(isinstance(c, CodeType) and not c.co_name.endswith(("comp>", "genexpr>")) for c in consts)
 
 
 def _named(thing: FunctionType) -> set[str]:

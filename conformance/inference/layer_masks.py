@@ -14,7 +14,7 @@ from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import telling
 from attnconf.conformance.inference.layer_requests import FIRST, SECOND, mask, request
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerMask, LayerText
-from attnconf.conformance.inference.mask_claims import claimed, likeliest_first, may_be
+from attnconf.conformance.inference.mask_claims import claimed, likeliest_first, may_be, said_to_be_other
 from attnconf.conformance.inference.mask_forms import FILLED, as_said
 from attnconf.conformance.inference.mask_switches import without_turned_off
 from attnconf.conformance.inference.masking import UNLIKE_A_MASK, unmasked
@@ -171,8 +171,11 @@ def _as_it_says(search: Search, text: LayerText) -> LayerText:
     for name, form in text.masks.items() if search.certified == "reference" else ():
         said = as_said(form, claimed(search.place.thing, name))
         asked = Certificate(text.component, search.requests(text, form, False))
-        if said != form and within_rounding(search.distance(text, form, False, asked)):
-            text = text.but(masks={**text.masks, name: said})
+        held = text.but(masks={**text.masks, name: said})
+        if said == form or not within_rounding(search.distance(text, form, False, asked)):
+            continue
+        if form.kind != "additive" or search.standing(held, said) in ("mistake", ""):
+            text = held
     return text
 
 
@@ -228,6 +231,8 @@ def _with_strange(search: Search, text: LayerText, name: str) -> LayerText:
     standing = "" if form is None else "right" if within_rounding(distance) else search.standing(found, form)
     if form is not None and standing in ("right", "mistake"):
         return text.but(masks={**text.masks, name: form})
+    if standing == "other" and said_to_be_other(search.place.thing, name):
+        return text.but(left_alone=(*text.left_alone, f"{name}: it changes the output, and is said to be no mask"))
     if standing == "other":
         return text.but(doubt=text.doubt or UNLIKE_A_MASK.format(name))
     return text.but(left_alone=(*text.left_alone, f"{name}: no mask that we know"))

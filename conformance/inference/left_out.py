@@ -32,6 +32,7 @@ from attnconf.conformance.inference.trial import reply, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
 from attnconf.conformance.source import source_text
 from attnconf.conformance.source.source_text import code_reached
+from attnconf.conformance.source.stored import stored_alone
 
 # What an argument is for, by its name; what is not here is told by the names of inputs.
 NAMES = {
@@ -236,12 +237,15 @@ def _of_defaults(bound: Bound, asked: Request, base: Reply, seen: Seen) -> Itera
 
 
 def _of_constructor(bound: Bound) -> Iterator[Finding]:
-    """Yield the arguments of a constructor that its code never reads."""
+    """Yield the arguments of a constructor that its code never reads, or stores, if they are options, for nobody."""
     thing = bound.place.thing
     made = getattr(thing, "__init__", None) if isinstance(thing, type) else None
+    text = source_text.text_of_module(bound.place.module)
     if getattr(made, "__module__", "") != bound.place.module.__name__:
         return
-    for name in unread(made):
+    options = {p.name for p in inspect.signature(thing).parameters.values() if isinstance(p.default, bool | str)}
+    stored = [name for name in stored_alone(made, text.text if text else "") if name in options]
+    for name in (*unread(made), *stored):
         if not documented(bound.place, name):
             yield Finding(name, IDLE, of="the constructor")
 

@@ -22,6 +22,11 @@ _OF_IDS = {
     DROPS: rf"^\(?[\w.]+ *== *{_PAD}|\beq\([^()]*\b{_PAD}\)",
 }
 
+OF_MASKS = (
+    r"mask|pad|valid|hid|visib|keep|drop|ignor|att|allow|block|real|len|true|false|may|can|see|read|0|1|neighb|edge|"
+    r"m[aá]s[ck]|maskier|relleno|füll|remplissage|riempi|longitud|länge|laenge|longueur"
+)
+
 
 def claimed(thing: Any, name: str) -> str:
     """Return whether 1 or True in a mask "keeps" or "drops", going by the file; "" where nothing, or both, is said."""
@@ -70,6 +75,13 @@ def _lines(thing: Any) -> list[str]:
         return []
 
 
+def said_to_be_other(thing: Any, name: str) -> bool:
+    """Return whether a file says what an argument is, and says nothing of a mask."""
+    lines = (re.match(rf"\s*`*{re.escape(name)}`*\s{{2,}}(?P<words>\S.*)", line) for line in _lines(thing))
+    words = " ".join([*beside(thing, name), *(line["words"] for line in lines if line)])
+    return bool(words) and not re.search(OF_MASKS, words, re.IGNORECASE)
+
+
 def beside(thing: Any, name: str) -> list[str]:
     """Return the lines of docstrings and comments that begin with an argument's name, each with what it goes on in.
 
@@ -77,7 +89,9 @@ def beside(thing: Any, name: str) -> list[str]:
     """
     lines, found = _lines(thing), []
     for i, line in enumerate(lines):
-        told = re.match(rf'\s*(#|"""|[*-])?\s*`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?[:=-]\s*(?P<words>.*)', line)
+        told = re.match(
+            rf'\s*(#|"""|[*-])?\s*`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?([:=-]|(is|are)\b)\s*(?P<words>.*)', line
+        )
         code = re.match(rf"\s*{re.escape(name)}\s*(:[^#]*)?=?[^#]*#\s*(?P<words>.*)", line)
         if told and not _is_code(line):
             found.append(" ".join((told["words"], *_going_on(lines[i:]))))

@@ -71,5 +71,6 @@ FILLED: Mapping[str, LayerMask] = {form.told: form for form in _of_layers()}  # 
 def as_said(form: LayerMask, said: str) -> LayerMask:
     """Return a form for an argument of a layer with the sense that words, "keeps" or "drops", give its values."""
     other = {"keeps": "drops", "drops": "keeps"}.get(said, "")
-    found = FILLED.get(form.told.replace(other, said)) if other else None
+    told = form.told.replace("additive", f"1-{said}") if said else form.told
+    found = FILLED.get(told.replace(other, said)) if other else None
     return replace(found, which=form.which) if found else form

@@ -14,7 +14,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import parameters, says_nothing
 from attnconf.conformance.inference.mask_biases import BIAS, MASKS, biased, refuses, with_bias_apart, wrongly_added
-from attnconf.conformance.inference.mask_claims import claimed, said
+from attnconf.conformance.inference.mask_claims import claimed, said, said_to_be_other
 from attnconf.conformance.inference.mask_forms import ADDED, ONE, mask_forms
 from attnconf.conformance.inference.returned import Requests, with_weights
 from attnconf.conformance.inference.trial import FAILED, Certificate, all_same, gap, same_numbers, within_rounding
@@ -134,6 +134,9 @@ def _as_it_says(
 ) -> AttentionText:
     """Return the text with masks that mean what the file says of them, where they do the opposite."""
     says, (kind, _, does) = claim(search.place.thing, name), found.masks[name].kind.partition("-")
+    if says and kind == "additive":  # 1 - mask times next to nothing takes what is added, and hides nothing
+        held, standing = _with_argument(search, text, name, f"1-{says}")
+        return held if standing == "mistake" else found
     if not says or not does or does == says:
         return found
     held, standing = _with_argument(search, text, name, f"{kind}-{says}")
@@ -166,6 +169,8 @@ def _with_strange(search: Search, text: AttentionText, name: str) -> AttentionTe
     if standing in ("right", "mistake") and not second:  # a bias is added once
         prescribed = "mask" in search.place.prescribed
         return found if standing == "mistake" or prescribed else _as_it_says(search, asked, name, found, said)
+    if standing == "other" and said_to_be_other(search.place.thing, name):
+        return text.but(left_alone=(*text.left_alone, f"{name}: it changes the output, and is said to be no mask"))
     if standing == "other":
         return text.but(doubt=text.doubt or UNLIKE_A_MASK.format(name))
     shown = name if required else f"{name}=None"

@@ -35,6 +35,10 @@ def networks(shapes: Shapes, embed: int, hidden: int) -> Iterator[Network]:
             yield from _separate(shapes, ones, layers, embed, hidden)
     if len(ones) == 1 and len(twos) == 1:
         yield from _fused(shapes, ones[0], twos[0], embed, hidden)
+    pairs = [n for n, s in shapes.items() if sorted(s) == sorted((2, hidden, embed))]
+    others = [n for n in ones if n not in pairs]
+    if len(others) == 1 and len(pairs) == 1:
+        yield from _stacked(shapes, others[0], pairs[0], embed, hidden)
 
 
 def _matrix(shape: tuple[int, ...]) -> bool:
@@ -98,6 +102,15 @@ def _fused(shapes: Shapes, down: str, both: str, embed: int, hidden: int) -> Ite
                 yield _network(shapes, {both: text, down: last}, (first, second, "down"), True, hidden, embed, False)
 
 
+def _stacked(shapes: Shapes, down: str, both: str, embed: int, hidden: int) -> Iterator[Network]:
+    """Yield networks whose two first layers are in one parameter with an axis for which of them it is."""
+    order = tuple((2, hidden, embed).index(size) for size in shapes[both])
+    for last in _single("down", shapes[down], embed, hidden):
+        for first, second in (("gate", "up"), ("up", "gate")):
+            text = f'torch.stack([weights["{first}.weight"], weights["{second}.weight"]]).permute{order}'
+            yield _network(shapes, {both: text, down: last}, (first, second, "down"), True, hidden, embed, False)
+
+
 def _network(
     shapes: Shapes,
     matrices: dict[str, str],
@@ -115,6 +128,8 @@ def _network(
     for name in names:
         text = matrices[name].replace(".weight", ".bias").replace("flatten(0, 1)", "flatten()")
         text = re.sub(r"kernel\((.*), \d+\)", r"\1", text).removesuffix(".T")
+        if permuted := re.search(r"\.permute(.*)", text):  # (hidden, 2) where that is the order of the matrix
+            text = text.removesuffix(permuted[0]) + (".T" if permuted[1].index("1") < permuted[1].index("0") else "")
         layers = re.findall(r'"(\w+)\.bias"', text)
         size = len(layers) * (embed if layers == ["down"] else hidden)
         beside = [n for n in left if n not in biases and prod(shapes[n]) == size]

@@ -19,7 +19,7 @@ SIZES: Mapping[str, str] = {
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
     r"breite|维度|c_?s|c_?m|dim_?(query|queries)|"
-    r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?",
+    r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?|(en|de)coder_?(embed_?dim|hidden_?size|dim)",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"(d|dim)_?(uscita|salida|saida|sortie|ausgang)|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
@@ -61,7 +61,7 @@ SIZES: Mapping[str, str] = {
     r"hidden_?channels|width_?size|d_?hid|"
     r"n_?hid|dim_?(inner|ffn|feedforward)|(ff|ffn)_?num_?hiddens|hidden_?layer(_?size)?|expanded_?(dim|size)|hid|n_?ff|"
     r"(ff|ffn|mlp)_?hidden_?(size|dim|units|features)|"
-    r"(en|de)coder_?ffn_?dim|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|"
+    r"(en|de)coder_?(ffn_?(embed_?)?dim|ffn|ff_?dim)|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|"
     r"hidden_?units",
     "ratio": r"mlp_?ratio|expansion|expansion_?factor|forward_?expansion|ff_?mult|mult|ff_?ratio|ffn_?ratio|multiplier|"
     r"ffn_?mult|mlp_?mult|hidden_?mult|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
@@ -84,7 +84,7 @@ SIZES: Mapping[str, str] = {
     "eps": r"eps|epsilon|layer_?norm_?eps|norm_?eps|e|rms_?norm_?eps|layer_?norm_?epsilon|variance_?epsilon|ln_?eps",
     "affine": r"elementwise_?affine|affine|use_?affine|learnable|with_?(weights?|params)",
     "norm_first": r"((en|de)coder_?)?((layer_?)?norm(ali[sz]e)?_?(first|before)|(is_|use_)?pre_?(layer_?)?norm|"
-    r"(use_)?pre_?ln)",
+    r"(use_)?pre_?ln|(pre_?|vor_?)norm\w*|norme?(a|alisation)?_?(previa|antes|avant|prima|zuerst|vorher|davor))",
     "activation": r"activation|act|hidden_?act|activation_?fn|act_?fn|nonlinearity|act_?layer|"
     r"activation_?function|non_?lin",
     **{meaning: words for known in appearances().values() for meaning, words in known.words.items()},
@@ -110,7 +110,8 @@ INPUTS: Mapping[str, str] = {
     "mask": r".*(mask|masque|m[aá]scara|maschera).*|(.*_)?pad(ding)?|.*attn_?bias|attention_?bias|key_?padding|visible|"
     r"valid|allowed|keep|(src|tgt|trg)_?(key_?)?padding.*|tril|causal_?bias|m",
     "lengths": r"valid_?lens?|lengths?|n_?(frames|nodes|tokens|words|steps|real|items|samples)|"
-    r"lens|seq_?lens?|valid_?lengths?|n_?valid|"
+    r"lens|seq_?lens?|valid_?lengths?|n_?valid|laengen?|längen?|longueurs?|longitude?s|largos|lunghezz[ae]|lengtes?|"
+    r"comprimentos?|tamanhos|dlugosci|długości|dliny|uzunluk(lar)?|chang_?du|nagasa|panjang|"
     r"(src|source|input|enc|text|token|x|kv|keys?|mem(ory)?)_?(len(gth)?s?|lens)",
     "want_weights": r"need_?weights|return_?(attention|attn|weights|attn_?weights|attention_?weights|scores)|"
     r"output_?attentions?|with_?(attn|weights)|return_?attns?|get_?(attention|weights)|want_?weights|show_?weights",

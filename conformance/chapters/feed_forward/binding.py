@@ -5,7 +5,7 @@ from attnconf.conformance.chapters.shared.appearance import Appearance
 APPEARANCES = {
     "feed_forward": Appearance(
         "feed_forward",
-        names=((80, r"feed_?forward|ffn|^ff$|mlp|glu|pointwise|position_?wise"),),
+        names=((80, r"feed_?forward|ffn|(^|_)ff(_|$)|mlp|glu|pointwise|position_?wise"),),
         unnamed=2,
         function=True,
         sizes={

@@ -1,0 +1,69 @@
+"""Functions that build: what is given sizes and gives a module, or a pair of functions (init, apply), as its class."""
+
+import functools
+import inspect
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from types import FunctionType, ModuleType
+from typing import Any
+
+from torch import nn
+
+from attnconf.adapters.contract import EncoderLayerConfig
+from attnconf.conformance.inference.budgets import FEW
+from attnconf.conformance.inference.building import as_module, run, space_for
+from attnconf.conformance.inference.calling import parameters
+from attnconf.conformance.inference.construction import constructions, part_of
+from attnconf.conformance.inference.function_forms import takes_weights
+from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.vocabulary import SIZES, meanings
+
+# What parameters get in a first call, which is for the class of what comes back: any sizes that go together.
+NUMBERS: Mapping[str, Sequence[str]] = {
+    "embed": ("12",), "out": ("12",), "heads": ("2",), "head_dim": ("6",), "key_dim": ("12",), "value_dim": ("12",),
+    "hidden": ("48",), "ratio": ("4",), "max_len": ("16",), "dropout": ("0.0",), "layers": ("2",),
+    "encoder_layers": ("2",), "decoder_layers": ("2",), "vocab": ("11",), "source_vocab": ("11",),
+    "target_vocab": ("11",), "padding": ("0",), "eps": ("1e-5",), "config": (),
+}  # fmt: skip
+
+
+def as_built(name: str, thing: Any, module: ModuleType) -> Any:
+    """Return the class of what a function of the file builds, with the function in place of its constructor.
+
+    Anything else comes back as it is.
+    """
+    if not isinstance(thing, FunctionType) or not _takes_sizes(thing):
+        return thing
+    kind = _kind(name, thing, module)
+    if kind is None:
+        return thing
+
+    @functools.wraps(thing)
+    def start(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(f"{name} is called, and not its class")
+
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    given = [p.replace(kind=p.KEYWORD_ONLY) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(thing)]
+    start.__signature__ = inspect.Signature([itself, *given])  # type: ignore[attr-defined]
+    return type(kind.__name__, (kind,), {"__init__": start, "__module__": module.__name__, "__doc__": thing.__doc__})
+
+
+def _takes_sizes(thing: FunctionType) -> bool:
+    """Return whether all that a function requires may be sizes or a configuration."""
+    required = [
+        p for p in parameters(thing) if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    return not takes_weights(thing) and all(meanings(p.name, SIZES) for p in required) and bool(parameters(thing))
+
+
+def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
+    """Return the class of the module that a function builds, with forward as it takes its inputs; None if it does not."""
+    config = EncoderLayerConfig(12, 2, 48)
+    for made in islice(constructions(f"theirs.{name}", thing, NUMBERS, module, part_of(module)), FEW):
+        try:
+            _, found = as_module(made, attempt(lambda made=made: run(made, space_for(config, module))))  # type: ignore[misc]
+        except (Failed, TypeError):
+            continue
+        if isinstance(found, nn.Module):
+            return type(found)
+    return None

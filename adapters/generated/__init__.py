@@ -55,12 +55,11 @@ from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
     "BrokenArgument", "additive", "after_padding", "allowed", "awake", "before_log_softmax", "beside_padding",
-    "byte_merges", "byte_pairs",
-    "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart", "each_sequence", "everywhere", "exact",
-    "fitted", "floored", "for_each_head", "for_each_length", "full", "functional", "handed", "heads_last", "held",
-    "holding", "image", "in_bytes", "initial", "in_order", "in_single", "kernel", "lacking", "layered", "lengths", "marked_by",
-    "not_hidden", "numbered",
-    "octaves", "of_bytes", "paired", "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "pairs", "penalties",
-    "pixels", "registered", "rows", "settle", "singly", "spelt", "strange_in", "tallied", "under", "unglued",
-    "unknown_in", "unpadded", "without", "written",
+    "byte_merges", "byte_pairs", "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart",
+    "each_sequence", "everywhere", "exact", "fitted", "floored", "for_each_head", "for_each_length", "full",
+    "functional", "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "in_single", "initial",
+    "kernel", "lacking", "layered", "lengths", "marked_by", "not_hidden", "numbered", "octaves", "of_bytes",
+    "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "paired", "pairs", "penalties", "pixels",
+    "registered", "rows", "settle", "singly", "spelt", "strange_in", "tallied", "under", "unglued", "unknown_in",
+    "unpadded", "without", "written",
 ]  # fmt: skip

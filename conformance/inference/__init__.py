@@ -116,8 +116,8 @@ def bindings(
     if not bound and component is None:  # names say nothing: only what is certified is believed
         for candidate in unnamed(source.module, chosen, [c.name for c in found]):
             outcome = bind(candidate, source, prescribed or {})
-            if not _certified(outcome) and (told := described(candidate.thing)):
-                candidate = replace(candidate, components=told[:1], guessed=False)
+            if not _certified(outcome) and (named := described(candidate.thing)):
+                candidate = replace(candidate, components=named[:1], guessed=False)
                 outcome = bind(candidate, source, prescribed or {})
             if isinstance(outcome, Bound) and (outcome.certified or not candidate.guessed):
                 bound.append(outcome)

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -19,6 +20,7 @@ from attnconf.conformance.inference.claims import claims_batch, claims_batch_fir
 from attnconf.conformance.inference.mask_forms import insisted_on
 from attnconf.conformance.inference.module_sizes import integers_of
 from attnconf.conformance.inference.probing import Failed, norms_in, restored
+from attnconf.conformance.source.source_text import code_reached
 
 # The positions that attention whose tokens have an order may have of its own, without weights for them.
 INSIDE = (
@@ -49,11 +51,18 @@ def of_form(
     orders = (False,) if claims_batch_first(place.thing) else (False, True)
     orders = (True,) if claims_sequence_first(place.thing) else orders
     for first, flags in product(orders, polarities(form)):
-        lazy = any(isinstance(p, UNMADE) for p in module.parameters())
+        lazy = is_lazy(module)
         text = AttentionText(made, form, sequence_first=first, lazy=lazy, flags=flags)
         text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)
         with restored(module):  # no copy of it, but where it is yet to get its sizes: that is not undone
             yield from _tried(place, Probe(copy.deepcopy(module) if lazy else module, text, config), attempts)
+
+
+def is_lazy(module: nn.Module) -> bool:
+    """Return whether the first call makes the parameters, or gives them their sizes."""
+    own = list(module.parameters())
+    late = not own and re.search(r"\bParameter\(|\bLinear\(", code_reached(type(module)))
+    return bool(late) or any(isinstance(p, UNMADE) for p in own)
 
 
 def _tried(place: Place, probe: Probe, attempts: AttentionAttempts) -> Iterator[AttentionText]:
@@ -96,7 +105,7 @@ def otherwise(
     unregistered: bool,
 ) -> Iterator[AttentionText]:
     """Yield what the class may be if it takes as many keys as queries, and no other number, or no batch."""
-    if any(isinstance(p, UNMADE) for p in module.parameters()):
+    if is_lazy(module):
         return
     text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered)
     needed = {slot.role for slot in form.slots if slot.required}  # a memory that may be left out is judged without it

@@ -57,7 +57,7 @@ def _takes_sizes(thing: FunctionType) -> bool:
 
 
 def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
-    """Return the class of the module that a function builds, with forward as it takes its inputs; None if it does not."""
+    """Return the class of the module that a function builds, or of what holds a pair; None where it builds none."""
     config = EncoderLayerConfig(12, 2, 48)
     for made in islice(constructions(f"theirs.{name}", thing, NUMBERS, module, part_of(module)), FEW):
         try:

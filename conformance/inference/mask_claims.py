@@ -88,10 +88,9 @@ def beside(thing: Any, name: str) -> list[str]:
     It may stand behind another argument in its line, too.
     """
     lines, found = _lines(thing), []
+    named = rf"`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?([:=-]|(is|are)\b)"
     for i, line in enumerate(lines):
-        told = re.match(
-            rf'\s*(#|"""|[*-])?\s*`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?([:=-]|(is|are)\b)\s*(?P<words>.*)', line
-        )
+        told = re.match(rf'\s*(#|"""|[*-])?\s*{named}\s*(?P<words>.*)', line)
         code = re.match(rf"\s*{re.escape(name)}\s*(:[^#]*)?=?[^#]*#\s*(?P<words>.*)", line)
         if told and not _is_code(line):
             found.append(" ".join((told["words"], *_going_on(lines[i:]))))

@@ -4,9 +4,12 @@ A folder of clones has one folder for each repository, named ``owner+name`` or `
 tree. Not part of the installed package.
 """
 
+import contextlib
 import io
 import json
 import os
+import resource
+import signal
 import subprocess
 import tarfile
 import tempfile
@@ -15,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SECONDS = 600  # for one implementation
 ORDER = ("nonconformant", "unrecognised", "not-gradable", "incomplete", "conformant")  # the worst of several counts
 
 
@@ -31,6 +33,14 @@ class Place:
     @property
     def label(self) -> str:
         return f"{self.path}:{self.thing}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may take."""
+
+    seconds: float = 600
+    memory: int = 12 * 2**30  # bytes, of one process
 
 
 @dataclass(frozen=True)
@@ -88,30 +98,43 @@ def write_tree(clones: Path, place: Place, target: Path) -> None:
         archive.extractall(target, filter="data")
 
 
-def judged(clones: Path, place: Place, attnconf: str, *options: str) -> dict[str, Any]:
+def judged(clones: Path, place: Place, attnconf: str, limits: Limits, *options: str) -> dict[str, Any]:
     """Judge one place in the tree of its commit; return what came out, the seconds, and what was printed."""
     with tempfile.TemporaryDirectory() as folder:
         write_tree(clones, place, Path(folder))
         results = Path(folder, "results.json")
         command = [attnconf, "run", f"--impl={place.label}", "--results", str(results), *options]
         start = time.monotonic()
-        try:
-            ran = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=SECONDS,
-                env=os.environ | {"OMP_NUM_THREADS": "1"},
-            )  # fmt: skip
-            said = ran.stdout + ran.stderr
-        except subprocess.TimeoutExpired:
-            said = f"not done in {SECONDS} s"
+        said = run(command, folder, limits)
         seconds = round(time.monotonic() - start, 1)
         record = json.loads(results.read_text(encoding="utf-8")) if results.is_file() else None
     return {**outcome(record), "seconds": seconds, "said": said}
 
 
+def run(command: list[str], folder: str, limits: Limits) -> str:
+    """Return what a command prints. All that it has started ends with it, and after ``limits.seconds``."""
+    with tempfile.TemporaryFile() as printed:
+        running = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT,
+            start_new_session=True, env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        resource.prlimit(running.pid, resource.RLIMIT_DATA, (limits.memory, limits.memory))  # its children inherit it
+        try:
+            running.wait(limits.seconds)
+            late = ""
+        except subprocess.TimeoutExpired:
+            late = f"\nnot done in {limits.seconds} s"
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        printed.seek(0)
+        return printed.read().decode(errors="replace") + late
+
+
 def outcome(record: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the verdict of a results file, its reasons, what it is judged as, and the mistakes named."""
+    """Return the verdicts of a results file, the worst one, its reasons, the mistakes named and the choices made."""
     if record is None:
-        return {"verdict": "no results", "reason": "", "components": [], "named": []}
+        return {"verdict": "no results", "reason": "", "components": [], "named": [], "verdicts": {}, "choices": {}}
     verdicts = [v["verdict"] for v in record["verdicts"]]
     roots = [r for r in record["results"] if r["outcome"] == "fail" and r["counts"] and not r["follows_from"]]
     return {
@@ -119,4 +142,6 @@ def outcome(record: dict[str, Any] | None) -> dict[str, Any]:
         "reason": "; ".join(v["reason"] for v in record["verdicts"] if v["reason"]),
         "components": sorted({v["component"] for v in record["verdicts"] if v["component"]}),
         "named": sorted({m for r in roots for d in r["diagnosis"] for m in d["mutants"]}),
+        "verdicts": {v["component"] or "": v["verdict"] for v in record["verdicts"]},
+        "choices": {name: choice for v in record["verdicts"] for name, choice in sorted(v["choices"].items())},
     }

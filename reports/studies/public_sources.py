@@ -2,9 +2,9 @@
 
     python reports/studies/public_sources.py CLONES --first 600
 
-takes the repositories of public_frame.tsv in the order of the rule, the first N of them, and writes public_sources.tsv:
-what was drawn, and beside each repository of public_frame.tsv what became of it. Nothing is judged, no code is kept,
-and the same clones give the same table. Not part of the installed package.
+takes the first N repositories of public_frame.tsv in the order of the rule, and writes public_sources.tsv: what was
+drawn; beside each repository of public_frame.tsv what became of it; and the counts into public_code.md. Nothing is
+judged, no code is kept, and the same clones give the same table. Not part of the installed package.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import csv
 import json
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -26,12 +27,16 @@ WORD = "attnconf-21"
 LARGEST_REPOSITORY = 100_000_000  # bytes
 LARGEST_FILE = 400_000
 EACH = 2  # from a repository
-NOT_IN = re.compile(r"(^|/)(tests?|third_party|vendor|venv|site-packages|build|node_modules)(\.\w+)?(/|$)|(^|/)(test_|\.)")
-KINDS = {
-    "homework": r"homework|assignment|coursework|\bcourses?\b|\bhw[-_ ]?\d?\b|\bcs[-_ ]?\d{3}\w?",
+COLUMNS = ("number", "repository", "commit", "path", "class", "component", "kind", "frame", "part")
+NOT_IN = re.compile(
+    r"(^|/)(tests?|third_party|vendor|venv|site-packages|build|node_modules)(\.\w+)?(/|$)|(^|/)(test_|\.)"
+)
+KINDS = {  # words of the name and of the README
+    "homework": r"homework|assignment|coursework|\b(?<!of )courses?\b|\bhw[-_ ]?\d?\b|\bcs[-_ ]?\d{3}\w?",
     "library": "",  # see kind_of
     "research": r"@article|@inproceedings|@misc|official (pytorch |tensorflow |jax )?(implementation|code)|our paper",
-    "tutorial": r"from[-_ ]scratch|tutorial|learn|educational|simple|minimal|implementation of|annotated|nano|mini|tiny",
+    "tutorial": r"from[-_ ]scratch|\b(tutorials?|learn|educational|simple|minimal|annotated|implementation of)\b"
+    r"|\b(nano|mini|tiny)[-_ ]?(gpt|transformer|llm|llama|vit|bert)",
 }
 
 
@@ -174,20 +179,47 @@ def draw(one: Framed, clones: Path, drawn: Drawn) -> str:
     taken = drawn.take(eligible)
     kind = kind_of(here, one.repository, files)
     for c in taken:
-        drawn.rows.append(
-            {
-                "number": str(len(drawn.rows) + 1), "repository": one.repository, "commit": commit,
-                "path": c.place.path, "class": c.place.thing, "component": c.component, "kind": kind,
-                "frame": one.frame, "part": one.part,
-            }
-        )  # fmt: skip
+        values = (one.repository, commit, c.place.path, c.place.thing, c.component, kind, one.frame, one.part)
+        drawn.rows.append(dict(zip(COLUMNS, (str(len(drawn.rows) + 1), *values), strict=True)))
     return f"drawn {len(taken)}" if taken else "only copies"
 
 
-def write(path: Path, rows: Sequence[dict[str, str]]) -> None:
+def counted(frame: Sequence[dict[str, str]], sources: Sequence[dict[str, str]]) -> str:
+    """Return the counts of both tables as Markdown."""
+    outcomes = Counter(row["outcome"] for row in frame)
+    repositories = len({row["repository"] for row in sources})
+    reached = len(frame) - outcomes["not reached"]
+    lines = [
+        f"{len(sources)} implementations out of {repositories} repositories; {reached} of {len(frame)} were taken.\n"
+    ]
+    lines += ["| Repositories | |", "|---|---|"]
+    lines += [f"| {outcome} | {n} |" for outcome, n in sorted(outcomes.items())]
+    for column in ("component", "kind", "frame"):
+        lines += ["", f"| Implementations by {column} | first part | last third | all |", "|---|---|---|---|"]
+        for value in sorted({row[column] for row in sources}):
+            parts = Counter(row["part"] for row in sources if row[column] == value)
+            lines.append(f"| {value} | {parts['first']} | {parts['last']} | {parts.total()} |")
+    lines += ["", "| Phrase | Repositories | taken | drawn from | implementations |", "|---|---|---|---|---|"]
+    phrases = {row["repository"]: row["phrase"] for row in frame}
+    drawn = Counter(phrases[row["repository"]] for row in sources)
+    for phrase, n in sorted(Counter(phrases.values()).items(), key=lambda pair: (pair[0] == "libraries", pair)):
+        here = Counter(row["outcome"].rpartition(" ")[0] for row in frame if row["phrase"] == phrase)
+        lines.append(f"| {phrase} | {n} | {n - here['not']} | {here['drawn']} | {drawn[phrase]} |")
+    return "\n".join(lines)
+
+
+def renew(page: Path, text: str) -> None:
+    """Write the counts into the page, where there is one."""
+    if page.exists():
+        head, mark, _ = page.read_text(encoding="utf-8").partition("<!-- counts -->\n")
+        tail = page.read_text(encoding="utf-8").partition("<!-- end -->")[2]
+        page.write_text(f"{head}{mark}{text}\n<!-- end -->{tail}", encoding="utf-8")
+
+
+def write(path: Path, rows: Sequence[dict[str, str]], columns: Sequence[str]) -> None:
     """Write a table with tabs."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, list(rows[0]), delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE)
+        table = csv.DictWriter(file, columns, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE)
         table.writeheader()
         table.writerows(rows)
 
@@ -202,10 +234,11 @@ def main(words: Sequence[str] | None = None) -> None:
     reached = frame[: given.first]
     drawn = Drawn()
     became = {one.repository: draw(one, given.clones, drawn) for one in reached}
-    write(given.folder / "public_sources.tsv", drawn.rows)
+    write(given.folder / "public_sources.tsv", drawn.rows, COLUMNS)
     kept = sorted(frame, key=lambda one: (one.phrase == "libraries", one.phrase, one.repository.lower()))
-    columns = [{**vars(one), "outcome": became.get(one.repository, "not reached")} for one in kept]
-    write(given.folder / "public_frame.tsv", columns)
+    rows = [{**vars(one), "outcome": became.get(one.repository, "not reached")} for one in kept]
+    write(given.folder / "public_frame.tsv", rows, [*Framed.__annotations__, "outcome"])
+    renew(given.folder / "public_code.md", counted(rows, drawn.rows))
     repositories = {row["repository"] for row in drawn.rows}
     print(f"{len(drawn.rows)} of {len(repositories)} repositories; {drawn.copies} copies left out")
 

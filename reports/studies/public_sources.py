@@ -12,13 +12,13 @@ import ast
 import csv
 import json
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+from attnconf.conformance.source.syntax import tree_of
 from attnconf.reports.studies.public_clones import Clone, Place, clone
 from attnconf.reports.studies.public_components import component_of
 
@@ -110,8 +110,7 @@ def definitions(path: str, raw: bytes) -> Iterator[ast.ClassDef | ast.FunctionDe
     """Yield the classes and functions at the top level of a file, or of the cells of a notebook."""
     for text in cells(raw) if path.endswith(".ipynb") else [raw.decode(errors="replace")]:
         try:
-            with warnings.catch_warnings(action="ignore"):
-                tree = ast.parse(text)
+            tree = tree_of(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         yield from (node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef))

@@ -52,6 +52,7 @@ class Candidate:
 def candidates(module: ModuleType, chosen: str | None, component: str | None) -> list[Candidate]:
     """Return what may be judged, in the order of the file; only ``chosen`` where a name was given."""
     found = []
+    building = chosen is not None or not _has_classes(module)
     for name, thing in list(vars(module).items()):
         if chosen is not None and name != chosen:
             continue
@@ -59,12 +60,17 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
             continue
         if not isinstance(thing, type | FunctionType) and chosen is None:
             continue
-        thing = as_built(name, thing, module) if chosen is not None else thing
+        thing = as_built(name, thing, module) if building else thing
         components = (component,) if component else _models_first(dict.fromkeys(looks_like(name, thing)))
         if components and not (chosen is None and _undoes(name, thing, module)):
             weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)
             found.append(Candidate(name, thing, components, frozenset(names_read(thing)), weak))
     return sorted(found, key=lambda c: _line(c.thing))
+
+
+def _has_classes(module: ModuleType) -> bool:
+    """Return whether a file defines classes, which then are judged themselves, and not what builds them."""
+    return any(isinstance(v, type) and v.__module__ == module.__name__ for v in vars(module).values())
 
 
 def _undoes(name: str, thing: Any, module: ModuleType) -> bool:

@@ -204,7 +204,7 @@ def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Cons
         for name in sorted(makers, key=called.__getitem__):
             likely = list(islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), FEW))
             if _makes_functions(makers[name]):
-                likely = [replace(made, text=f"initial({made.text})") for made in likely]
+                likely += [replace(made, text=f"initial({made.text})") for made in likely]
             yield from sorted(likely, key=lambda made: "heads" in known & made.given - _named(makers[name]))
 
 

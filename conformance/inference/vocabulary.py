@@ -118,7 +118,7 @@ INPUTS: Mapping[str, str] = {
     "average": r"average_?attn_?weights|average(_?weights)?",
     "causal": r"causal|((src|tgt|trg|memory)_?)?is_?causal|masked|use_?causal(_?mask)?|look_?ahead|autoregressive",
     "dropout": r".*drop.*",
-    "scale": r"scale|scaling|factor|temperature|scaled",
+    "scale": r"scale|scaling|factor|temperature|scaled|beta|inv(erse)?_?temperature",
     "training": r"training|train|is_?training",
     "deterministic": r"(is_?)?deterministic|(is_?)?eval(uation)?",
     "generator": r"(.*_)?(rng|generator|prng)(_?key)?|drop(out)?_?(key|rng|gen)",

@@ -145,7 +145,7 @@ def choices_of(
     p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part, thing: Any
 ) -> list[tuple[str, str]]:
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
-    known = meanings(p.name)
+    known = meanings(p.name) or _of_an_input(p.name, thing)
     if isinstance(p.default, float) and 0 < p.default < 0.01 and "eps" not in known:  # whatever it is called
         known = [*known, "eps"]
     if type(p.default) is int and 1 < p.default <= 8 and "ratio" in table and "hidden" in known:  # times the width
@@ -159,6 +159,8 @@ def choices_of(
     optional = p.default is not p.empty
     if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):
         return [("0", "")]
+    if type(p.default) is int and p.default < 0 and set(known) & set(SIZES):  # an axis: dim=-1 is no width
+        return [("", "")]
     configured = []
     if "config" in table and is_configuration(p, module, thing):
         configured = [(without_unread(text, thing), "config") for text in configuration(p, table, module)]
@@ -193,6 +195,18 @@ def choices_of(
     if found and len(p.name) > 2:  # a name that says something is the contract
         weak = []
     return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
+
+
+def _of_an_input(name: str, thing: Any) -> list[str]:
+    """Return what a width means that is called after one of two inputs of a call: d_item, where items attend."""
+    words = [w for w in re.split(r"_", snake(name)) if not re.fullmatch(r"n|d|dim|size|width|features|channels|in", w)]
+    inputs = [p.name for p in parameters(thing) if p.default is p.empty] if isinstance(thing, type) else []
+    if len(words) != 1 or len(words[0]) < 3 or len(inputs) != 2 or words == [snake(name)]:
+        return []
+    own = [
+        i for i, other in enumerate(inputs) if other.lower().startswith(words[0]) or words[0].startswith(other.lower())
+    ]
+    return [["embed"], ["key_dim"]][own[0]] if len(own) == 1 else []
 
 
 def _takes_memory(thing: Any) -> bool:

@@ -19,7 +19,8 @@ SIZES: Mapping[str, str] = {
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
     r"breite|维度|c_?s|c_?m|dim_?(query|queries)|"
-    r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?|(en|de)coder_?(embed_?dim|hidden_?size|dim)",
+    r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?|(en|de)coder_?(embed_?dim|hidden_?size|dim)|d_?att|"
+    r"att_?dim",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"(d|dim)_?(uscita|salida|saida|sortie|ausgang)|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",

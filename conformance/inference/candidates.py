@@ -109,11 +109,12 @@ def says_nothing(name: str) -> bool:
 
 
 def described(thing: Any) -> tuple[str, ...]:
-    """Return the components that the docstring of a class or function speaks of, the first that it names first."""
-    words = re.sub(r"\W+", "_", snake(inspect.getdoc(thing) or ""))
+    """Return the components that the docstring of a class or function, or the comment above it, speaks of, in order."""
+    told = f"{inspect.getdoc(thing) or ''} {inspect.getcomments(thing) or ''}"
+    words = re.sub(r"\W+", "_", snake(told))
     places = ((re.search(pattern, words), component) for component, pattern in NAMES)
-    told = sorted((found.start(), at, component) for at, (found, component) in enumerate(places) if found)
-    return tuple(dict.fromkeys(component for _, _, component in told))
+    named = sorted((found.start(), at, component) for at, (found, component) in enumerate(places) if found)
+    return tuple(dict.fromkeys(component for _, _, component in named))
 
 
 def unnamed(module: ModuleType, chosen: str | None, tried: Collection[str]) -> list[Candidate]:

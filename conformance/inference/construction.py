@@ -103,7 +103,7 @@ def _with_silent(
     """
     open_ends = [len({m for _, m in c} & {*SIZES, "max_len"}) > 1 for c in choices]
     told = {m for c, silent in zip(choices, open_ends, strict=True) if not silent for _, m in c}
-    sizes = ("embed", "heads", "hidden") if "heads" in table else ("embed", "hidden", "max_len")  # of a part
+    sizes = ("embed", "heads", "hidden", "layers") if "heads" in table else ("embed", "hidden", "max_len")  # of a part
     missing = [m for m in sizes if table.get(m) and m not in told and "config" not in told]
     found, count = [], 0
     for p, before in zip(parameters, choices, strict=True):
@@ -191,6 +191,8 @@ def choices_of(
         if not short and type(p.default) is int and any(m in ("vocab", "embed", "heads", "layers") for _, m in found):
             return found  # somebody's own size does not fit ours
         return [*first, *found, *(parts or [("", "")]), *others]
+    if p.name.lower() == "h" and {"heads", "hidden"} <= table.keys():  # a letter for both
+        found += [(table["hidden"][0], "hidden")]
     weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
     if found and len(p.name) > 2:  # a name that says something is the contract
         weak = []

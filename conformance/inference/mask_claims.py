@@ -95,8 +95,12 @@ def beside(thing: Any, name: str) -> list[str]:
             found.append(" ".join((told["words"], *_going_on(lines[i:]))))
         elif code:
             found.append(code["words"])
-    within = rf"[,;.]\s+`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?[:=]\s*(?P<words>\S.*)"
-    return found + [m["words"] for line in said_in("\n".join(lines)) if (m := re.search(within, line))]
+    shape = r"([(\[][^()\[\]]*[)\]]\s*)?"
+    said = list(said_in("\n".join(lines)))
+    within = rf"[,;.]\s+`*{re.escape(name)}`*\s*{shape}[:=]\s*(?P<words>\S.*)"
+    found += [m["words"] for line in said if (m := re.search(within, line))]
+    quoted = rf"`{re.escape(name)}`+\s*{shape}(is|are)\s+(?P<words>[^.;]+)"
+    return found + [m["words"] for m in re.finditer(quoted, " ".join(said))]
 
 
 def _made_of_ids(thing: Any, name: str) -> list[str]:

@@ -156,7 +156,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     encodings = positional(name, thing)
     if re.search(NORM, plain) and not named(name):  # sines in a norm are no positions
         encodings = []
-    if named(name) and encodings:  # heads are those of its bias
+    biases = encodings[:1] in (["relative_bias"], ["alibi"]) and not names_read(thing) & SOFTMAX
+    if (named(name) or biases) and encodings:  # heads are those of its bias
         by_call = [c for c in by_call if c == "attention"]
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings

@@ -41,6 +41,7 @@ FLAGS = ("bias", "causal", "norm_first", "bidirectional", "final", "affine")  # 
 WHICH_LAYER = r"(layer|block)_?(idx|index|id)"  # of a model, counted from 0
 SCALED = r"((use|with|do|apply)_)?scal(e|ed|ing)(_(attn|attention|scores|qk|dot_product))?"  # so that scores are
 ACROSS = r"((is|use|with)_)?cross(_?att(entio)?n)?"  # a flag of what attends to a memory
+KV_WIDTH = r"d_?kv|dim_?kv|kv_?dim"
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
@@ -48,7 +49,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
     parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = [choices_of(p, table, module, part, thing) for p in parameters]
-    choices = _with_hidden(_with_three_widths(parameters, choices), table)
+    choices = _with_hidden(_with_kv_width(parameters, _with_three_widths(parameters, choices)), table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in (
@@ -77,6 +78,19 @@ def _with_three_widths(
         return choices
     return [
         sorted(c, key=lambda choice, p=p: choice[1] != meant.get(snake(p.name))) if snake(p.name) in told else c  # type: ignore[misc]
+        for p, c in zip(parameters, choices, strict=True)
+    ]
+
+
+def _with_kv_width(
+    parameters: Sequence[inspect.Parameter], choices: list[list[tuple[str, str]]]
+) -> list[list[tuple[str, str]]]:
+    """Return the choices such that d_kv is the keys' width, and not a head's, where another parameter is that."""
+    heads = [snake(p.name) for p, c in zip(parameters, choices, strict=True) if {m for _, m in c} & {"head_dim"}]
+    if len(heads) < 2:
+        return choices
+    return [
+        [one for one in c if one[1] != "head_dim"] or c if re.fullmatch(KV_WIDTH, snake(p.name)) else c
         for p, c in zip(parameters, choices, strict=True)
     ]
 

@@ -25,7 +25,7 @@ SIZES: Mapping[str, str] = {
     r"(d|dim)_?(uscita|salida|saida|sortie|ausgang)|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
-    r"((n|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov)|"
+    r"((n|nb|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov)|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
     r"(en|de)coder_?attention_?heads",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"

@@ -21,9 +21,13 @@ HOW_TO_NAME = (
     "notebook; or a dotted module. Optionally with :variant of an adapter or :ClassOrFunction of what is none, and "
     "with @component. May be given several times"
 )  # of --impl
+RIGHTS = (
+    "what is judged runs with your rights; without --isolate it can do anything to its own verdict, and with it a file "
+    "without an adapter still can, as it is bound in the process that judges"
+)
 ISOLATE = (
-    "run the code that is judged in a child process, which knows no reference, check or bound, and is killed where it "
-    "does not answer; what has no adapter is bound in this process, as yet, and judged in the child"
+    "call what is judged in a child process, into which no reference, check or bound is loaded, and which is killed "
+    "where it does not answer; what has no adapter is bound in this process, as yet, and judged in the child"
 )
 CALL_SECONDS = "with --isolate, how long one call may take before its process is killed (default: 60)"
 

@@ -8,6 +8,7 @@ import io
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -15,6 +16,7 @@ from typing import NoReturn
 import attnconf
 from attnconf import mutate_verb, report_verb, run_verb
 from attnconf.conformance import lingering
+from attnconf.conformance.engine.catalogue import RIGHTS
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
 from attnconf.spec import registry
 from attnconf.spec.nearest import hint
@@ -40,6 +42,7 @@ every day:
 
 in Python: report = attnconf.check("mine.py"), also of a class, a function or a module
 """
+BEWARE = textwrap.fill(f"beware: {RIGHTS}", 80)
 
 
 class Parser(argparse.ArgumentParser):
@@ -93,7 +96,7 @@ def _meant(arguments: argparse.Namespace, word: str) -> str:
 def parser() -> Parser:
     """Return the parser of all verbs; each sets ``act``, a function of the parsed arguments."""
     top = Parser(
-        prog="attnconf", description=DESCRIPTION, epilog=f"{EVERYDAY}\n{EXIT_CODES}", allow_abbrev=False,
+        prog="attnconf", description=DESCRIPTION, epilog=f"{EVERYDAY}\n{BEWARE}\n\n{EXIT_CODES}", allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     top.add_argument("--version", action="version", version=f"attnconf {attnconf.__version__}")

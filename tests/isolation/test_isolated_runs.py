@@ -86,6 +86,13 @@ def test_what_does_not_go_together_is_said_at_once(tmp_path, options, words):
     assert words in done.stderr
 
 
+@pytest.mark.parametrize("verb", [["run"], []])
+def test_help_says_what_a_file_can_do_to_its_verdict(tmp_path, verb):
+    words = " ".join(in_process(*verb, "--help", cwd=tmp_path).stdout.split())
+    assert "runs with your rights; without --isolate it can do anything to its own verdict" in words
+    assert "with it a file without an adapter still can" in words
+
+
 def test_help_says_what_is_bound_where(tmp_path):
     words = " ".join(in_process("run", "--help", cwd=tmp_path).stdout.split())
     assert "bound in this process, as yet, and judged in the child" in words

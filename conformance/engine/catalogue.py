@@ -29,6 +29,7 @@ ISOLATE = (
     "call what is judged in a child process, into which no reference, check or bound is loaded, and which is killed "
     "where it does not answer; what has no adapter is bound in this process, as yet, and judged in the child"
 )
+ENDED_EARLY = "the run ended before its verdicts were written"
 CALL_SECONDS = "with --isolate, how long one call may take before its process is killed (default: 60)"
 
 

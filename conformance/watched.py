@@ -77,9 +77,9 @@ def _fork() -> int:
 
 def _end_with(parent: int) -> None:
     """Let this process be killed when its parent is, where the system can."""
-    from attnconf.conformance.worker import fences
+    from attnconf.conformance.worker import ends
 
-    fences.end_with_parent()
+    ends.end_with_parent()
     if os.getppid() != parent:  # it has ended before that was arranged
         os._exit(NOT_DONE)
 
@@ -118,18 +118,8 @@ def _code(status: int, said: int | None, whatever: str, passed_on: set[int]) -> 
         how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
         print(f"ERROR: {whatever} ({how}), as code that is judged can do by os._exit or a crash", file=sys.stderr)
     if code < 0:
-        _die(-code)
+        from attnconf.conformance.worker import ends
+
+        sys.stderr.flush()
+        ends.end_as(code)
     return code or (NOT_DONE if said is None else said)
-
-
-def _die(number: int) -> None:
-    """End this process by a signal, without a second dump of memory."""
-    import resource
-
-    sys.stderr.flush()
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    if number not in (signal.SIGKILL, signal.SIGSTOP):
-        signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
-    os.kill(os.getpid(), number)

@@ -20,6 +20,7 @@ from attnconf.conformance.loading import resolve
 from attnconf.conformance.loading.adapter import implementation_of
 from attnconf.conformance.loading.find import LoadError, Name, demand_file, in_working_folder, located, needs, without
 from attnconf.conformance.loading.required_conventions import held_to
+from attnconf.conformance.worker import confinement
 from attnconf.conformance.worker.fences import OF_THE_REFERENCE
 from attnconf.conformance.worker.refused import Refused
 from attnconf.conformance.worker.survey import Offer, Survey
@@ -87,7 +88,8 @@ class Place:
     def survey(self) -> Known:
         """Return what the module offers, or why that cannot be known."""
         wanted = [self.name.chosen] if self.name.chosen else []
-        request = {"do": "load", "name": str(self.place), "file": isinstance(self.place, Path), "wanted": wanted}
+        place = self.place.absolute() if isinstance(self.place, Path) else self.place  # it works in another folder
+        request = {"do": "load", "name": str(place), "file": isinstance(self.place, Path), "wanted": wanted}
         try:
             return self.child.prepare(request, self._understood)
         except Refused as refused:
@@ -131,7 +133,14 @@ class Place:
 
     @property
     def _said(self) -> str:
-        return f"{JUDGED}, which imports the reference: it is this adapter" if self.child.reference else JUDGED
+        reference = ", which imports the reference: it is this adapter" if self.child.reference else ""
+        return f"{JUDGED}{reference}{self._lacking}"
+
+    @property
+    def _lacking(self) -> str:
+        """Words on the layers of isolation that cannot be had here, to be put behind others."""
+        lacking = [layer for layer in confinement.LAYERS if layer not in self.child.layers]
+        return f"; not to be had here: {', '.join(lacking)}" if lacking else ""
 
     def bound(self, found: Implementation | Unjudgeable, number: int) -> Implementation | Unjudgeable:
         """Return a binding that was found in this process as one that is run in the other."""
@@ -146,7 +155,7 @@ class Place:
             self.child.prepare(request, _done)
         except Refused as refused:
             return Unjudgeable(found.name, found.source, f"its binding cannot be run apart: it {refused.message}")
-        notes = (*found.notes, f"{JUDGED}, bound in this one")
+        notes = (*found.notes, f"{JUDGED}, bound in this one{self._lacking}")
         components = dict.fromkeys(found.components, elsewhere)
         return replace(found, components=components, apart=Away(self.child, key), notes=notes)
 

@@ -27,11 +27,13 @@ LONGEST = 4000  # characters of words
 Answer = tuple[dict[str, Any], list[Tensor]]
 
 
-def serve(fd: int) -> None:
-    """Answer requests until the connection ends; nothing that foreign code left for the end is run then."""
-    fences.end_with_parent()
+def serve(fd: int, layers: list[str]) -> None:
+    """Answer requests until the connection ends; nothing that foreign code left for the end is run then.
+
+    ``layers``: those of its isolation, told before foreign code is run.
+    """
     connection, leader = socket.socket(fileno=fd), os.getpid()
-    worker = Worker()
+    worker = Worker(layers)
     gc.freeze()  # a collection would walk all of torch
 
     def read_bytes(count: int) -> bytearray:
@@ -58,7 +60,8 @@ def serve(fd: int) -> None:
 class Worker:
     """The code that a process holds, and what is done with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, layers: list[str]) -> None:
+        self.layers = layers
         self.source: Source | None = None
         self.held: dict[str, Held] = {}
 
@@ -79,7 +82,7 @@ class Worker:
         torch.set_float32_matmul_precision("highest")
         if not header["reference"]:
             fences.put_up()
-        return {"done": True}, []
+        return {"layers": self.layers}, []
 
     def do_load(self, header: dict[str, Any], tensors: list[Tensor]) -> Answer:
         """Run a file or import a module, and tell what it offers."""

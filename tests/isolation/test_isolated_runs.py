@@ -36,8 +36,9 @@ def run(folder, path, *options, by=in_process):
 def test_a_file_without_an_adapter_is_bound_here_and_judged_apart(tmp_path):
     code, record, _ = run(tmp_path, HOMEWORK.with_name("self_attention.py"), *ONE)
     (implementation,) = record["implementations"]
-    assert (code, implementation["isolation"], implementation["binding"]) == (0, ["process"], "inferred")
-    assert "isolation    judged in a child process, bound in this one" in implementation["bound"]
+    assert (code, implementation["isolation"][:1], implementation["binding"]) == (0, ["process"], "inferred")
+    said = "isolation    judged in a child process, bound in this one"
+    assert any(line.startswith(said) for line in implementation["bound"])
 
 
 def test_a_mistake_is_named_and_located_as_ever(tmp_path):
@@ -53,7 +54,7 @@ def test_pytest_takes_it_too(tmp_path, write):
     done = pytest_in_process("conformance", f"--impl={path}", "--isolate", f"--results={results}", *ONE, cwd=ROOT)
     assert done.returncode == 0, done.stdout
     (implementation,) = json.loads(results.read_text(encoding="utf-8"))["implementations"]
-    assert implementation["isolation"] == ["process"]
+    assert implementation["isolation"][:1] == ["process"]
 
 
 def test_an_end_at_import_leaves_a_verdict(tmp_path, write):

@@ -67,7 +67,7 @@ def differences(name: str, **settings: Any) -> list[str]:
 def plain(content: dict[str, Any]) -> dict[str, Any]:
     """Return a record without times, and without words on where it ran."""
     for one in content["implementations"]:
-        assert one.pop("isolation") in ([], ["process"])
+        assert one.pop("isolation")[:1] in ([], ["process"])
         one["bound"] = [line for line in one["bound"] if not line.startswith("isolation ")]
     for result in content["results"]:
         del result["seconds"]

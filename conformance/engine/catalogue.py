@@ -23,11 +23,11 @@ HOW_TO_NAME = (
 )  # of --impl
 RIGHTS = (
     "what is judged runs with your rights; without --isolate it can do anything to its own verdict, and with it a file "
-    "without an adapter still can, as it is bound in the process that judges"
+    "without an adapter can forge how and as what it is judged, as it is bound beside the reference"
 )
 ISOLATE = (
-    "call what is judged in a child process, into which no reference, check or bound is loaded, and which is killed "
-    "where it does not answer; what has no adapter is bound in this process, as yet, and judged in the child"
+    "call what is judged in a child process, into which no reference, check or bound is loaded; how a file without an "
+    "adapter is called is found in another; either is killed where it does not answer"
 )
 ENDED_EARLY = "the run ended before its verdicts were written"
 CALL_SECONDS = "with --isolate, how long one call may take before its process is killed (default: 60)"

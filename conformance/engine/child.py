@@ -28,6 +28,8 @@ from attnconf.conformance.worker.refused import Refused
 T = TypeVar("T")
 SECONDS = 60.0  # for one call
 LOADING = 120.0  # seconds to import torch and a file
+BINDING = 900.0  # seconds to find out how a file without an adapter is called
+WORKER, BINDER = "attnconf.conformance.worker", "attnconf.conformance.binder"  # what a process runs
 DEATHS = 5  # after so many nothing more is asked
 ALIVE = 4  # processes at one time; another one ends the one that was started first
 ENDING = 10.0  # seconds for a process to end what it has started
@@ -38,9 +40,10 @@ _alive: list["Child"] = []
 class Child:
     """A process that holds one file, or one module."""
 
-    def __init__(self, seconds: float = SECONDS, reference: bool = False):
+    def __init__(self, seconds: float = SECONDS, reference: bool = False, runs: str = WORKER):
         self.seconds = seconds
         self.reference = reference  # it may import the reference: an adapter of ours that is one
+        self.runs = runs
         self._to_repeat: list[dict[str, Any]] = []  # what a new process is told first
         self._process: subprocess.Popen[bytes] | None = None
         self._deaths = 0
@@ -70,7 +73,7 @@ class Child:
     def start(self) -> None:
         """Start a process, and tell it what the one before it was told. Raises Refused."""
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-m", "attnconf.conformance.worker", str(theirs.fileno())]
+        command = [sys.executable, "-P", "-m", self.runs, str(theirs.fileno())]
         nowhere = subprocess.DEVNULL
         with theirs:
             self._process = subprocess.Popen(

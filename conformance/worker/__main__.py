@@ -8,6 +8,6 @@ connection = int(sys.argv[1])
 folder, descendants = keep(connection)
 
 from attnconf.conformance.worker.confinement import confine  # noqa: E402  # the keeper needs nothing of this
-from attnconf.conformance.worker.serving import serve  # noqa: E402
+from attnconf.conformance.worker.serving import Worker, serve  # noqa: E402
 
-serve(connection, confine(folder, descendants))
+serve(connection, Worker(confine(folder, descendants)))

@@ -27,13 +27,9 @@ LONGEST = 4000  # characters of words
 Answer = tuple[dict[str, Any], list[Tensor]]
 
 
-def serve(fd: int, layers: list[str]) -> None:
-    """Answer requests until the connection ends; nothing that foreign code left for the end is run then.
-
-    ``layers``: those of its isolation, told before foreign code is run.
-    """
+def serve(fd: int, worker: "Worker") -> None:
+    """Answer requests until the connection ends; nothing that foreign code left for the end is run then."""
     connection, leader = socket.socket(fileno=fd), os.getpid()
-    worker = Worker(layers)
     gc.freeze()  # a collection would walk all of torch
 
     def read_bytes(count: int) -> bytearray:
@@ -58,7 +54,10 @@ def serve(fd: int, layers: list[str]) -> None:
 
 
 class Worker:
-    """The code that a process holds, and what is done with it."""
+    """The code that a process holds, and what is done with it.
+
+    ``layers``: those of its isolation, told before foreign code is run.
+    """
 
     def __init__(self, layers: list[str]) -> None:
         self.layers = layers
@@ -86,7 +85,7 @@ class Worker:
 
     def do_load(self, header: dict[str, Any], tensors: list[Tensor]) -> Answer:
         """Run a file or import a module, and tell what it offers."""
-        name, wanted = header["name"], header["wanted"]
+        name, wanted = header["place"], header["wanted"]
         try:
             self.source = read(Path(name), wanted) if header["file"] else read_module(name)
             known = survey(self.source)

@@ -90,17 +90,12 @@ def is_gone(process):
 
 @pytest.mark.parametrize("how", [RUN, PYTEST], ids=["attnconf run", "pytest"])
 @pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        (adapter(at_import="os._exit(0)"), []),
-        (adapter(in_call="os._exit(0)"), []),
-        (CLASS, []),
-        (CLASS, ["--isolate"]),
-    ],
-    ids=["at import", "in a call", "in a constructor", "in a constructor, apart"],
+    "text",
+    [adapter(at_import="os._exit(0)"), adapter(in_call="os._exit(0)"), CLASS],
+    ids=["at import", "in a call", "in a constructor"],
 )
-def test_an_end_with_0_is_none_of_a_run(tmp_path, text, options, how):
-    ended = done(tmp_path, text, how, options)
+def test_an_end_with_0_is_none_of_a_run(tmp_path, text, how):
+    ended = done(tmp_path, text, how, [])
     assert ended.returncode == 3
     (line,) = ended.stderr.splitlines()
     assert line == f"{EARLY} (exit code 0), as code that is judged can do by os._exit or a crash"

@@ -12,7 +12,6 @@ import torch
 from command_line import attnconf, in_process
 
 from attnconf.adapters.contract import AttentionConfig
-from attnconf.conformance import inference
 from attnconf.conformance.engine import child
 from attnconf.conformance.engine.boundary import call
 from attnconf.conformance.engine.evidence import Failure
@@ -61,7 +60,7 @@ def made(write):
 
     def made(in_call="pass", at_import=""):
         path = write(ADAPTER.format(at_import=at_import, in_call=in_call), "mine.py")
-        (found,) = isolated.load(str(path), inference.infer)
+        (found,) = isolated.load(str(path))
         return found
 
     return made

@@ -55,8 +55,9 @@ def _end():
 
 
 @pytest.fixture
-def made(write):
-    """Return a function that loads an adapter in a process of its own."""
+def made(write, tmp_path, monkeypatch):
+    """Return a function that loads an adapter in a process of its own; a folder that it leaves is pytest's."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
     def made(in_call="pass", at_import=""):
         path = write(ADAPTER.format(at_import=at_import, in_call=in_call), "mine.py")

@@ -27,6 +27,7 @@ from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import ATTENTIONS, CALLED_ALIKE
 from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
 from attnconf.conformance.inference.calling import attention_forms
+from attnconf.conformance.inference.claims import claims_unscaled
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
 from attnconf.conformance.inference.function_forms import functional
@@ -43,7 +44,7 @@ def bind(place: Place) -> Bound | Refusal:
     attempts = AttentionAttempts()
     prover = Prover[AttentionText](place, attempts)
     proof = prover.certified(_proposals(place, prover, attempts))
-    if proof := proof or prover.mistaken(in_order(prover.ran, AttentionText.ambiguity), _is_one):
+    if proof := proof or prover.mistaken(in_order(prover.ran, AttentionText.ambiguity), partial(_is_one, place)):
         return finish(place, proof.hypothesis, sizes_of(proof.hypothesis), proof.certified)
     guess = prover.ran[0].hypothesis if prover.ran else next(iter(attempts.partial), None)
     if guess is None:
@@ -67,16 +68,18 @@ def _proposals(
             yield [Reading(text, plain_certificate(text, sizes_of(text)))]
 
 
-def _is_one(mistake: Mutant, text: AttentionText) -> bool:
+def _is_one(place: Place, mistake: Mutant, text: AttentionText) -> bool:
     """Return whether a mistake is one: not that we took queries for keys where their names do not say which.
 
-    Nor is it one that the number of heads is a constant, where nobody can ask for another, or that a memory has no
-    effect where no name says that there is one.
+    Nor is it one that the number of heads is a constant, where nobody can ask for another, that a memory has no effect
+    where no name says that there is one, or that scores are not divided where the file says so, as T5 has it.
     """
     memory = [slot for role in ("key", "value", "memory") for slot in text.form.of(role)]
     if mistake.id.partition("~")[0] == "MHA-memory-ignored" and not any(meanings(s.name, INPUTS) for s in memory):
         return False
     if mistake.id.startswith("MHA-heads-fixed") and "heads" not in text.made.given:
+        return False
+    if mistake.id.partition("~")[0] == "ATT-unscaled" and claims_unscaled(place.thing):
         return False
     return not (text.exchangeable and mistake.id.partition("~")[0] == "MHA-q-and-k-weights-swapped")
 

@@ -34,6 +34,10 @@ _BY_TIMES_SEQUENCE = re.compile(_TIMES.format(first=_SEQUENCE, second=_SURELY_BA
 _BY_TIMES_BATCH = re.compile(_TIMES.format(first=_SURELY_BATCH_WORD, second=r"\w+"), re.IGNORECASE)
 # q, k, v: (B, H, L, E); the values may stand apart, where they have a width of their own
 _ONE_SHAPE = r"\bq(uery)?\b,? *(and )?\bk(ey)?\b(,? *(and )?v(alue)?\b)?\s*[:(][^\n]*[(\[][^()\[\]]+,[^()\[\]]+[)\]]"
+_UNSCALED = (
+    r"\bT5\b|\bunscaled\b|"
+    r"\b(not|never|without|no|nicht|ohne|sans|sin)\b[^.\n]{0,24}\b(scal|divi|sqrt|skal|échelle|escal)"
+)
 FROM_ONE = "the first token has position 1, and the file says that positions begin with 0"
 _OF_IDS = r"[(\[]\s*{first}(?: size)?\s*,\s*{second}(?: length)?\s*[)\]]"  # two axes, in words
 _IDS_BATCH_FIRST = re.compile(_OF_IDS.format(first=_SURELY_BATCH_WORD, second=_SEQUENCE), re.IGNORECASE)
@@ -124,6 +128,16 @@ def claims_columns(thing: Any) -> bool:
 def claims_batch(thing: Any) -> bool:
     """Return whether a class tells in words, of an input or of what comes back, that its first axis is the batch."""
     return any(_BATCH_IN_WORDS.search(line) for line in _said_of(thing))
+
+
+def claims_unscaled(thing: Any) -> bool:
+    """Return whether the words on a class or function, or on its file, say that scores are not divided, as in T5."""
+    try:
+        source = inspect.getsource(thing)
+    except (OSError, TypeError):
+        return False
+    words = (*said_in(textwrap.dedent(source)), getattr(inspect.getmodule(thing), "__doc__", None) or "")
+    return re.search(_UNSCALED, "\n".join(words), re.IGNORECASE) is not None
 
 
 def claims_one_shape(thing: Any) -> bool:

@@ -61,7 +61,10 @@ def _takes_sizes(thing: FunctionType) -> bool:
 
 
 def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
-    """Return the class of the module that a function builds, or of what holds a pair; None where it builds none."""
+    """Return the class of the module that a function builds, or of what holds a pair; None where it builds none.
+
+    Nor is a class one that is defined anew in each call: its objects' calls cannot be looked at.
+    """
     config = EncoderLayerConfig(12, 2, 48)
     for made in islice(constructions(f"theirs.{name}", thing, NUMBERS, module, part_of(module)), FEW):
         try:
@@ -69,5 +72,6 @@ def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
         except (Failed, TypeError):
             continue
         if isinstance(found, nn.Module):
-            return type(found)
+            anew = "<locals>" in type(found).__qualname__ and not isinstance(found, Functional)
+            return None if anew else type(found)
     return None

@@ -112,6 +112,7 @@ def _walked(thing: FunctionType, name: str) -> bool:
     """Return whether a function goes through an argument in a loop, as through the weights of each layer."""
     code = list(dis.get_instructions(inspect.unwrap(thing)))
     loads = [at for at, one in enumerate(code) if one.argval == name and one.opname.startswith("LOAD_FAST")]
+    loads = [at for at in loads if all(one.argval != "range" for one in code[max(0, at - 2) : at])]
     return any(one.opname == "GET_ITER" for at in loads for one in code[at + 1 : at + 4])
 
 

@@ -17,7 +17,7 @@ APPEARANCES = {
             "any": ("frequencies", "in_dim"),
         },
         words={
-            "in_dim": r"in_?dim|n_?in|in_?ch|coordinates|n_?dims?|input_?dim|d_?in|n_?coords|coord_?dim|in_?features|"
+            "in_dim": r"in_?dim|n_?in|in_?ch|coordinates|n_?dims?|input_?dim|d_?in|n_?coords?|coord_?dim|in_?features|"
             r"in_?dims|input_?dims?|in_?channels|num_?input_?channels|"
             r"dim|d|n_?input_?dims?|coords?|dims",
             "frequencies": r"n_?levels|n_?octaves|n_?bands|num_?levels|freq_?bands|fourier_?freqs|num_?freqs?|"

@@ -93,7 +93,7 @@ def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...
 
 def _set_aside(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
     """Return what of a class is not judged, because the textbook has nothing of the kind."""
-    aside = (*text.unapplied, *_idle_triangle(place, text))
+    aside = (*text.unapplied, *_idle_triangle(place, text), *([text.unshared] if text.unshared else []))
     if not text.stripped or outer(place, text, config_of(sizes[0])):
         return aside
     return (f"the norms {', '.join(text.stripped)} within attention are left out, and not judged", *aside)

@@ -73,6 +73,7 @@ class AttentionText(Hypothesis):
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
     unapplied: tuple[str, ...] = ()  # parameters that are there, in words
     family: tuple[tuple[str, str], ...] = ()  # what it declares of the family: (convention, choice)
+    unshared: str = ""  # why it is not judged with fewer heads of keys and values than of queries, where it breaks so
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
     @property

@@ -16,6 +16,7 @@ from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.claims import claims_a_set
 from attnconf.conformance.inference.construction import build
+from attnconf.conformance.inference.family import as_many
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_finish import (
@@ -209,8 +210,9 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     unpadded = (
         ["no id is padding: what it does with one that is, is not judged"] if "unpadded(" in text.made.text else []
     )
+    kept = as_many(text.made.text)
     ends = ["its log_softmax: its logits are judged"] if "before_log_softmax(" in text.made.text else []
-    text = text.but(left_alone=(*text.left_alone, *unturned(place, text), *other.told, *unpadded, *ends))
+    text = text.but(left_alone=(*text.left_alone, *unturned(place, text), *other.told, *unpadded, *ends, *kept))
     asked = trial.certificate.requests[0]
     if text.known.reads_ids:
         text = beside_padding(place, text, asked)

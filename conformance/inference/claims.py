@@ -162,7 +162,9 @@ def claims_a_set(thing: Any) -> bool:
 def says_its_order(thing: Any) -> bool:
     """Return whether a layer says where its norms stand: by the names in its code, or by its words."""
     words = "\n".join(_said_of(thing))
-    return bool(_NAMED_ORDER.search(f"{thing.__name__}\n{source_text.code_reached(thing)}") or _SAID_ORDER.search(words))
+    return bool(
+        _NAMED_ORDER.search(f"{thing.__name__}\n{source_text.code_reached(thing)}") or _SAID_ORDER.search(words)
+    )
 
 
 def says_log_softmax(place: Place) -> bool:

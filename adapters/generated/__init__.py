@@ -29,6 +29,7 @@ from attnconf.adapters.generated.modules import (
     registered,
     settle,
     unpadded,
+    with_eps,
     without,
     written,
 )
@@ -61,5 +62,5 @@ __all__ = [
     "kernel", "lacking", "layered", "lengths", "marked_by", "not_hidden", "numbered", "octaves", "of_bytes",
     "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "paired", "pairs", "penalties", "pixels",
     "registered", "rows", "settle", "singly", "spelt", "strange_in", "tallied", "under", "unglued", "unknown_in",
-    "unpadded", "without", "written",
+    "unpadded", "with_eps", "without", "written",
 ]  # fmt: skip

@@ -86,6 +86,15 @@ def without(module: nn.Module, *names: str) -> nn.Module:
     return module
 
 
+def with_eps(module: nn.Module, eps: float, *names: str) -> nn.Module:
+    """Return the module with another ε in the named sub-modules, norms that have it as an attribute."""
+    for part in map(module.get_submodule, names):
+        for name in ("eps", "epsilon", "variance_epsilon"):
+            if hasattr(part, name):
+                setattr(part, name, eps)
+    return module
+
+
 class _InSingle:
     """Gives a part its parameters in float32 while it is called."""
 

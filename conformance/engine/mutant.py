@@ -42,6 +42,7 @@ class Mutant:
     follows: frozenset[str] | set[str] = frozenset()  # training checks (slow) that fail in consequence
     variants: Sequence[Mapping[Callable[..., Any], Callable[..., Any]]] = ()  # the same mistake with other constants
     rounding: float = 0.0  # how coarsely the mistake computes, as a fraction of the largest number in a reply
+    published: str = ""  # another layer, which somebody published so: to compute it is a mistake where another is meant
     fine: float = 0.0  # how finely it is told from others, where it changes less than rounding does
 
     @property

@@ -29,6 +29,7 @@ from attnconf.conformance.inference.mask_shapes import wrong_shapes
 from attnconf.conformance.inference.masking import with_masks
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.proving import holds
+from attnconf.conformance.inference.qk_norms import with_norms
 from attnconf.conformance.inference.trial import reply, same
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -40,6 +41,7 @@ TRIANGLE = r"\b(tril|triu)(_indices)?_?\(|arange\([^\n]*[<>]=? *[^\n]*arange\("
 
 def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None) -> Bound:
     """Return the binding with masks and returned weights, which are looked for once the rest is known."""
+    text = with_norms(place, text, sizes) if certified == "reference" and text.stripped else text
     text = with_flags(place, text, sizes, request, certified)
     text = _with_memory_apart(place, text, sizes)
     text = _with_dropped(place, _checked(place, text, sizes), sizes)
@@ -93,7 +95,7 @@ def _not_causal(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...
 
 def _set_aside(place: Place, text: AttentionText, sizes: Any) -> tuple[str, ...]:
     """Return what of a class is not judged, because the textbook has nothing of the kind."""
-    aside = (*text.unapplied, *_idle_triangle(place, text))
+    aside = (*text.unapplied, *_idle_triangle(place, text), *([text.unshared] if text.unshared else []))
     if not text.stripped or outer(place, text, config_of(sizes[0])):
         return aside
     return (f"the norms {', '.join(text.stripped)} within attention are left out, and not judged", *aside)

@@ -45,13 +45,16 @@ def request(
     """Return one call on fresh weights, of one sequence where the class takes no more."""
     config = config_of(size, causal=options.pop("causal", False) or text.causal_always)
     config = replace(config, positions=text.inside.get("positions-inside", "none"))
+    if text.normed:
+        kind, over, place = text.normed.kind, text.normed.over, text.normed.place
+        config = replace(config, qk_norm=kind, qk_norm_over=over, qk_norm_place=place)
     E, W = config.embed_dim, config.num_heads * config.head_dim
     weights = {
         f"{n}.weight": drawn(f"{n}.weight {size}", W, E) / E**0.5 * (1.5 if n in "qk" else 1)
         for n in ("q", "k", "v", "out")
     }
     weights |= {f"{n}.bias": drawn(f"{n}.bias {size}", W) / 2 for n in ("q", "k", "v", "out")}
-    weights = {n: w for n, w in weights.items() if n not in text.lacking}
+    weights = {n: w for n, w in weights.items() if n not in text.lacking} | _of_norms(text, config, size)
     if not text.projected:
         weights["out.weight"] = torch.eye(W, dtype=torch.float64)
     query = drawn(f"x {size} {L}", B, L, E)
@@ -62,3 +65,14 @@ def request(
     if "value" in text.form.roles:
         inputs["value"] = drawn(f"value {size} {S}", B, S, E)
     return Request(COMPONENT, config, weights, {**inputs, **masks}, (B, L, E), **options)
+
+
+def _of_norms(text: AttentionText, config: MultiHeadAttentionConfig, size: tuple[int, int, int]) -> dict[str, Tensor]:
+    """Return weights of the norms of queries and keys: gains of about 1, and shifts of a layer norm."""
+    if text.normed is None:
+        return {}
+    width = config.head_dim * (config.num_heads if text.normed.over == "width" else 1)
+    found = {f"{n}_norm.weight": 1 + drawn(f"{n}_norm.weight {size}", width) / 3 for n in "qk"}
+    if text.normed.kind == "layer":
+        found |= {f"{n}_norm.bias": drawn(f"{n}_norm.bias {size}", width) / 3 for n in "qk"}
+    return found

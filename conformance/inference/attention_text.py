@@ -34,6 +34,22 @@ class MaskForm:
 
 
 @dataclass(frozen=True)
+class Normed:
+    """How queries and keys are normalized inside, as in CONVENTIONS, and by which parts."""
+
+    kind: str
+    over: str
+    place: str
+    parts: tuple[str, str]  # of queries, of keys
+
+    @property
+    def conventions(self) -> dict[str, str]:
+        """What is declared, but for what is taken for granted."""
+        said = {"qk-norm": self.kind, "qk-norm-over": self.over, "qk-norm-place": self.place}
+        return {name: choice for name, choice in said.items() if CONVENTIONS[name][0] != choice}
+
+
+@dataclass(frozen=True)
 class AttentionText(Hypothesis):
     """All that is known, or supposed, of a class as multi-head attention."""
 
@@ -73,6 +89,8 @@ class AttentionText(Hypothesis):
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
     unapplied: tuple[str, ...] = ()  # parameters that are there, in words
     family: tuple[tuple[str, str], ...] = ()  # what it declares of the family: (convention, choice)
+    normed: Normed | None = None  # the norms of its queries and keys
+    unshared: str = ""  # why it is not judged with fewer heads of keys and values than of queries, where it breaks so
     doubt: str = ""  # why equality with the textbook is not all that would have to be known
 
     @property
@@ -114,7 +132,7 @@ class AttentionText(Hypothesis):
         found |= {**self.inside, **self.mask_conventions}
         if self.causal_always:
             found["causality"] = "always"
-        found |= self._said_by_the_constructor() | dict(self.family)
+        found |= self._said_by_the_constructor() | dict(self.family) | (self.normed.conventions if self.normed else {})
         if not self.projected:
             found["output-projection"] = "no"
         if self.drops != "weights":
@@ -161,6 +179,8 @@ class AttentionText(Hypothesis):
         if self.stripped:
             module = f"without({module}, {', '.join(map(repr, self.stripped))})"
         lines += [*self.made.before, f"module = {module}"]
+        if self.normed:
+            lines.append(f"module = with_eps(module, config.qk_norm_eps, {', '.join(map(repr, self.normed.parts))})")
         if self.unregistered:
             lines.append("module = registered(module)  # keeps modules in plain lists")
         if self.lazy:

@@ -57,6 +57,10 @@ _COLUMNS = (
 )
 
 
+_NAMED_ORDER = re.compile(r"pre_?(layer_?)?norm|add_?(and_?|n_?)?norm", re.IGNORECASE)  # post_norm may be either
+_SAID_ORDER = re.compile(
+    r"(pre|(?<!res-)post)[- ]?(layer[- ]?)?norm|add (&|and) norm|vaswani|attention is all you need", re.IGNORECASE
+)
 _A_SET = re.compile(
     r"\bdetr\b|object quer|(queries|targets|objects|slots) (\w+ ){0,3}set\b|set of (objects|queries|slots|boxes)|"
     r"non-?autoregressive",
@@ -176,6 +180,14 @@ def claims_ids_batch_first(thing: Any) -> bool:
 def claims_a_set(thing: Any) -> bool:
     """Return whether a decoder says that its targets are no sequence: a set of objects, or all predicted at once."""
     return _A_SET.search("\n".join((getattr(thing, "__name__", ""), *_said_of(thing)))) is not None
+
+
+def says_its_order(thing: Any) -> bool:
+    """Return whether a layer says where its norms stand: by the names in its code, or by its words."""
+    words = "\n".join(_said_of(thing))
+    return bool(
+        _NAMED_ORDER.search(f"{thing.__name__}\n{source_text.code_reached(thing)}") or _SAID_ORDER.search(words)
+    )
 
 
 def says_log_softmax(place: Place) -> bool:

@@ -13,17 +13,22 @@ from typing import Any
 
 from torch import Tensor
 
+from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
-from attnconf.conformance.inference.attention_requests import COMPONENT, request
+from attnconf.conformance.inference.attention_requests import COMPONENT, POWERS, request
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.trial import Certificate
-from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.inference.trial import Certificate, why
+from attnconf.conformance.inference.vocabulary import meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
 from attnconf.conformance.source.syntax import expression_of
 
 SIZES = (24, 6, 4)  # three heads of queries share each of two heads of keys: side by side is not in turn
 SHARED = 2
+KEPT = "config.num_kv_heads or config.num_heads"  # what says how many heads keys and values have
+GROUPED = ("kv-heads", "grouped")
+FEWER = "fewer heads of keys and values than of queries"
+OF_KEYS = r"kv|key|rep|per|query"  # such names say that heads of keys are shared; groups may be of something else
 
 
 @dataclass(frozen=True)
@@ -37,12 +42,6 @@ class Member:
 
 
 MEMBERS = (
-    Member(
-        r"(n|num)_?(kv|key_?value)_?heads?|(kv|key_?value)_?heads?|(n|num)_?heads?_?kv|(n|num)_?(query_?|kv_?)?groups",
-        ("config.num_kv_heads or config.num_heads", "config.num_heads // (config.num_kv_heads or config.num_heads)"),
-        ("kv-heads", "grouped"),
-        {"num_kv_heads": SHARED},
-    ),
     Member(
         r"((att(entio)?n?|scores?)_?)?(logits?_?)?soft_?cap(ping)?(_value)?",
         ("config.softcap",),
@@ -60,18 +59,55 @@ MEMBERS = (
 
 def with_family(place: Place, text: AttentionText, certified: str | None) -> AttentionText:
     """Return the text with the options of its constructor that are the family's, each judged as what its name says."""
-    if (
-        certified != "reference"
-        or not inspect.isclass(place.thing)
-        or text.heads_last
-        or not text.made.given >= {"heads"}
-    ):
+    if certified != "reference" or not text.made.given >= {"heads"}:
+        return _alike(text)
+    text = _with_shared(place, text) if KEPT in text.made.text else text
+    if not inspect.isclass(place.thing) or text.heads_last:
         return text
     for p in parameters_of(place.thing):
         for member in MEMBERS:
             if _offers(p, member) and not re.search(rf"\b{p.name}=", text.made.text):
                 text = _with(place, text, p.name, member)
     return text
+
+
+def _alike(text: AttentionText) -> AttentionText:
+    """Return the text that has as many heads of keys and values as of queries, and is asked for no others."""
+    made = text.made.text.replace(f"config.num_heads // ({KEPT})", "1").replace(KEPT, "config.num_heads")
+    return text.but(made=replace(text.made, text=made))
+
+
+def _with_shared(place: Place, text: AttentionText) -> AttentionText:
+    """Return the text with fewer heads of keys and values than of queries, as far as it can be built and called so.
+
+    What comes of it is judged, also where nobody knows what it is; but a number of groups may be of something else.
+    """
+    name = kept_by(text.made.text)
+    one = text.but(family=(*text.family, GROUPED))
+    certificate = Certificate(COMPONENT, [*_requests(one, {"num_kv_heads": SHARED})])
+    given = certificate.replies(one.implementation(place))
+    failure = next((each for each in given if isinstance(each, Failure)), None)
+    known = failure is None and (
+        certificate.agrees(given, one.conventions()) or certificate.mistake(given, one.conventions()) is not None
+    )
+    if known or (failure is None and re.search(OF_KEYS, snake(name))):
+        return one
+    if failure is not None and not failure.meant and re.search(OF_KEYS, snake(name)):
+        return _alike(text).but(unshared=f"the argument `{name}`: with {FEWER} it raises: {why(failure)}")
+    what = f"{name}: {FEWER} are not judged" + (f": {why(failure)}" if failure else "")
+    return _alike(text).but(left_alone=(*text.left_alone, what))
+
+
+def kept_by(made: str, kept: str = KEPT) -> str:
+    """Return what the argument or entry is called that says how many heads keys and values have."""
+    found = re.search(rf"""\b(\w+)(?:=|["']: )(?:config\.num_heads // \()?{re.escape(kept)}""", made)
+    return found[1] if found else ""
+
+
+def as_many(made: str) -> tuple[str, ...]:
+    """Return a line on the number of heads that keys and values have, where a construction gives them all of them."""
+    given = re.findall(r"""\b(\w+)(?:=|["']: )config\.num_heads\b""", made)
+    return tuple(f"{name}: {FEWER} are not judged" for name in given if "kv_heads" in meanings(name))[:1]
 
 
 def _offers(p: inspect.Parameter, member: Member) -> bool:
@@ -85,7 +121,7 @@ def _with(place: Place, text: AttentionText, name: str, member: Member) -> Atten
     mistaken: list[AttentionText] = []
     for value in member.values:
         one = text.but(made=_given(text, name, value), family=(*text.family, member.declares))
-        certificate = Certificate(COMPONENT, [*_requests(one, member)])
+        certificate = Certificate(COMPONENT, [*_requests(one, member.asked)])
         given = certificate.replies(one.implementation(place))
         if certificate.agrees(given, one.conventions()):
             return one
@@ -103,11 +139,12 @@ def _given(text: AttentionText, name: str, value: str) -> Any:
     return replace(text.made, text=ast.unparse(ast.Call(call.func, call.args, words)))
 
 
-def _requests(text: AttentionText, member: Member) -> Iterator[Request]:
+def _requests(text: AttentionText, asked: Mapping[str, Any]) -> Iterator[Request]:
     """Yield calls with the option, and without: beside it all has to stay as it was."""
-    plain = request(text, SIZES, 2, 4, 7, {})
-    shared = member.asked.get("num_kv_heads")
-    rows = {n: w[: shared * SIZES[2]] for n, w in plain.weights.items() if n[0] in "kv"} if shared else {}
+    size = POWERS[0] if text.powers else SIZES
+    plain = request(text, size, 2, 4, 7, {})
+    shared = asked.get("num_kv_heads")
+    rows = {n: w[: shared * size[2]] for n, w in plain.weights.items() if n[0] in "kv"} if shared else {}
     weights: dict[str, Tensor] = {**plain.weights, **rows}
-    yield replace(plain, config=replace(plain.config, **member.asked), weights=weights)
+    yield replace(plain, config=replace(plain.config, **asked), weights=weights)
     yield plain

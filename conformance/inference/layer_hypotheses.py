@@ -53,6 +53,8 @@ from attnconf.conformance.inference.vector_input import handed
 _SIZES: Mapping[str, tuple[str, ...]] = {
     "embed": ("config.embed_dim",),
     "heads": ("config.num_heads",),
+    "kv_heads": ("config.num_heads",),
+    "kv_groups": ("1",),
     "head_dim": ("config.embed_dim // config.num_heads", "config.num_heads", "config.embed_dim"),
     "hidden": ("config.hidden_dim",),
     "ratio": ("config.hidden_dim / config.embed_dim + 1e-9", "config.hidden_dim // config.embed_dim"),

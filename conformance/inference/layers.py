@@ -9,13 +9,14 @@ from typing import Any
 import torch
 
 from attnconf.adapters.contract import COMPONENTS
-from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.chapters.contents import appearances, named
 from attnconf.conformance.inference import over_ids
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
-from attnconf.conformance.inference.claims import claims_a_set
+from attnconf.conformance.inference.claims import claims_a_set, says_its_order
 from attnconf.conformance.inference.construction import build
+from attnconf.conformance.inference.family import as_many
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_finish import (
@@ -119,11 +120,18 @@ class Unlike:
         """Return the binding of what equals a known mistake, else of what ran first."""
         found: list[Bound] = []
         for trial, mistake in islice(self._alike(), LIKELIEST):
-            text = with_masks(self.place, trial.hypothesis, mistake)
+            text = with_masks(self.place, self._in_doubt(trial.hypothesis, mistake), mistake)
             found.append(bound(self.place, trial, text, mistake))
             if not text.decodes or agrees(self.place, text, mistake):
                 return found[-1]
         return found[0] if found else finish(self.place, self.prover.ran[0], None)
+
+    def _in_doubt(self, text: LayerText, mistake: str) -> LayerText:
+        """Return the text, in doubt where it may be meant to be the layer that others have published so."""
+        published = named(mistake).published
+        if not published or "norm_first" in text.made.given or says_its_order(self.place.thing):
+            return text
+        return text.but(doubt=f"it is a layer of another kind, {published}")
 
     def _alike(self) -> Iterator[tuple[Trial[LayerText], str]]:
         """Yield what ran with a known mistake that gives its replies."""
@@ -209,8 +217,9 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     unpadded = (
         ["no id is padding: what it does with one that is, is not judged"] if "unpadded(" in text.made.text else []
     )
+    kept = as_many(text.made.text)
     ends = ["its log_softmax: its logits are judged"] if "before_log_softmax(" in text.made.text else []
-    text = text.but(left_alone=(*text.left_alone, *unturned(place, text), *other.told, *unpadded, *ends))
+    text = text.but(left_alone=(*text.left_alone, *unturned(place, text), *other.told, *unpadded, *ends, *kept))
     asked = trial.certificate.requests[0]
     if text.known.reads_ids:
         text = beside_padding(place, text, asked)

@@ -28,6 +28,10 @@ SIZES: Mapping[str, str] = {
     r"((n|nb|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov)|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
     r"(en|de)coder_?attention_?heads",
+    "kv_heads": r"(n|num)_?(kv|key_?value)_?heads?|(kv|key_?value)_?heads?|(n|num)_?heads?_?kv|"
+    r"(n|num)_?((query|kv)_?)?groups",
+    "kv_groups": r"(n|num)_?((query|kv|key_?value)_?)?groups|(kv_?)?group_?size|n_?rep|"
+    r"(q|queries|heads)_?per_?(kv|key|group)(_?head)?",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
     r"head_?width|dim_?per_?head|head_?features|qk_?dim|d_?h|proj_?dim|projection_?dim|query_?size|value_?size|"
     r"attention_?head_?size|c_?hidden|(d|dim)_?(testa|cabeza|cabeca|tete|kopf)|"

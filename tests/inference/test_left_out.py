@@ -45,7 +45,10 @@ LATER = (
 OPEN = {
     "window": ({"options": ", window=None"}, "`window` of forward has no effect"),
     "groups": ({"constructor": ", groups=1"}, "`groups` of the constructor has no effect"),
-    "queries and keys": ({"made": NORMS, "before": QK}, "the norms q_norm, k_norm"),
+    "queries and keys by other names": (
+        {"made": NORMS.replace("q_norm, self.k_norm", "one, self.two"), "before": "q, k = self.one(q), self.two(k)"},
+        "the norms one, two",
+    ),
     "values too": (
         {"made": NORMS, "before": f"{QK}; v = self.k_norm(v)"}, "the norms q_norm, k_norm",
     ),
@@ -133,6 +136,7 @@ CLOSED = {
         "constructor": ", batch_first=True", "made": "self.batch_first = batch_first",
         "before": "q, k, v = (t if self.batch_first else t.transpose(0, 2) for t in (q, k, v))",
     },
+    "norms of queries and keys": {"made": NORMS, "before": QK},
     "a norm before it": {"made": "self.norm = nn.LayerNorm(embed_dim)", "before": PRE},
 }  # fmt: skip
 
@@ -144,9 +148,9 @@ def test_what_does_what_it_says_leaves_nothing_open(tmp_path, case):
     assert found.open_ends == ()
 
 
-def test_what_is_offered_and_not_tried_is_said(tmp_path):
+def test_what_is_offered_and_refused_is_said(tmp_path):
     found = inferred(written(tmp_path, constructor=", n_kv_heads=None", made="assert n_kv_heads in (None, num_heads)"))
-    assert "not tried    n_kv_heads" in found.told
+    assert any(line.startswith("left alone   n_kv_heads: fewer heads") for line in found.told)
     assert found.open_ends == ()
 
 

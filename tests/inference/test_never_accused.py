@@ -73,3 +73,66 @@ def test_a_decoder_of_a_set_is_no_decoder_of_a_sequence(tmp_path, said, verdict)
 def test_rows_of_hidden_tokens_accuse_nobody(tmp_path, hide, verdict):
     """In text-to-speech they come out as zeros, which nobody reads: it is right where there are tokens."""
     assert verdicts(tmp_path, ATTENTION.format(hide=hide)) == {verdict}
+
+
+LAYER = '''
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class {name}(nn.Module):
+    """{said}"""
+
+    def __init__(self, width, heads, hidden):
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        self.n1, self.n2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        {more}
+
+    def attend(self, x):
+        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
+        return self.proj(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+    def think(self, x):
+        return self.down(F.gelu(self.up(x)))
+
+    def forward(self, x):
+        {steps}
+'''
+OUTPUT = "x = x + self.n1(self.attend(x)); return x + self.n2(self.think(x))"
+SIDE_BY_SIDE = "return x + self.attend(self.n1(x)) + self.think(self.n2(x))"
+PLACEMENTS = {
+    "output": {"steps": OUTPUT},
+    "parallel": {"steps": SIDE_BY_SIDE},
+    "parallel with one norm": {
+        "steps": "n = self.n1(x); return x + self.attend(n) + self.think(n)", "more": "del self.n2",
+    },
+    "sandwich": {
+        "steps": "x = x + self.n3(self.attend(self.n1(x))); return x + self.n4(self.think(self.n2(x)))",
+        "more": "self.n3, self.n4 = nn.LayerNorm(width), nn.LayerNorm(width)",
+    },
+}  # fmt: skip
+
+
+def layer(steps, said="A layer of a Transformer.", name="Block", more="pass"):
+    return LAYER.format(steps=steps, said=said, name=name, more=more)
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_a_placement_of_norms_that_others_have_published_accuses_nobody(tmp_path, placement):
+    assert verdicts(tmp_path, layer(**PLACEMENTS[placement])) == {"unrecognised"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "said", "name"),
+    [
+        (OUTPUT, "Post-norm, after Vaswani et al.", "Block"),
+        (OUTPUT, "A layer of a Transformer.", "AddNormBlock"),
+        (SIDE_BY_SIDE, "A pre-norm layer.", "Block"),
+    ],
+)
+def test_a_layer_that_says_otherwise_is_held_to_its_words(tmp_path, steps, said, name):
+    assert verdicts(tmp_path, layer(steps, said, name)) == {"nonconformant"}

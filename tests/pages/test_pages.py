@@ -106,3 +106,16 @@ def test_the_top_of_a_page_says_what_it_judges_and_how(chapter):
     assert {name for name in registry.requirements() if wanted.evaluate(lambda word, name=name: word in name)} == {
         entry.requirement for entry in entries
     }
+
+
+def test_the_worked_example_names_what_is_there():
+    """Of each row: the files are there, and what is quoted behind them stands in one of them."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition("## The next member, worked\n")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    assert len(rows) > 20
+    for files, lines in rows:
+        paths = [ROOT / name for name in re.findall(r"`([^`]+)`", files)]
+        text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+        quoted = [q.strip('`"') for q in re.findall(r'`[^`]+`|"[^"]+"|att_\w+\.py', lines)]
+        assert [q for q in quoted if q not in text and q != "output"] == []

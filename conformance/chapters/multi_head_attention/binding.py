@@ -28,6 +28,8 @@ APPEARANCES = {
             "embed": ("config.embed_dim",),
             "out": ("config.out_dim", "config.head_dim"),
             "heads": ("config.num_heads",),
+            "kv_heads": ("config.num_kv_heads or config.num_heads",),
+            "kv_groups": ("config.num_heads // (config.num_kv_heads or config.num_heads)",),
             "head_dim": ("config.head_dim", "config.num_heads", "config.embed_dim"),
             "key_dim": ("config.key_dim",),
             "value_dim": ("config.value_dim",),

@@ -1,5 +1,7 @@
 """Ways to get shared heads of keys and values wrong."""
 
+import torch
+
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import attention_family as family
 
@@ -109,4 +111,68 @@ uneven_groups = Mutant(
     breaks={"FAM-GROUP-4"},
     hint="raise an error if num_heads % num_kv_heads",
     replace={family.share_keys: as_many_as_needed, family.share_values: as_many_as_needed},
+)
+
+
+def mean_for_all(x, num_heads):
+    alike = x if x.shape[1] == num_heads else x.mean(1, keepdim=True).expand_as(x)
+    return family.share_heads(alike, num_heads)
+
+
+mean_of_groups = Mutant(
+    "FAM-mean-of-shared-heads",
+    story="all heads read the mean of the shared heads, as where weights are merged for multi-query attention",
+    breaks={"FAM-GROUP-1", "FAM-GROUP-2"},
+    hint="each group of heads reads a head of its own: repeat_interleave(H // K, dim=1)",
+    replace={family.share_keys: mean_for_all, family.share_values: mean_for_all},
+)
+
+
+def count_for_size(x, num_heads):
+    kept, shared = x.shape[1], family.share_heads(x, num_heads)
+    return shared if kept == num_heads else x[:, torch.arange(num_heads) // kept % kept]
+
+
+size_taken_for_count = Mutant(
+    "FAM-group-size-for-count",
+    story="the number of groups is taken for their size: head h reads head h // K",
+    breaks={"FAM-GROUP-1", "FAM-GROUP-2"},
+    hint="a group has H/K heads, and there are K of them",
+    replace={family.share_keys: count_for_size, family.share_values: count_for_size},
+)
+
+
+def along_the_tokens(x, num_heads):
+    B, K, S, D = x.shape
+    return x.repeat_interleave(num_heads // K, dim=2).reshape(B, num_heads, S, D)
+
+
+repeated_along_tokens = Mutant(
+    "FAM-repeated-along-tokens",
+    story="shared heads are repeated along the axis of tokens, and brought into shape: positions are mixed up",
+    breaks={"FAM-GROUP-1", "FAM-GROUP-2"},
+    hint="repeat_interleave along the axis of heads: dim=1 of (B, K, S, D), dim=2 of (B, S, K, D)",
+    replace={family.share_keys: along_the_tokens, family.share_values: along_the_tokens},
+)
+
+
+def softmax_over_group(query, key, value, weights, num_heads, member, mask=None, bias=None, dropout=0.0):
+    kept = member.num_kv_heads
+    if kept in (None, num_heads):
+        return family.family_attention(query, key, value, weights, num_heads, member, mask, bias, dropout)
+    q, k, v = family.heads(query, key, value, weights, num_heads, member)
+    scores = family.score(q, k, family.default_scale(q) if member.scale is None else member.scale)
+    seen = family.intersect(mask, family.on(query, family.within(q.shape[-2], k.shape[-2], member.window)))
+    grouped = family.prepare(scores, member.softcap, (bias,), seen).unflatten(1, (kept, -1))  # (B, K, H/K, L, S)
+    attention = torch.softmax(grouped, dim=2).nan_to_num().flatten(1, 2)
+    context = family.let_through(family.merge_heads(family.mix(attention, v)), query, weights, member, num_heads)
+    return family.project_out(context, weights), attention
+
+
+over_the_group = Mutant(
+    "FAM-softmax-over-group",
+    story="with scores (B, K, H/K, L, S) the softmax is taken over the heads of a group, not over the keys",
+    breaks={"FAM-GROUP-1", "FAM-GROUP-2"},
+    hint="dim=-1: the keys, however many axes stand in front of them",
+    replace={family.family_attention: softmax_over_group},
 )

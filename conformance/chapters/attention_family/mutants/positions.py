@@ -212,3 +212,17 @@ bias_scaled = Mutant(
     replace={family.position_bias: biased(lambda bias, heads: bias / 7**0.5)},
     variants=[{family.position_bias: biased(lambda bias, heads: bias / 8**0.5)}],
 )
+
+
+def before_the_split(x, name, member):
+    B, H, T, D = x.shape
+    return turned(x.transpose(1, 2).reshape(B, 1, T, H * D), member.base).reshape(B, T, H, D).transpose(1, 2)
+
+
+turned_before_the_split = Mutant(
+    "FAM-turned-before-split",
+    story="queries and keys are turned before they are split into heads: each head has frequencies of its own",
+    breaks={"FAM-ROTARY-1"},
+    hint="split into heads, then turn: frequencies for D, the width of one head",
+    replace={family.normalize_and_place: placing(before_the_split)},
+)

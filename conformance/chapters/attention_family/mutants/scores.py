@@ -131,3 +131,19 @@ cap_on_weights = Mutant(
     hint="scores = c * tanh(scores / c), then the softmax",
     replace={family.family_attention: weights_capped},
 )
+
+
+def capped_unscaled(query, key, value, weights, num_heads, member, mask=None, bias=None, dropout=0.0):
+    width = weights["q.weight"].shape[0] // num_heads
+    scale = width**-0.5 if member.scale is None else member.scale
+    changed = member if member.softcap is None else replaced(member, softcap=member.softcap * scale)
+    return family.family_attention(query, key, value, weights, num_heads, changed, mask, bias, dropout)
+
+
+cap_before_scale = Mutant(
+    "FAM-cap-before-scale",
+    story="scores are capped before they are scaled: what counts is never beyond ±c/√D",
+    breaks={"FAM-CAP-1"},
+    hint="scale first: s = q·k/√D, then c * tanh(s / c)",
+    replace={family.family_attention: capped_unscaled},
+)

@@ -1,5 +1,7 @@
 """Ways to get sinks and gates wrong."""
 
+import math
+
 import torch
 
 from attnconf.conformance.engine.mutant import Mutant
@@ -79,6 +81,52 @@ sink_dropped_first = Mutant(
     breaks={"FAM-SINK-1"},
     hint="drop the column and leave the rest as it is",
     replace={family.weigh_beside: renormalized},
+)
+
+
+def with_a_value(scores, sinks):
+    found = family.weigh_beside(scores, sinks)
+    if sinks is None:
+        return found
+    left = 1 - found.sum(-1, keepdim=True)  # what the sink took
+    return torch.cat([found[..., :1] + left, found[..., 1:]], dim=-1)
+
+
+sink_with_a_value = Mutant(
+    "FAM-sink-with-value",
+    story="the sink adds a value: what it takes goes to the first key",
+    breaks={"FAM-SINK-1"},
+    hint="a sink takes weight and gives nothing: drop its column, and let the rest sum to less than 1",
+    replace={family.weigh_beside: with_a_value},
+)
+
+
+def for_each_key(scores, sinks):
+    more = None if sinks is None else sinks + math.log(scores.shape[-1])
+    return family.weigh_beside(scores, more)
+
+
+sink_for_each_key = Mutant(
+    "FAM-sink-for-each-key",
+    story="the sink is added to each key's exponential before these are summed: it counts once for each key",
+    breaks={"FAM-SINK-1"},
+    hint="Σ e^s + e^z: the sink once, behind the sum",
+    replace={family.weigh_beside: for_each_key},
+)
+
+
+def scaled_too(member, weights, heads):
+    found = family.sinks_of(member, weights, heads)
+    width = weights["q.weight"].shape[0] // heads
+    return found if found is None else found * (width**-0.5 if member.scale is None else member.scale)
+
+
+sink_scaled = Mutant(
+    "FAM-sink-scaled",
+    story="the sink's logit is scaled as the scores are",
+    breaks={"FAM-SINK-1"},
+    hint="cat the sink to the scores when these have been scaled",
+    replace={family.sinks_of: scaled_too},
 )
 
 
@@ -167,4 +215,13 @@ gate_in_turn = Mutant(
     breaks={"FAM-GATE-1"},
     hint="repeat_interleave(D, dim=-1), or multiply before the heads are merged",
     replace={family.let_through: heads_in_turn},
+)
+
+
+gate_doubled = Mutant(
+    "FAM-gate-doubled",
+    story="the gate is 2·sigmoid, which lets everything through where its projection is 0",
+    breaks={"FAM-ORACLE-1"},
+    hint="torch.sigmoid(gate(x)), between 0 and 1",
+    replace={family.let_through: gated(lambda logits: 2 * torch.sigmoid(logits))},
 )

@@ -22,6 +22,10 @@ def more(side, by):
     return None if side is None else max(side + by, 0)
 
 
+def halved(side):
+    return None if side is None else side // 2
+
+
 window_ignored = Mutant(
     "FAM-window-ignored",
     story="the window has no effect: every key is seen",
@@ -126,4 +130,29 @@ window_for_causality = Mutant(
     breaks={"FAM-WINDOW-3"},
     hint="intersect the window with the causal mask",
     replace={adapter.gather_masks: causal_without_window},
+)
+
+
+def at_the_end(queries, keys, window):
+    if window is None:
+        return None
+    left, right = (keys if side is None else side for side in window)
+    last = torch.arange(keys)[None, :] - (keys - 1)  # 0 is the last key
+    return ((last >= -left) & (last <= right)).expand(queries, keys)
+
+
+window_at_the_end = Mutant(
+    "FAM-window-at-the-end",
+    story="the window is counted from the last key, for every query: right for the newest token alone",
+    breaks={"FAM-WINDOW-1"},
+    hint="count from the query's own place; what a cache may drop is seen by earlier queries still",
+    replace={family.within: at_the_end},
+)
+
+window_halved = Mutant(
+    "FAM-window-halved",
+    story="the sides of the window are taken for its whole: each is half as wide",
+    breaks={"FAM-WINDOW-2"},
+    hint="left keys before the query's own and right keys behind it",
+    replace={family.within: of_sides(lambda left, right: (halved(left), halved(right)))},
 )

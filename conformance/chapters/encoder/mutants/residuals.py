@@ -102,6 +102,7 @@ norm_of_the_branch = Mutant(
     hint="norm(x + f(x)), or x + f(norm(x))",
     replace={encoder.post_norm_layer: post_norm_inside},
     source="annotated-transformer#110",
+    published="x + norm(f(x)), as in OLMo 2",
 )
 
 

@@ -41,6 +41,7 @@ side_by_side = Mutant(
     hint="h = x + attention(norm1(x)), then h + ff(norm2(h)); the parallel layer is another architecture",
     replace={encoder.pre_norm_layer: pre_norm_side_by_side},
     source="the layers of GPT-J",
+    published="x + attention(norm1(x)) + ff(norm2(x)), as in GPT-NeoX",
 )
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.checks.shared import SINGLE, SINGLE_SOURCE, Evidence
-from attnconf.conformance.chapters.multi_head_attention.stimuli import draw_self, run
+from attnconf.conformance.chapters.multi_head_attention.stimuli import as_declared, draw_self, run
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.evidence import close, holds
 from attnconf.conformance.engine.requirement import requirement
@@ -61,7 +61,8 @@ def every_path_gives_the_same(subject: Subject, case: Case) -> Evidence:
     for dtype in (torch.float64, torch.float32):
         c = case.but(dtype=dtype)
         real = real_tokens(c)
-        for layer in (draw_self(c), draw_self(c).with_inputs(key_mask=real)):
+        own = as_declared(subject, draw_self(c), c)
+        for layer in (own, own.with_inputs(key_mask=real)):
             want = run(subject, layer).out[real]
             masked = " with key_mask" if "key_mask" in layer.inputs else ""
             for training, mode, need_weights in paths(subject):
@@ -73,7 +74,7 @@ def every_path_gives_the_same(subject: Subject, case: Case) -> Evidence:
 @requirement("MHA-PAD-1", stimuli.SELF)
 def padding_does_not_reach_real_tokens(subject: Subject, case: Case) -> Evidence:
     real = real_tokens(case)
-    layer = draw_self(case).with_inputs(key_mask=real)
+    layer = as_declared(subject, draw_self(case), case).with_inputs(key_mask=real)
     x = layer.inputs["query"]
     other = layer.with_inputs(query=torch.where(real[..., None], x, 3 * case.draw("other padding", *x.shape)))
     for training, mode, need_weights in paths(subject):

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from attnconf.reports.contradictions import contradiction
 from attnconf.reports.form import problem
 
 SCHEMA = "attnconf-results/1"
@@ -32,26 +33,9 @@ def read(path: Path) -> Record:
     wrong = problem(content, json.loads(PAGE.read_text(encoding="utf-8")))
     if wrong:
         raise ValueError(f"{str(path)!r} is no results file: {wrong}")
-    if contradicts := _contradiction(content):
+    if contradicts := contradiction(content):
         raise ValueError(f"{str(path)!r} contradicts itself: {contradicts}")
     return content  # type: ignore[no-any-return]
-
-
-def _contradiction(record: Record) -> str | None:
-    """Return in words what cannot be true of a run, though the form is right; None if there is nothing."""
-    names = [i["name"] for i in record["implementations"]]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        return f"two implementations are called {twice!r}"
-    known = set(names)
-    for entry in (*record["results"], *record["verdicts"]):
-        if entry["implementation"] not in known:
-            return f"{entry['implementation']!r} was judged, and is none of its implementations"
-    for r in record["results"]:
-        if r["outcome"] == "fail" and all(case["outcome"] != "fail" for case in r["cases"]):
-            return f"{r['requirement']} fails on {r['implementation']}, and on none of its cases"
-    if record["complete"] and len(record["results"]) != record["planned"]:
-        return f"it is complete, with {len(record['results'])} of {record['planned']} results"
-    return None
 
 
 def _no_number(name: str) -> None:

@@ -90,6 +90,44 @@ def test_a_large_report_can_be_shown_by_a_forge():
     assert len(page([("many.json", many(60, 500))]).encode()) < 60_000
 
 
+def every(content, outcome, **changes):
+    """Return a record with one outcome everywhere, and long words that differ."""
+    for n, r in enumerate(content["results"]):
+        words = {key: value(n) for key, value in changes.items()}
+        r |= {"outcome": outcome, "follows_from": [], "diagnosis": [], **words}
+        r["cases"][0]["outcome"] = "fail" if outcome == "fail" else "pass"
+    return content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        every(many(54, 150), "error", message=lambda n: f"CUDA error: device-side assert {n} " * 20),
+        every(many(54, 150), "unsupported", message=lambda n: f"takes no √{n} " * 20),
+        every(many(54, 150), "fail", deviation=lambda n: {"reason": f"as {n} " * 40, "link": f"https://{'x' * 90}"}),
+        every(many(54, 150), "fail", message=lambda n: f"{n} was found " * 90),
+        many(400, 20),
+    ],
+    ids=("faults", "lacks", "deviations", "failures", "implementations"),
+)
+def test_whatever_is_long_is_cut_and_says_so(content):
+    text = page([("many.json", content)])
+    assert len(text.encode()) < 60_000
+    assert re.search(r"^And \d+ more( lines)?, which the HTML report has\.$", text, re.M)
+    assert text.count("<details>") == text.count("</details>")
+    assert sum(line.startswith("```") for line in text.splitlines()) % 2 == 0
+    assert "<summary>Environment</summary>" in text  # what is short is whole
+
+
+def test_one_fault_is_one_row():
+    content = every(many(2, 30), "error", message=lambda n: "CUDA error: device-side assert triggered")
+    rows = cells(part(page([("many.json", content)]), "Faults of the suite"))[2:]
+    assert [(row[0], row[3]) for row in rows] == [
+        (f"impl-{n}", "CUDA error: device-side assert triggered") for n in range(2)
+    ]
+    assert rows[0][2].endswith("ATT-MADE-7 and 22 more")
+
+
 @pytest.mark.parametrize(
     ("versions", "names"),
     [(("1", "2"), ["right (1)", "right (2)"]), ((None, None), ["right (a.json)", "right (b.json)"])],

@@ -13,6 +13,7 @@ from attnconf.reports.form import problem
 
 SCHEMA = "attnconf-results/1"
 PAGE = Path(__file__).parent / "schema" / "results-1.json"
+PACKED = ".xz"  # the end of a packed file's name: a fortieth of the size
 Record = dict[str, Any]
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -20,7 +21,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 def read(path: Path) -> Record:
     """Return the record in a results file. Raises ValueError, with the reason, if the file is none."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        content = json.loads(_unpacked(path), parse_constant=_no_number)
     except FileNotFoundError:
         raise ValueError(f"no results file {str(path)!r}") from None
     except OSError as error:
@@ -38,17 +39,34 @@ def read(path: Path) -> Record:
     return content  # type: ignore[no-any-return]
 
 
+def _unpacked(path: Path) -> str:
+    content = path.read_bytes()
+    if path.suffix == PACKED:
+        import lzma  # not in every Python
+
+        try:
+            content = lzma.decompress(content)
+        except lzma.LZMAError as error:
+            raise ValueError(f"it is not packed by xz: {error}") from None
+    return content.decode("utf-8")
+
+
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record atomically, a lone half of a character (a surrogate) as the words ``\\udc80``.
+    """Write a record atomically, a lone half of a character (a surrogate) as the words ``\\udc80``; .xz is packed.
 
     Raises ValueError for NaN and infinity, OSError where the folder cannot be written.
     """
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-    write_text(path, _HALF.sub(lambda half: rf"\\u{ord(half[0]):x}", text) + "\n")
+    content = (_HALF.sub(lambda half: rf"\\u{ord(half[0]):x}", text) + "\n").encode("utf-8")
+    if path.suffix == PACKED:
+        import lzma
+
+        content = lzma.compress(content)
+    write_bytes(path, content)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import lzma
 import re
 
 import pytest
@@ -9,6 +10,7 @@ from made_records import DEVIATION, RIGHT, WRONG, many, record, result
 
 from attnconf import cli
 from attnconf.reports.markdown import page
+from attnconf.reports.record import write
 
 
 def part(text, title):
@@ -249,6 +251,20 @@ def test_what_is_no_results_file_is_refused_in_one_line(files, capsys, name, mes
     assert message in err
     assert len(err.splitlines()) == 1
     assert (files / "t.md").read_text(encoding="utf-8") == "as it was"
+
+
+def test_results_may_be_packed(tmp_path, capsys):
+    packed = tmp_path / "right.json.xz"
+    write(packed, RIGHT)
+    assert cli.main(["report", str(packed), "-o", str(tmp_path / "r.csv")]) == 0
+    whole = packed.read_bytes()
+    assert json.loads(lzma.decompress(whole)) == RIGHT
+    for spoilt in (whole[:-20], b"{}"):
+        packed.write_bytes(spoilt)
+        assert cli.main(["report", str(packed)]) == 2
+        err = capsys.readouterr().err
+        assert "is not JSON: it is not packed by xz: " in err
+        assert len(err.splitlines()) == 1
 
 
 STRICT = result("x", "ATT-PREC-2", "fail", strength="SHOULD") | {"counts": True}

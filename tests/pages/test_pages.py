@@ -13,7 +13,7 @@ from attnconf.spec import profiles, registry
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *sorted(ROOT.glob("spec/*.md")),
-    *sorted(ROOT.glob("reports/*.md")),
+    *sorted(ROOT.glob("reports/**/*.md")),
     *sorted(ROOT.glob("conformance/chapters/*.md")),
 ]
 NEWCOMERS = (

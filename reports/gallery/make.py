@@ -3,19 +3,19 @@
 ``python -m attnconf.reports.gallery.make``. With ``--pages`` only the pages are made, of the results that are there.
 """
 
+import os
 import re
 import subprocess
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from os import cpu_count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.reports import merging, record
-from attnconf.reports.comparison import overview
+from attnconf.reports.comparison import choices, overview
 from attnconf.reports.markdown import table
 from attnconf.reports.record import Record
 
@@ -24,6 +24,7 @@ RESULTS = GALLERY / "cpu.json.xz"
 PAGES = (GALLERY / "cpu.html", GALLERY.parent / "adapters.md")
 TABLES = {GALLERY / "README.md": "cpu.html", GALLERY.parents[1] / "README.md": "reports/gallery/cpu.html"}
 MARKED = re.compile("(<!-- gallery -->\n).*?(<!-- end -->)", re.DOTALL)
+ANSWERED = re.compile("(<!-- answers -->\n).*?(<!-- end -->)", re.DOTALL)
 PROJECTS = {  # how the names of its adapters begin: the project
     "torch_": "PyTorch", "flex_": "PyTorch", "projected_torch": "PyTorch", "transformers_": "Transformers",
     "x_transformers": "x-transformers", "flax_": "Flax", "equinox_": "Equinox", "keras_": "Keras",
@@ -51,7 +52,7 @@ def main() -> None:
 
 def judged(adapters: Sequence[str]) -> list[Record]:
     """Return the records of these adapters, without those whose library is not installed."""
-    with TemporaryDirectory() as folder, ThreadPoolExecutor(cpu_count()) as pool:
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         files = [Path(folder) / f"{adapter}.json" for adapter in adapters]
         for done in pool.map(_judge, adapters, files):
             print(done, flush=True)
@@ -67,7 +68,8 @@ def _judge(adapter: str, file: Path) -> str:
 def _attnconf(*words: str) -> str:
     """Return what a command printed. Raises RuntimeError where it is bad input, or a fault of the suite."""
     command = [sys.executable, "-m", "attnconf", *words]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    alone = os.environ | {"OMP_NUM_THREADS": "1"}  # as many run at once as there are processors
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, env=alone)
     if done.returncode > 1:
         raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -86,9 +88,11 @@ def merged(records: Sequence[Record]) -> Record:
 
 
 def with_summary(page: str, content: Record, link: str) -> str:
-    """Return a page with the table of projects between its marks."""
-    told = summary(content, link)
-    return MARKED.sub(lambda marks: f"{marks[1]}{told}\n{marks[2]}", page)
+    """Return a page with the table of projects between its marks, and with answers where it has marks for these."""
+    for place, told in ((MARKED, summary(content, link)), (ANSWERED, answers(content))):
+        literal = told.replace("\\", r"\\")
+        page = place.sub(rf"\g<1>{literal}\n\g<2>", page)
+    return page
 
 
 def summary(content: Record, link: str) -> str:
@@ -106,6 +110,26 @@ def summary(content: Record, link: str) -> str:
     lines = table(HEAD[:SHORT] if short else HEAD, [row[:SHORT] if short else row for row in rows])
     numbers = ", ".join(f"{n} {verdict}" for verdict, n in overview.totals(entries).items())
     return "\n".join([*lines, "", f"[All {len(entries)} side by side]({link}): {numbers}."])
+
+
+def answers(content: Record) -> str:
+    """Return lists, in Markdown: who gives what to a query without keys, and who loses what in half precision."""
+    judged = merging.judged([(RESULTS.name, content)])
+    (empty,) = (choice for choice in choices.choices(judged, {}) if choice.name == "fully-masked-row")
+    lost: dict[str, list[str]] = {}
+    for i in judged:
+        for r in i.results:
+            if r["outcome"] == "fail" and r["quality"] == "precise" and "float16" in r["sentence"]:
+                lost.setdefault(r["requirement"], []).append(i.label)
+    lines = [
+        f"* A query that may attend to no key gets **{what}**: {', '.join(who)}." for what, who in empty.chosen.items()
+    ]
+    place = {r["requirement"]: r["spec"] for r in content["results"]}
+    for name, who in sorted(lost.items()):
+        lines.append(
+            f"* In half precision [{name}](../../{place[name]}) is **not met**: {', '.join(dict.fromkeys(who))}."
+        )
+    return "\n".join(lines)
 
 
 def project(implementation: str) -> str:

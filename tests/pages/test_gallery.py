@@ -1,12 +1,17 @@
 """The pages of reports/gallery are what is made of the results beside them, and say what these have."""
 
 import json
+import os
+import re
 from collections import Counter
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import pytest
+import torch
 from shipped import EXPECTED, NOT_ALWAYS_THERE
+from torch.nn import functional as F
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.catalogue import adapter_names
@@ -61,6 +66,69 @@ def test_the_table_of_projects_counts_what_the_results_have(cpu):
     cells = [cell.strip() for cell in row.strip("|").split("|")][1:]
     conforming = f"{verdicts.count('conformant')} of {len(verdicts)}"
     assert cells == [str(len(mine)), conforming, str(len(known)), "5.23.0", *shares]
+
+
+def test_the_answers_are_those_of_the_results(cpu):
+    told = dict(re.findall(r"^\* A query that may attend to no key gets \*\*(\w+)\*\*: (.+)\.$", PAGE, re.M))
+    wanted = {i["name"]: i["conventions"].get("fully-masked-row") for i in cpu["implementations"]}
+    assert {name: what for what, names in told.items() for name in names.split(", ")} == {
+        name: what for name, what in wanted.items() if what
+    }
+    (lost,) = re.findall(r"^\* In half precision \[ROPE-HALF-1\]\(\S+\) is \*\*not met\*\*: (.+)\.$", PAGE, re.M)
+    failing = [r for r in cpu["results"] if (r["requirement"], r["outcome"]) == ("ROPE-HALF-1", "fail")]
+    assert lost.split(", ") == [r["implementation"] for r in failing]
+
+
+X = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(0))
+ONE = torch.tensor([[True, False, False, False]]).expand(4, 4)  # True for key 0 alone
+
+
+def of_torch():
+    return torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()(X, X, X, attn_mask=ONE)[0].detach()
+
+
+def of_sdpa():
+    return F.scaled_dot_product_attention(X, X, X, attn_mask=ONE)
+
+
+def of_flax():
+    import flax.linen
+    import jax
+
+    layer, x = flax.linen.MultiHeadDotProductAttention(2), jax.numpy.asarray(X.numpy())
+    return layer.apply(layer.init(jax.random.key(0), x, x), x, x, mask=ONE.numpy()[None, None])
+
+
+def of_equinox():
+    import equinox
+    import jax
+
+    x = jax.numpy.asarray(X[0].numpy())
+    return equinox.nn.MultiheadAttention(2, 8, key=jax.random.key(0))(x, x, x, mask=jax.numpy.asarray(ONE.numpy()))[
+        None
+    ]
+
+
+def of_keras():
+    os.environ.setdefault("KERAS_BACKEND", "torch")
+    import keras
+
+    return keras.layers.MultiHeadAttention(2, 4)(X, X, attention_mask=ONE[None]).detach()
+
+
+def of_x_transformers():
+    from x_transformers import Attention
+
+    return Attention(8, heads=2, dim_head=4)(X, attn_mask=ONE).detach()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what the libraries import
+@pytest.mark.parametrize("attend", [of_torch, of_sdpa, of_flax, of_equinox, of_keras, of_x_transformers])
+def test_the_polarity_that_is_told_is_that_of_the_libraries(attend):
+    """Where True keeps, every query gets the value of key 0, and all outputs are one."""
+    out = torch.tensor(np.asarray(attend()))
+    keeps = torch.allclose(out, out[:, :1].expand_as(out), atol=1e-5)
+    assert keeps == (attend is not of_torch)
 
 
 def test_every_adapter_is_there_with_the_verdict_that_is_expected(cpu):

@@ -33,6 +33,10 @@ PROJECTS = {  # how the names of its adapters begin: the project
     "reference": "the reference",
 }  # fmt: skip
 OURS = "modules in textbooks' manner"  # all other adapters
+WITHOUT_US = (
+    "Known deviations are listed with their reasons, and [shown without this project](reports/findings/README.md). "
+    "[On a GPU](reports/gallery/README.md#on-a-gpu)."
+)
 HEAD = ("project", "implementations", "components that conform", "known deviations", "version", "robust", "precise")
 SHORT = 4  # columns
 
@@ -109,7 +113,8 @@ def summary(content: Record, link: str) -> str:
     rows = [_row(name, projects[name]) for name in ordered if not (short and name in (OURS, PROJECTS["reference"]))]
     lines = table(HEAD[:SHORT] if short else HEAD, [row[:SHORT] if short else row for row in rows])
     numbers = ", ".join(f"{n} {verdict}" for verdict, n in overview.totals(entries).items())
-    return "\n".join([*lines, "", f"[All {len(entries)} side by side]({link}): {numbers}."])
+    told = [f"[All {len(entries)} side by side]({link}): {numbers}.", *((WITHOUT_US,) if short else ())]
+    return "\n".join([*lines, "", *told])
 
 
 def answers(content: Record) -> str:

@@ -37,6 +37,11 @@ def end_with(code: int, within: int = 0) -> None:
     _code[:] = [code]
 
 
+def code(otherwise: int) -> int:
+    """Return the exit code of the last run; ``otherwise`` where none has begun."""
+    return _code[0] if _code else otherwise
+
+
 def _leave() -> None:
     others = [thread for thread in threading.enumerate() if thread not in _ours]
     for thread in others:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from attnconf.conformance import lingering, options, printing
+from attnconf.conformance import lingering, options, printing, watched
 from attnconf.conformance.engine import progress
+from attnconf.conformance.engine.catalogue import ENDED_EARLY
 
 if TYPE_CHECKING:
     from attnconf.conformance.engine.request import Unjudgeable
@@ -25,14 +26,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     options.add(parser)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Load pytest-benchmark where throughput is asked for; else it is not even imported."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None]:
+    """Begin a run in a process of its own, before pytest captures what is printed.
+
+    pytest-benchmark is loaded where throughput is asked for; else it is not even imported.
+    """
+    _begin_apart(early_config)
     args[:] = ["--throughput=smoke" if word == "--throughput" and not _is_a_choice(args, i) else word
                for i, word in enumerate(args)]  # fmt: skip  # what follows is no choice, but a folder of tests
     if any(word.partition("=")[0] == "--throughput" for word in args):
         for plugin in ("pytest_benchmark.plugin", "attnconf.conformance.benchmarks"):
             early_config.pluginmanager.import_plugin(plugin)
+    return (yield)
+
+
+def _begin_apart(config: pytest.Config) -> None:
+    """Go on in a child process if pytest was started as a command, to judge; the command's process ends with it."""
+    given = config.known_args_namespace
+    started = Path(sys.argv[0])
+    is_command = "pytest" in (started.stem, started.parent.name) and sys.argv[1:] == list(config.invocation_params.args)
+    if not given.impl or given.help or not is_command:
+        return
+    code = watched.apart(ENDED_EARLY)
+    if code is not None:
+        sys.stderr.flush()
+        os._exit(code)  # whatever else is to be done at the end, the child has done
+    config.add_cleanup(lambda: watched.finish(lingering.code(pytest.ExitCode.USAGE_ERROR)))
 
 
 def _is_a_choice(words: list[str], index: int) -> bool:

@@ -64,9 +64,10 @@ def initial(made: Any) -> Any:
 
 
 def paired(made: Any) -> Functional:
-    """Return a module of a pair of functions (init, apply): it holds what init makes, and calls apply with it."""
-    apply = list(made.values() if isinstance(made, Mapping) else made)[1]
-    return functional(apply, initial(made), next(iter(inspect.signature(apply).parameters)))
+    """Return a module of a pair (init, apply), or (params, apply): it holds the weights, and calls apply with them."""
+    first, apply = made.values() if isinstance(made, Mapping) else made
+    takes = next(iter(inspect.signature(apply).parameters))
+    return functional(apply, initial(made) if callable(first) else first, takes)
 
 
 def _leaves(held: Any, path: str = "") -> Iterator[tuple[str, Tensor]]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from itertools import islice
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine import text_codec
+from attnconf.conformance.engine.request import Binding, Implementation, Unjudgeable
 from attnconf.conformance.worker.counter import Counts, PassCost
 from attnconf.conformance.worker.order import Made, Order
 from attnconf.conformance.worker.refused import UNSUPPORTED, Refused
@@ -18,6 +20,7 @@ from attnconf.conformance.worker.survey import Offer, Survey, wrong_declaration
 from attnconf.conformance.worker.watching import STEPS, Recorded
 from attnconf.conformance.worker.wire import APART, Malformed
 from attnconf.conformance.worker.written import MOST
+from attnconf.spec import profiles
 
 REASONS = ("protocol", "dtype", "shape", "property", "raised", "exited", UNSUPPORTED)
 TEXT = 2**26  # bytes of ids, text or merges, at most
@@ -144,6 +147,52 @@ def survey_of(answer: Answer) -> Survey:
         words(told["path"]), told["adapter"], tuple(map(words, told["callables"])), _offer(told["own"]),
         None if variants is None else {words(name): _offer(one) for name, one in variants.items()},
     )  # fmt: skip
+
+
+def found_in(told: Any, typed: str, source: str) -> Implementation | Unjudgeable:
+    """Return what was found in a file without an adapter: words on how it is called, by a process that ran it.
+
+    typed   the name that the user gave it: it passes for no other
+    source  its file, whatever the words say
+    """
+    if isinstance(told, dict) and "reason" in told:
+        why = _entries(told, name=str, reason=str, tried=list, lacking=bool)
+        tried = tuple(map(words, why["tried"]))
+        return Unjudgeable(_own_name(why["name"], typed), source, words(why["reason"]), why["lacking"], tried)
+    said = _entries(told, name=str, components=list, declares=dict, profile=str | None, version=str | None,
+                    notes=list, binding=dict)  # fmt: skip
+    components = said["components"]
+    _demand(components and all(isinstance(one, str) and one in COMPONENTS for one in components), "no components")
+    _demand(said["profile"] is None or said["profile"] in profiles.names(), "a profile that there is not")
+    _demand(wrong_declaration(said["declares"]) is None, "a choice that there is not")
+    version = said["version"] and words(said["version"])
+    return Implementation(
+        _own_name(said["name"], typed), dict.fromkeys(components, _elsewhere), said["declares"], said["profile"],
+        source, version, tuple(map(words, said["notes"])), _binding(said["binding"]),
+    )  # fmt: skip
+
+
+def _own_name(name: str, typed: str) -> str:
+    _demand(name == typed or name.startswith(f"{typed}:"), "the name of something else")
+    return words(name)
+
+
+def _binding(told: Any) -> Binding:
+    """Return a binding: each of its entries is words, a list of words, or a yes or no."""
+    kinds = {f.name: type(f.default) for f in fields(Binding)}
+    said = _entries(told, **{name: list if kind is tuple else kind for name, kind in kinds.items()})
+    return Binding(**{name: _value(x) for name, x in said.items()})
+
+
+def _value(x: Any) -> Any:
+    if isinstance(x, bool):
+        return x
+    return tuple(map(words, x)) if isinstance(x, list) else words(x)
+
+
+def _elsewhere(config: Any, weights: Any) -> Any:
+    """Stand for a function of an implementation that runs in another process."""
+    raise AssertionError("its code is not in this process")
 
 
 def _offer(told: Any) -> Offer:

@@ -21,10 +21,15 @@ HOW_TO_NAME = (
     "notebook; or a dotted module. Optionally with :variant of an adapter or :ClassOrFunction of what is none, and "
     "with @component. May be given several times"
 )  # of --impl
-ISOLATE = (
-    "run the code that is judged in a child process, which knows no reference, check or bound, and is killed where it "
-    "does not answer; what has no adapter is bound in this process, as yet, and judged in the child"
+RIGHTS = (
+    "what is judged runs with your rights; without --isolate it can do anything to its own verdict, and with it a file "
+    "without an adapter can forge how and as what it is judged, as it is bound beside the reference"
 )
+ISOLATE = (
+    "call what is judged in a child process, into which no reference, check or bound is loaded; how a file without an "
+    "adapter is called is found in another; either is killed where it does not answer"
+)
+ENDED_EARLY = "the run ended before its verdicts were written"
 CALL_SECONDS = "with --isolate, how long one call may take before its process is killed (default: 60)"
 
 

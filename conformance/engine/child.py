@@ -21,15 +21,18 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.engine.answers import made_of, size_of
-from attnconf.conformance.worker import wire
+from attnconf.conformance.worker import confinement, wire
 from attnconf.conformance.worker.order import Made, Order
 from attnconf.conformance.worker.refused import Refused
 
 T = TypeVar("T")
 SECONDS = 60.0  # for one call
 LOADING = 120.0  # seconds to import torch and a file
+BINDING = 900.0  # seconds to find out how a file without an adapter is called
+WORKER, BINDER = "attnconf.conformance.worker", "attnconf.conformance.binder"  # what a process runs
 DEATHS = 5  # after so many nothing more is asked
 ALIVE = 4  # processes at one time; another one ends the one that was started first
+ENDING = 10.0  # seconds for a process to end what it has started
 LOOK = 0.2  # seconds between two looks at whether a silent process still lives
 _alive: list["Child"] = []
 
@@ -37,13 +40,15 @@ _alive: list["Child"] = []
 class Child:
     """A process that holds one file, or one module."""
 
-    def __init__(self, seconds: float = SECONDS, reference: bool = False):
+    def __init__(self, seconds: float = SECONDS, reference: bool = False, runs: str = WORKER):
         self.seconds = seconds
         self.reference = reference  # it may import the reference: an adapter of ours that is one
+        self.runs = runs
         self._to_repeat: list[dict[str, Any]] = []  # what a new process is told first
         self._process: subprocess.Popen[bytes] | None = None
         self._deaths = 0
         self._last = Refused("crashed", "its process ended")
+        self.layers: tuple[str, ...] = ()  # of isolation, those of its last process
 
     def prepare(self, request: dict[str, Any], understood: Callable[[Any, Any], T]) -> T:
         """Make a request that is repeated whenever the process is started anew, and return what came of it."""
@@ -62,25 +67,28 @@ class Child:
         if self._deaths >= DEATHS:
             raise Refused(self._last.reason, f"{self._last.message}; not called again after {DEATHS} such ends")
         if self._process is None:
-            self._start()
+            self.start()
         return self._exchange(request, tensors, understood, seconds, most)
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start a process, and tell it what the one before it was told. Raises Refused."""
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-m", "attnconf.conformance.worker", str(theirs.fileno())]
+        command = [sys.executable, "-P", "-m", self.runs, str(theirs.fileno())]
         nowhere = subprocess.DEVNULL
         with theirs:
             self._process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], stdin=nowhere, stdout=nowhere, stderr=nowhere,
-                start_new_session=True,
+                start_new_session=True, env=confinement.environment(),
             )  # fmt: skip
         self._socket = ours
         _alive.append(self)
         for other in _alive[:-ALIVE]:
             other.end()
-        begin = {"do": "begin", "path": list(sys.path), "threads": torch.get_num_threads(),
+        path = [os.path.abspath(entry) if not entry or os.path.exists(entry) else entry for entry in sys.path]
+        begin = {"do": "begin", "path": path, "threads": torch.get_num_threads(),
                  "reference": self.reference}  # fmt: skip
-        for request in (begin, *self._to_repeat):
+        self.layers = self._exchange(begin, (), _layers, LOADING, 0)
+        for request in self._to_repeat:
             self._exchange(request, (), lambda answer, tensors: None, LOADING, 0)
 
     def _exchange(
@@ -160,15 +168,37 @@ class Child:
         raise Refused(reason, message) from None
 
     def end(self) -> None:
-        """Kill the process and what it started; the next request starts another."""
+        """End the process and what it started; the next request starts another."""
         process, self._process = self._process, None
         if process is None:
             return
         _alive.remove(self)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.terminate()  # which tells the keeper to clear up
+        try:
+            process.wait(ENDING)
+        except subprocess.TimeoutExpired:  # it was stopped
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         self._socket.close()
+
+
+def _layers(answer: Mapping[str, Any], _: object) -> tuple[str, ...]:
+    """Return the layers of isolation that a new process tells of, in their order."""
+    told = answer.get("layers")
+    if not isinstance(told, list) or not set(told) <= set(confinement.LAYERS):
+        raise wire.Malformed("its reply has not the form asked for")
+    return tuple(told)
+
+
+def layers_here() -> tuple[str, ...]:
+    """Return the layers of isolation that a process has on this system. Raises Refused where none can be started."""
+    child = Child()
+    try:
+        child.start()
+    finally:
+        child.end()
+    return child.layers
 
 
 def end_all() -> None:
@@ -183,6 +213,11 @@ class Away:
 
     child: Child
     key: str
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers of isolation of its process."""
+        return self.child.layers
 
     def perform(self, order: Order) -> Made:
         """Return what it makes of an order. Raises Refused."""

@@ -35,6 +35,10 @@ class Binding:
 class Apart(Protocol):
     """An implementation in another process."""
 
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """What keeps that process apart, in words of reports/schema/results-1.json."""
+
     def perform(self, order: Order) -> Made:
         """Return what it makes of an order. Raises Refused."""
 

@@ -17,7 +17,7 @@ from attnconf.conformance.inference.attention_finish import masks_told, remarks
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, run, space_for
 from attnconf.conformance.inference.calling import Form, Slot, attention_forms, parameters, polarities
-from attnconf.conformance.inference.claims import claims_batches_only, claims_columns
+from attnconf.conformance.inference.claims import claims_batches_only, claims_columns, claims_one_shape
 from attnconf.conformance.inference.construction import constructions
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.function_text import (
@@ -54,10 +54,13 @@ def bind(place: Place) -> Bound | Refusal:
 def _likely(place: Place, prover: Prover[FunctionText]) -> Iterator[FunctionText]:
     """Yield the texts, but none with less where the same with more runs: it is something else then.
 
-    Less: values of the keys' width where another width runs, a mask where it runs without one.
+    Less: values of the keys' width where another width runs, a mask where it runs without one, as many keys as queries
+    where other numbers run, and no words say that there is one shape.
     """
     for text in texts(place):
         ran = [trial.hypothesis for trial in prover.ran]
+        if text.square and any(not one.square for one in ran) and not claims_one_shape(place.thing):
+            continue
         narrow = not text.value_width and text.but(value_width=True) in ran
         if not narrow and not (text.needs_mask and any(not one.needs_mask for one in ran)):
             yield text
@@ -89,6 +92,9 @@ def texts(place: Place) -> Iterator[FunctionText]:
                 yield base.but(value_width=False)
                 if "causal" not in made.given and not flags:  # who asks for it gets both
                     yield base.but(causal_always=True)
+                    yield base.but(causal_always=True, square=True)
+                yield base.but(square=True)
+                yield base.but(value_width=False, square=True)
 
 
 def _has_parameters(made: Construction, place: Place) -> bool:
@@ -135,7 +141,7 @@ def _layouts(form: Form, thing: Any) -> list[str]:
 
 def plain_certificate(text: FunctionText) -> Certificate:
     """Return calls without masks, in two sizes; the same for all texts that are asked alike."""
-    key = ("plain", text.value_width, text.causal_always)
+    key = ("plain", text.value_width, text.causal_always, text.square)
     return kept_certificate(COMPONENT, key, lambda: [request(text, size, 0, 0, 0, {}) for size in SIZES])
 
 
@@ -145,7 +151,7 @@ def request(
     """Return one call on fresh inputs; B, L and S are those of the masks, where there are masks."""
     _, H, L0, S0, E, F = size
     B, L, S = (B or size[0]), (L or L0), (S or S0)
-    F = F if text.value_width else E
+    F, S = F if text.value_width else E, L if text.square else S
     config = AttentionConfig(causal=options.pop("causal", False) or text.causal_always)
     inputs = {"query": drawn("q", B, H, L, E) * 1.5, "key": drawn("k", B, H, S, E), "value": drawn("v", B, H, S, F)}
     return Request(COMPONENT, config, {}, {**inputs, **masks}, (B, H, L, F), **options)

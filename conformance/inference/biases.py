@@ -19,8 +19,14 @@ from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import SIZES
 
-LENGTH = SIZES["max_len"] + r"|n|q_?len|query_?len(gth)?|qlen|lq|i|size|length|L|T|len_?q|n_?query|n_?queries|queries|q"
-KEYS = r"k_?len|key_?len(gth)?|klen|lk|j|s|len_?k|n_?keys?|keys|kv_?len|kv_?length|memory_?len(gth)?|k"
+LENGTH = (
+    SIZES["max_len"] + r"|n|q_?len|query_?len(gth)?|qlen|lq|i|size|length|L|T|len_?q|n_?query|n_?queries|queries|q|"
+    r"n(b|um)?_?(requ[eê]tes|consultas|anfragen|abfragen|domande|perguntas)"
+)
+KEYS = (
+    r"k_?len|key_?len(gth)?|klen|lk|j|s|len_?k|n_?keys?|keys|kv_?len|kv_?length|memory_?len(gth)?|k|"
+    r"n(b|um)?_?(cl[eé]s|claves|chiavi|chaves|schluessel|schlüssel)"
+)
 ONE_LENGTH = "query_length"
 LENGTHS: Mapping[str, Input] = {
     "query_length": Input(LENGTH.lower(), (ONE_LENGTH,), optional=True),

@@ -10,12 +10,14 @@ from typing import Any
 from torch import nn
 
 from attnconf.adapters.contract import EncoderLayerConfig
+from attnconf.adapters.generated.function_module import Functional
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import as_module, run, space_for
 from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.construction import constructions, part_of
 from attnconf.conformance.inference.function_forms import takes_weights
 from attnconf.conformance.inference.probing import Failed, attempt
+from attnconf.conformance.inference.spied import BUILT_AS
 from attnconf.conformance.inference.vocabulary import SIZES, meanings
 
 # What parameters get in a first call, which is for the class of what comes back: any sizes that go together.
@@ -45,7 +47,9 @@ def as_built(name: str, thing: Any, module: ModuleType) -> Any:
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     given = [p.replace(kind=p.KEYWORD_ONLY) if p.kind is p.POSITIONAL_ONLY else p for p in parameters(thing)]
     start.__signature__ = inspect.Signature([itself, *given])  # type: ignore[attr-defined]
-    return type(kind.__name__, (kind,), {"__init__": start, "__module__": module.__name__, "__doc__": thing.__doc__})
+    called = Functional if issubclass(kind, Functional) else kind  # of a pair a class is made in every call
+    inside = {"__init__": start, "__module__": module.__name__, "__doc__": thing.__doc__, BUILT_AS: called}
+    return type(kind.__name__, (kind,), inside)
 
 
 def _takes_sizes(thing: FunctionType) -> bool:

@@ -107,9 +107,11 @@ def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
 
 
 def _is_pair(thing: Any) -> bool:
-    """Return whether something is a pair of functions, (init, apply)."""
+    """Return whether something is a pair of functions, (init, apply), or of weights and a function."""
     both = list(thing.values()) if isinstance(thing, dict) else thing
-    return isinstance(both, list | tuple) and len(both) == 2 and all(map(callable, both))
+    if not isinstance(both, list | tuple) or len(both) != 2:
+        return False
+    return callable(both[1]) and (callable(both[0]) or isinstance(both[0], dict | list | tuple))
 
 
 def tensors_of(thing: Any) -> dict[str, Tensor]:

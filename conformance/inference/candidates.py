@@ -52,6 +52,7 @@ class Candidate:
 def candidates(module: ModuleType, chosen: str | None, component: str | None) -> list[Candidate]:
     """Return what may be judged, in the order of the file; only ``chosen`` where a name was given."""
     found = []
+    building = chosen is not None or not _has_classes(module)
     for name, thing in list(vars(module).items()):
         if chosen is not None and name != chosen:
             continue
@@ -59,12 +60,17 @@ def candidates(module: ModuleType, chosen: str | None, component: str | None) ->
             continue
         if not isinstance(thing, type | FunctionType) and chosen is None:
             continue
-        thing = as_built(name, thing, module) if chosen is not None else thing
+        thing = as_built(name, thing, module) if building else thing
         components = (component,) if component else _models_first(dict.fromkeys(looks_like(name, thing)))
         if components and not (chosen is None and _undoes(name, thing, module)):
             weak = not component and chosen is None and components == tuple(positional(name, thing)) and not named(name)
             found.append(Candidate(name, thing, components, frozenset(names_read(thing)), weak))
     return sorted(found, key=lambda c: _line(c.thing))
+
+
+def _has_classes(module: ModuleType) -> bool:
+    """Return whether a file defines classes, which then are judged themselves, and not what builds them."""
+    return any(isinstance(v, type) and v.__module__ == module.__name__ for v in vars(module).values())
 
 
 def _undoes(name: str, thing: Any, module: ModuleType) -> bool:
@@ -103,11 +109,12 @@ def says_nothing(name: str) -> bool:
 
 
 def described(thing: Any) -> tuple[str, ...]:
-    """Return the components that the docstring of a class or function speaks of, the first that it names first."""
-    words = re.sub(r"\W+", "_", snake(inspect.getdoc(thing) or ""))
+    """Return the components that the docstring of a class or function, or the comment above it, speaks of, in order."""
+    told = f"{inspect.getdoc(thing) or ''} {inspect.getcomments(thing) or ''}"
+    words = re.sub(r"\W+", "_", snake(told))
     places = ((re.search(pattern, words), component) for component, pattern in NAMES)
-    told = sorted((found.start(), at, component) for at, (found, component) in enumerate(places) if found)
-    return tuple(dict.fromkeys(component for _, _, component in told))
+    named = sorted((found.start(), at, component) for at, (found, component) in enumerate(places) if found)
+    return tuple(dict.fromkeys(component for _, _, component in named))
 
 
 def unnamed(module: ModuleType, chosen: str | None, tried: Collection[str]) -> list[Candidate]:
@@ -149,7 +156,8 @@ def looks_like(name: str, thing: Any) -> Iterator[str]:
     encodings = positional(name, thing)
     if re.search(NORM, plain) and not named(name):  # sines in a norm are no positions
         encodings = []
-    if named(name) and encodings:  # heads are those of its bias
+    biases = encodings[:1] in (["relative_bias"], ["alibi"]) and not names_read(thing) & SOFTMAX
+    if (named(name) or biases) and encodings:  # heads are those of its bias
         by_call = [c for c in by_call if c == "attention"]
     if named(name) or (encodings and encodings[0].endswith("attention")):
         yield from encodings

@@ -32,6 +32,8 @@ _TIMES = r"\b{first}\s*[x×*]\s*{second}\s*[x×*]\s*\w+"
 _SURELY_SEQUENCE = re.compile(_SHAPE.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
 _BY_TIMES_SEQUENCE = re.compile(_TIMES.format(first=_SEQUENCE, second=_SURELY_BATCH_WORD), re.IGNORECASE)
 _BY_TIMES_BATCH = re.compile(_TIMES.format(first=_SURELY_BATCH_WORD, second=r"\w+"), re.IGNORECASE)
+# q, k, v: (B, H, L, E); the values may stand apart, where they have a width of their own
+_ONE_SHAPE = r"\bq(uery)?\b,? *(and )?\bk(ey)?\b(,? *(and )?v(alue)?\b)?\s*[:(][^\n]*[(\[][^()\[\]]+,[^()\[\]]+[)\]]"
 FROM_ONE = "the first token has position 1, and the file says that positions begin with 0"
 _OF_IDS = r"[(\[]\s*{first}(?: size)?\s*,\s*{second}(?: length)?\s*[)\]]"  # two axes, in words
 _IDS_BATCH_FIRST = re.compile(_OF_IDS.format(first=_SURELY_BATCH_WORD, second=_SEQUENCE), re.IGNORECASE)
@@ -79,7 +81,8 @@ def claims_batch_first(thing: Any) -> bool:
                 second = "".join(others[:1])
                 is_batch = re.fullmatch(_BATCH, first, re.IGNORECASE) is not None
                 return is_batch and not re.fullmatch(_SURELY_BATCH, second, re.IGNORECASE)
-    return any(_BATCH_FIRST.search(line) for line in _said_of_inputs(source)) and not _SEQUENCE_FIRST.search(source)
+    said = [line for line in _said_of_inputs(source) if _BATCH_FIRST.search(line) or _BY_TIMES_BATCH.search(line)]
+    return bool(said) and not (_SEQUENCE_FIRST.search(source) or _BY_TIMES_SEQUENCE.search(source))
 
 
 def _exchanges(source: str) -> bool:
@@ -121,6 +124,12 @@ def claims_columns(thing: Any) -> bool:
 def claims_batch(thing: Any) -> bool:
     """Return whether a class tells in words, of an input or of what comes back, that its first axis is the batch."""
     return any(_BATCH_IN_WORDS.search(line) for line in _said_of(thing))
+
+
+def claims_one_shape(thing: Any) -> bool:
+    """Return whether the words on a function tell one shape for query, key and value: they are equally long."""
+    told = "\n".join(said_in(textwrap.dedent(inspect.getsource(thing)))) if inspect.isfunction(thing) else ""
+    return re.search(_ONE_SHAPE, told, re.IGNORECASE) is not None
 
 
 def claims_batches_only(thing: Any) -> bool:

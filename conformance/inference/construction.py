@@ -41,6 +41,7 @@ FLAGS = ("bias", "causal", "norm_first", "bidirectional", "final", "affine")  # 
 WHICH_LAYER = r"(layer|block)_?(idx|index|id)"  # of a model, counted from 0
 SCALED = r"((use|with|do|apply)_)?scal(e|ed|ing)(_(attn|attention|scores|qk|dot_product))?"  # so that scores are
 ACROSS = r"((is|use|with)_)?cross(_?att(entio)?n)?"  # a flag of what attends to a memory
+KV_WIDTH = r"d_?kv|dim_?kv|kv_?dim"
 ACTIVATIONS = ("relu", "gelu", "silu", "swish", "tanh")
 
 
@@ -48,7 +49,7 @@ def constructions(name: str, thing: Any, table: Meanings, module: ModuleType, pa
     """Yield ways to call ``thing``, which is called ``name`` in the text, the likeliest first."""
     parameters = [p for p in constructor_parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     choices = [choices_of(p, table, module, part, thing) for p in parameters]
-    choices = _with_hidden(_with_three_widths(parameters, choices), table)
+    choices = _with_hidden(_with_kv_width(parameters, _with_three_widths(parameters, choices)), table)
     guessed = _with_silent(parameters, choices, table)
     for before, globals_given in afresh(list(sizes_of_module(thing, table, module)), module):
         for chosen in (
@@ -81,6 +82,19 @@ def _with_three_widths(
     ]
 
 
+def _with_kv_width(
+    parameters: Sequence[inspect.Parameter], choices: list[list[tuple[str, str]]]
+) -> list[list[tuple[str, str]]]:
+    """Return the choices such that d_kv is the keys' width, and not a head's, where another parameter is that."""
+    heads = [snake(p.name) for p, c in zip(parameters, choices, strict=True) if {m for _, m in c} & {"head_dim"}]
+    if len(heads) < 2:
+        return choices
+    return [
+        [one for one in c if one[1] != "head_dim"] or c if re.fullmatch(KV_WIDTH, snake(p.name)) else c
+        for p, c in zip(parameters, choices, strict=True)
+    ]
+
+
 def _with_hidden(choices: list[list[tuple[str, str]]], table: Meanings) -> list[list[tuple[str, str]]]:
     """Return the choices such that what is called as the model's width may be the hidden one.
 
@@ -103,7 +117,7 @@ def _with_silent(
     """
     open_ends = [len({m for _, m in c} & {*SIZES, "max_len"}) > 1 for c in choices]
     told = {m for c, silent in zip(choices, open_ends, strict=True) if not silent for _, m in c}
-    sizes = ("embed", "heads", "hidden") if "heads" in table else ("embed", "hidden", "max_len")  # of a part
+    sizes = ("embed", "heads", "hidden", "layers") if "heads" in table else ("embed", "hidden", "max_len")  # of a part
     missing = [m for m in sizes if table.get(m) and m not in told and "config" not in told]
     found, count = [], 0
     for p, before in zip(parameters, choices, strict=True):
@@ -145,7 +159,7 @@ def choices_of(
     p: inspect.Parameter, table: Meanings, module: ModuleType, part: Part, thing: Any
 ) -> list[tuple[str, str]]:
     """Return (expression, meaning) for a parameter, the likeliest first; ("", "") leaves it at its default."""
-    known = meanings(p.name)
+    known = meanings(p.name) or _of_an_input(p.name, thing)
     if isinstance(p.default, float) and 0 < p.default < 0.01 and "eps" not in known:  # whatever it is called
         known = [*known, "eps"]
     if type(p.default) is int and 1 < p.default <= 8 and "ratio" in table and "hidden" in known:  # times the width
@@ -159,6 +173,8 @@ def choices_of(
     optional = p.default is not p.empty
     if re.fullmatch(WHICH_LAYER, snake(p.name)) and (not optional or p.default is None):
         return [("0", "")]
+    if type(p.default) is int and p.default < 0 and set(known) & set(SIZES):  # an axis: dim=-1 is no width
+        return [("", "")]
     configured = []
     if "config" in table and is_configuration(p, module, thing):
         configured = [(without_unread(text, thing), "config") for text in configuration(p, table, module)]
@@ -189,10 +205,24 @@ def choices_of(
         if not short and type(p.default) is int and any(m in ("vocab", "embed", "heads", "layers") for _, m in found):
             return found  # somebody's own size does not fit ours
         return [*first, *found, *(parts or [("", "")]), *others]
+    if p.name.lower() == "h" and {"heads", "hidden"} <= table.keys():  # a letter for both
+        found += [(table["hidden"][0], "hidden")]
     weak = [(text, m) for m in table.get("any", ()) for text in table[m] if (text, m) not in found]
     if found and len(p.name) > 2:  # a name that says something is the contract
         weak = []
     return [*parts, *found, *configured, *(weak or _guesses(p, table, bool(parts or found)))] or [("None", "")]
+
+
+def _of_an_input(name: str, thing: Any) -> list[str]:
+    """Return what a width means that is called after one of two inputs of a call: d_item, where items attend."""
+    words = [w for w in re.split(r"_", snake(name)) if not re.fullmatch(r"n|d|dim|size|width|features|channels|in", w)]
+    inputs = [p.name for p in parameters(thing) if p.default is p.empty] if isinstance(thing, type) else []
+    if len(words) != 1 or len(words[0]) < 3 or len(inputs) != 2 or words == [snake(name)]:
+        return []
+    own = [
+        i for i, other in enumerate(inputs) if other.lower().startswith(words[0]) or words[0].startswith(other.lower())
+    ]
+    return [["embed"], ["key_dim"]][own[0]] if len(own) == 1 else []
 
 
 def _takes_memory(thing: Any) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from types import CodeType, FunctionType
 from typing import Any, get_origin
@@ -204,8 +205,17 @@ def _made(place: Place, table: Meanings, known: frozenset[str]) -> Iterator[Cons
         for name in sorted(makers, key=called.__getitem__):
             likely = list(islice(constructions(f"theirs.{name}", makers[name], table, place.module, random), FEW))
             if _makes_functions(makers[name]):
-                likely = [replace(made, text=f"initial({made.text})") for made in likely]
-            yield from sorted(likely, key=lambda made: "heads" in known & made.given - _named(makers[name]))
+                likely += [replace(made, text=f"initial({made.text})") for made in likely]
+            yield from sorted(likely, key=partial(_told_twice, known, _named(makers[name]), "hidden" in table))
+
+
+def _told_twice(known: frozenset[str], named: set[str], wide: bool, made: Construction) -> bool:
+    """Return whether a maker is told the heads, which the function is told: by a name that says nothing, or says h.
+
+    ``wide``: there is a hidden width, which then nobody would be told.
+    """
+    twice = "heads" in known & made.given
+    return twice and ("heads" not in named or (wide and "hidden" not in made.given))
 
 
 def _makes_functions(thing: FunctionType) -> bool:

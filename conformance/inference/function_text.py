@@ -99,8 +99,11 @@ class FunctionText(AttentionText):
 
     def _limits(self) -> list[str]:
         lines = [] if self.in_float32 else ['exact({"query": query})']
-        same = refuse("value.shape[-1] != key.shape[-1]", "values of another width")
-        return lines if self.value_width else [*lines, *same]
+        if not self.value_width:
+            lines += refuse("value.shape[-1] != key.shape[-1]", "values of another width")
+        if self.square:
+            lines += refuse("query.shape[-2] != key.shape[-2]", "as many queries as keys only")
+        return lines
 
     def _weights_back(self) -> str:
         back = LAYOUTS[self.layout][1] if self.layout == FLAT else "{x}"

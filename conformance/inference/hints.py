@@ -26,6 +26,9 @@ TABLES = {"Embedding", "Parameter", "embedding"}
 QUERIES = {"query", "key", "value"}
 
 
+_BIAS = re.compile(r"bias$|(^|_)(biais|sesgo|vies)(_|$)")
+
+
 def positional(name: str, thing: Any) -> list[str]:
     """Return the components of positions and coordinates that something may be, the likeliest first."""
     plain = forms(name)
@@ -95,9 +98,9 @@ def _encodings(plain: tuple[str, str], code: set[str], turns: bool, required: li
         yield "rotary"
     if _says(ALIBI, plain):
         yield "alibi"
-    if _says(RELATIVE, plain) or (plain[0].endswith("bias") and code & TABLES):
+    if _says(RELATIVE, plain) or (_BIAS.search(plain[0]) and code & TABLES):
         yield "relative_bias"
-    if plain[0].endswith("bias") and not code & TABLES:
+    if _BIAS.search(plain[0]) and not code & TABLES:
         yield "alibi"
     elsewhere = any(_says(p, plain) for p in (ROTARY, ALIBI, RELATIVE))
     if turns and not _says(ROTARY, plain):

@@ -25,7 +25,7 @@ from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, 
 from attnconf.conformance.inference.kept_state import keys_and_values
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.mask_switches import UNTIL
-from attnconf.conformance.inference.option_trials import DOES, IDLE, TRIALS, Tried
+from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, IDLE, TRIALS, Tried
 from attnconf.conformance.inference.other_settings import broken as settings
 from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.trial import reply, why
@@ -102,7 +102,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     body, told, open_ends = bound.draft.body, list(bound.told), list(bound.open_ends)
     for one in found:
         told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
-        open_ends += [] if one.refused or one.broken else [one.words]
+        open_ends += [] if one.refused or one.broken or one.what == AS_ZEROS else [one.words]
         for what in one.refused:
             body = body.replace(f'NotImplementedError("{what}")', f"BrokenArgument({one.words!r})")
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}

@@ -23,7 +23,7 @@ _OF_IDS = {
 }
 
 OF_MASKS = (
-    r"mask|pad|valid|hid|visib|keep|drop|ignor|att|allow|block|real|len|true|false|may|can|see|read|0|1|neighb|edge|"
+    r"mask|pad|valid|hid|visib|keep|drop|ignor|att|allow|block|real|len|true|false|may|can|see|read|neighb|edge|"
     r"m[aá]s[ck]|maskier|relleno|füll|remplissage|riempi|longitud|länge|laenge|longueur"
 )
 
@@ -77,8 +77,7 @@ def _lines(thing: Any) -> list[str]:
 
 def said_to_be_other(thing: Any, name: str) -> bool:
     """Return whether a file says what an argument is, and says nothing of a mask."""
-    lines = (re.match(rf"\s*`*{re.escape(name)}`*\s{{2,}}(?P<words>\S.*)", line) for line in _lines(thing))
-    words = " ".join([*beside(thing, name), *(line["words"] for line in lines if line)])
+    words = " ".join(words for words in beside(thing, name) if not re.search(r"= *(None|True|False)\b", words))
     return bool(words) and not re.search(OF_MASKS, words, re.IGNORECASE)
 
 
@@ -88,7 +87,7 @@ def beside(thing: Any, name: str) -> list[str]:
     It may stand behind another argument in its line, too.
     """
     lines, found = _lines(thing), []
-    named = rf"`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?([:=-]|(is|are)\b)"
+    named = rf"`*{re.escape(name)}`*(\s{{2,}}(?=[^\s:=-])|\s*(\([^)]*\)\s*)?([:=-]|(is|are)\b))"  # or in columns
     for i, line in enumerate(lines):
         told = re.match(rf'\s*(#|"""|[*-])?\s*{named}\s*(?P<words>.*)', line)
         code = re.match(rf"\s*{re.escape(name)}\s*(:[^#]*)?=?[^#]*#\s*(?P<words>.*)", line)
@@ -96,8 +95,12 @@ def beside(thing: Any, name: str) -> list[str]:
             found.append(" ".join((told["words"], *_going_on(lines[i:]))))
         elif code:
             found.append(code["words"])
-    within = rf"[,;.]\s+`*{re.escape(name)}`*\s*(\([^)]*\)\s*)?[:=]\s*(?P<words>\S.*)"
-    return found + [m["words"] for line in said_in("\n".join(lines)) if (m := re.search(within, line))]
+    shape = r"([(\[][^()\[\]]*[)\]]\s*)?"
+    said = list(said_in("\n".join(lines)))
+    within = rf"[,;.]\s+`*{re.escape(name)}`*\s*{shape}[:=]\s*(?P<words>\S.*)"
+    found += [m["words"] for line in said if (m := re.search(within, line))]
+    quoted = rf"`{re.escape(name)}`+\s*{shape}(is|are)\s+(?P<words>[^.;]+)"
+    return found + [m["words"] for m in re.finditer(quoted, " ".join(said))]
 
 
 def _made_of_ids(thing: Any, name: str) -> list[str]:

@@ -18,13 +18,15 @@ _HIDDEN = (
     r"tapad|ocult|relleno|enmascar|bloque|prohib|"
     r"verdeckt|versteckt|gesperrt|ausgeblendet|füll|fuell|gefüllt|gefuellt|maskier|verboten|"
     r"masqué|masquée?s?\b|cachée?s?\b|remplissage|bourrage|interdit|"
+    r"nascost|riempi|preenchi|ocult|opvul|verborg|wypełn|wypeln|ukryt|dolgu|gizl|dopolnen|zapoln|skryt|tianchong|yincang|"
     r"填充|遮|屏蔽|忽略|掩|隐藏)"
 )
 _SEEN = (
     r"(?:\breal\b|keep|kept|attend|valid|visible|allow|\blook|\bsee\b|\bseen\b|\bused?\b|takes? part|take\b|count|"
     r"true length|se puede|permitid|atiende|atender|válid|reales|"
     r"sichtbar|gesehen|erlaubt|gültig|gueltig|\bechte?|darf|behalten|beachtet|"
-    r"réel|valide|autoris|garde|可见|有效|真实|保留|允许|看)"
+    r"visibil|visív|visiv|vero token|zichtba|echte?\b|widoczn|prawdziw|görün|gorun|gerçek|gercek|nastoyas|realn|vidim|"
+    r"zhenshi|kejian|réel|valide|autoris|garde|可见|有效|真实|保留|允许|看)"
 )
 _NOT_SEEN = rf"{_NEG}(?:\s*[^\W\d]+){{0,4}}?\s*{_SEEN}(?:\w*(?:\s+(?:to|be|de|zu|a|werden))*\s*{_SEEN})*"
 _TOKENS = r"\b(?:tokens?|words?|part)\b"
@@ -36,14 +38,14 @@ _OTHERWISE = (
 _CONTRARY = r"\b(?:unlike|opposite|contrary|in contrast|inverse|inverted|flipped|negated|reversed?)\b"
 _NUMBERS = r"\badd(?:ed|itive|s)?\b|\blogits?\b|-\s*inf|-∞|\bsum[ae]n?\b|\baddiert\b|\bajouté"
 
-_ONE = r"(?<![\w.])(?:1(?:\.0*)?s?|ones?|True|true|wahr|vrai|verdadero)(?![\w/]|\.\d)"
-_ZERO = r"(?<![\w.])(?:0(?:\.0*)?s?|zeros?|False|false|falsch|faux|falso)(?![\w/]|\.\d)"
+_ONE = r"(?<![\w.])(?:1(?:\.0*)?s?|ones?|True|true|wahr|vrai|verdadero|verdadeiro|vero|waar)(?![\w/]|\.\d)"
+_ZERO = r"(?<![\w.])(?:0(?:\.0*)?s?|zeros?|False|false|falsch|faux|falso|onwaar)(?![\w/]|\.\d)"
 _BOTH = (
     r"(?<![\w.])(?:[01](?:\.0)?s?\s*(?:/|or|and|,|und|oder|y|o|et|ou)\s*[01](?:\.0)?s?|"
     r"(?:True|False)\s*(?:/|or)\s*(?:True|False))(?![\w.]|\s*[=:])"
 )
 _TIES = (
-    r"=+|:|[-=]>|→|means?|is|are|for|at|on|in|to|where(?:ver)?|when(?:ever)?|if|that|which|as|"
+    r"=+|:|[-=]>|[-–—](?=\s)|→|means?|is|are|for|at|on|in|to|where(?:ver)?|when(?:ever)?|if|that|which|as|"
     r"marks?|marking|hides?|masks?|keeps?|blocks?|ignores?|drops?|removes?|excludes?|allows?|lets?|attends?|"
     r"indicat\w+|denot\w+|stands?|says?|values?|entries|elements|positions?|slots?|keys?|tokens?|takes?|"
     r"significa|bedeutet|heißt|heisst|signifie|indica|marca|para|für|fuer|pour|donde|wo|wenn|là|où|en|an|bei|aux?"

@@ -11,6 +11,7 @@ from torch import Tensor
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.binding import Bound
 from attnconf.conformance.inference.calling import THREE, parameters
 from attnconf.conformance.inference.kept_state import (
@@ -25,7 +26,7 @@ from attnconf.conformance.inference.kept_state import (
 )
 from attnconf.conformance.inference.probing import found_output
 from attnconf.conformance.inference.spied import Seen, spied
-from attnconf.conformance.inference.trial import drawn, reply, same, why
+from attnconf.conformance.inference.trial import drawn, reply, same, textbook, why
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
@@ -33,6 +34,7 @@ STALE = "has no effect after a call without it: what that call made is kept"
 DOES = ("raises", "has no effect", "exchanges", "does not")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
 IDLE = "has no effect"
+AS_ZEROS = "hides padding as it should, and gives zeros where it is"
 TILE = 3  # rows at once
 AHEAD = 3  # tokens before the first
 
@@ -81,11 +83,31 @@ def mask(tried: Tried) -> str:
     """Return what is wrong with an argument for a mask that takes no form of one."""
     if not tried.tensors or isinstance(tried.argument.default, bool | int | float | str):
         return ""
+    if _gives_zeros(tried):
+        return AS_ZEROS
     replies = [tried.given(value)[0] for value in _masks(tried.asked)]
     if (failure := _all_fail(replies)) is not None:
         return _raises(failure)
     ran = [r for r in replies if isinstance(r, Reply)]
     return IDLE if ran and all(map(tried.same, ran)) else UNKNOWN if ran else ""
+
+
+def _gives_zeros(tried: Tried) -> bool:
+    """Return whether some form of padding gives the textbook's output where there are tokens, and zeros elsewhere."""
+    x, asked = tried.asked.inputs.get("query"), tried.asked
+    if not isinstance(x, Tensor) or len(asked.inputs) > 1 or "key_mask" not in COMPONENTS[asked.component].forward:
+        return False
+    length = x.shape[-2]
+    lengths = length - torch.arange(len(x)) % (length - 1)
+    tokens = torch.arange(length) < lengths[:, None]
+    declares = {c: choice for c, choice in tried.bound.draft.declares.items() if not c.startswith("mask")}
+    want = reply(in_conventions(textbook(), declares), asked.with_inputs(key_mask=tokens))
+    if isinstance(want, Failure):
+        return False
+    want = replace(want, out=want.out * tokens[..., None], weights=None)
+    forms = (lengths, tokens, ~tokens, tokens.long(), (~tokens).long(), tokens.to(x.dtype), (~tokens).to(x.dtype))
+    given = (tried.given(form)[0] for form in forms)
+    return any(isinstance(one, Reply) and same(replace(one, weights=None), want) for one in given)
 
 
 def _masks(asked: Request) -> Iterator[Tensor]:

@@ -38,7 +38,7 @@ FILLER = r"(pad|relleno|füll|fuell|remplissage|bourrage|riempimento|preenchimen
 SAYS = (
     rf"{NAMED}\s*(:|\]\s*=)\s*0\b",  # {"<pad>": 0}
     rf"[\[(]\s*{NAMED}\s*,",  # ["<pad>", …: the first of a list
-    r"\b(?!padding_idx\s*=)\w*pad\w*(\s*:\s*\w+)?\s*=\s*0\b",  # PAD = 0; not what a table is told alone
+    r"\b(?!padding_idx\s*=)\w*pad\w*(\s*:\s*[\w\[\]., |]+)?\s*=\s*0\b",  # PAD = 0; not what a table is told alone
     r"\b(id|index|token|number)s?\s+0\b[^\n.;]{0,24}\bpad",  # id 0 is padding
     r"(?<![=!]= )(?<![=!]=)\b0\s*(is|means|=|:|marks|stands for|for|->|→)\s*(the\s+|a\s+)?['\"<\[]*pad",
     rf"\b0\s*(es|ist|est|é|è|是|表示|代表|为)\s*(el\s+|la\s+|le\s+|das\s+|der\s+|die\s+|o\s+|il\s+)?{FILLER}",
@@ -71,7 +71,7 @@ def tells_table_zero(place: Place) -> bool:
 def _compares_with_zero(text: str) -> bool:
     """Return whether something is compared with what is 0 where it has its value, whatever it is called."""
     names = {one or other for one, other in re.findall(COMPARED, text)}
-    return any(re.search(rf"\b{name}(\s*:\s*\w+)?\s*=\s*0\b", text) for name in names)
+    return any(re.search(rf"\b{name}(\s*:\s*[\w\[\]., |]+)?\s*=\s*0\b", text) for name in names)
 
 
 def beside_padding(place: Place, text: T, asked: Request) -> T:

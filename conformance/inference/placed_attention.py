@@ -13,11 +13,12 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
+from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.drafts import Choice, Family, tensors_in
 from attnconf.conformance.inference.filling import Input
 from attnconf.conformance.inference.left_out import with_guard_tried
 from attnconf.conformance.inference.positions import table_states
-from attnconf.conformance.inference.positions_options import parameters_of, with_options
+from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.trial import drawn
@@ -40,7 +41,7 @@ def inputs_for(component: str, place: Place) -> Iterator[Mapping[str, Input]]:
     }
     if "buckets" in table and not isinstance(place.thing, type):
         options["table"] = Input(TABLE, ('weights["table.weight"]', 'weights["table.weight"].T'), free=False)
-    required = [p.name for p in parameters_of(place) if p.default is p.empty]
+    required = [p.name for p in parameters(place.thing) if p.default is p.empty]
     named = [n for n in required if any(re.fullmatch(INPUTS[role], n.lower().strip("_")) for role in THREE)]
     if len(named) == 3 or len(required) < 3:
         yield {**{role: Input(INPUTS[role], (f"{role}{{x}}",), free=False) for role in THREE}, **options}

@@ -1,7 +1,6 @@
 """What an encoding of positions can be asked for besides: positions that are given, longer sequences."""
 
 import ast
-import inspect
 import re
 from dataclasses import replace
 from itertools import product
@@ -13,7 +12,7 @@ from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import in_conventions
 from attnconf.conformance.inference.binding import Place
-from attnconf.conformance.inference.filling import arguments_of
+from attnconf.conformance.inference.calling import parameters
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.slots import refuse
 from attnconf.conformance.inference.texts import Text
@@ -92,7 +91,7 @@ def _asks_axes(place: Place, text: Text) -> bool:
     made = expression_of(text.call)
     if not isinstance(made, ast.Call):
         return False
-    names = [p.name for p in parameters_of(place)]
+    names = [p.name for p in parameters(place.thing)]
     handed = [*zip(names, made.args, strict=False), *((word.arg, word.value) for word in made.keywords)]
     asked = [name for name, given in handed if name and re.search(r"\bpositions\b", ast.unparse(given))]
     code = code_reached(place.thing)
@@ -103,19 +102,11 @@ def _argument(place: Place, text: Text) -> str | None:
     """Return the name of an argument for positions that may be left out."""
     if not text.call.startswith(("call(", place.name_in_text)):
         return None
-    for p in parameters_of(place):
+    for p in parameters(place.thing):
         plain = snake(p.name).strip("_")
         if p.default is None and re.fullmatch(GIVEN, plain):
             return p.name
     return None
-
-
-def parameters_of(place: Place) -> list[inspect.Parameter]:
-    """Return the parameters of a call of a class's objects, or of a function."""
-    if not isinstance(place.thing, type):
-        return arguments_of(place.thing)
-    found = arguments_of(getattr(place.thing, "forward", None) or place.thing.__call__)
-    return found[1:]
 
 
 def _answer(place: Place, text: Text, request: Request) -> Reply | Failure:

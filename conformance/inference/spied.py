@@ -12,6 +12,7 @@ from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.calling import call_of
 
 NOTHING = object()
+BUILT_AS = "__attnconf_built_as__"  # of the class of what a function builds: the class of its objects
 
 
 @dataclass
@@ -32,15 +33,17 @@ def spied(place: Place, earlier: bool = False, /, **more: Any) -> Iterator[Seen]
     """
     within: Any = place.thing if isinstance(place.thing, type) else place.module
     name = place.name if within is place.module else call_of(within).__name__
+    described = getattr(within, name)
+    within = getattr(within, BUILT_AS, within)
     function: Callable[..., Any] = getattr(within, name)
     own, seen = vars(within).get(name, NOTHING), Seen()
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         with contextlib.suppress(TypeError):
-            seen.names |= set(inspect.signature(function).bind_partial(*args, **kwargs).arguments)
+            seen.names |= set(inspect.signature(described).bind_partial(*args, **kwargs).arguments)
         seen.calls += 1
-        seen.given = args[1:] if within is place.thing else args, {**kwargs, **more}
+        seen.given = args if within is place.module else args[1:], {**kwargs, **more}
         if earlier:
             function(*args, **kwargs)
         seen.returned = function(*args, **{**kwargs, **more})

@@ -19,12 +19,13 @@ SIZES: Mapping[str, str] = {
     r"normalized_?shape|shape|k|ndim|n_?dims?|feature_?size|feat_?dim|token_?dim|attn_?dim|attention_?dim|state_?size|"
     r"ch|n_?ch|num_?channels|c_?in|model_?width|hdim|dims|feature_?dim|hidden_?units|n_?hidden|d_?attn|n_?units|"
     r"breite|维度|c_?s|c_?m|dim_?(query|queries)|"
-    r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?|(en|de)coder_?(embed_?dim|hidden_?size|dim)",
+    r"embeddings?_?dims?|embed_?dims|d_?dim|dm|(d_?)?word_?(vec|dim)(_?dim)?|(en|de)coder_?(embed_?dim|hidden_?size|dim)|d_?att|"
+    r"att_?dim",
     "out": r"d_?out|n_?out|out_?ch|n_?channels|channels|colou?rs|n_?outputs?|out_?dim|output_?dim|out_?features|"
     r"(d|dim)_?(uscita|salida|saida|sortie|ausgang)|"
     r"dim_?out|output_?size|out_?channels|d_?o|out_?size",
     "heads": r"num_?heads?|n_?heads?|heads?|h|nhead|head_?num|(num|n)_?attention_?heads?|nheads|n_?h|head_?count|"
-    r"((n|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov)|"
+    r"((n|nb|num|anzahl)_?)?(koepfe|köpfe|tetes|têtes|cabezas|cabeças|cabecas|teste|golov)|"
     r"attention_?heads|att_?heads|attn_?heads|number_?of_?heads|heads?_?n|nh|multi_?heads?|"
     r"(en|de)coder_?attention_?heads",
     "head_dim": r"head_?dim|d_?k|dk|d_?v|dv|d_?kv|d_?head|dim_?head|head_?size|d_?q|dq|key_?size|size_?per_?head|"
@@ -68,7 +69,9 @@ SIZES: Mapping[str, str] = {
     "layers": r"num_?layers?|n_?layers?|depth|n_?blocks?|num_?blocks?|n|layers|blocks|number_?of_?layers|"
     r"num_?encoder_?layers|encoder_?layers|n_?enc(oder)?_?layers?|num_?hidden_?layers|nlayers?|l|nb_?layers|"
     r"enc_?layers|(n|num)_?enc|"
-    r"layer_?num|n_?cells|num_?cells|n_?encoders?|num_?encoders?|encoder_?depth",
+    r"layer_?num|n_?cells|num_?cells|n_?encoders?|num_?encoders?|encoder_?depth|"
+    r"((n|num|anzahl|ile|liczba|nombre|numero|kolvo)_?)?(schichten|capas|couches|strati|camadas|warstw(y|a)?|lagen|"
+    r"katman(lar)?|sloi|sloev|cengshu|ceng|katmanlar)|ile|anzahl|sayi|skolko",
     "decoder_layers": r"num_?decoder_?layers|(n|num)_?dec|decoder_?layers|n_?dec(oder)?_?layers?|dec_?layers|"
     r"n_?decoders?|"
     r"decoder_?depth|num_?layers?|n_?layers?|depth|n|layers|nlayers?",
@@ -118,7 +121,7 @@ INPUTS: Mapping[str, str] = {
     "average": r"average_?attn_?weights|average(_?weights)?",
     "causal": r"causal|((src|tgt|trg|memory)_?)?is_?causal|masked|use_?causal(_?mask)?|look_?ahead|autoregressive",
     "dropout": r".*drop.*",
-    "scale": r"scale|scaling|factor|temperature|scaled",
+    "scale": r"scale|scaling|factor|temperature|scaled|beta|inv(erse)?_?temperature",
     "training": r"training|train|is_?training",
     "deterministic": r"(is_?)?deterministic|(is_?)?eval(uation)?",
     "generator": r"(.*_)?(rng|generator|prng)(_?key)?|drop(out)?_?(key|rng|gen)",

@@ -140,6 +140,11 @@ def _readable(folder: Path) -> list[Path]:
     return [path for path in folder.glob("*") if path.suffix in _READ]
 
 
+def source_at(place: Path | str, wanted: str | None) -> Source | Unjudgeable:
+    """Return the module of a place that ``located`` gave, with the class or function that is wanted of it."""
+    return _from_path(place, wanted) if isinstance(place, Path) else imported(place)
+
+
 def _from_path(path: Path, wanted: str | None) -> Source | Unjudgeable:
     demand_file(path)
     try:

@@ -1,7 +1,7 @@
 """Load implementations whose code is run, while they are judged, in a process of its own.
 
-An adapter is imported in that process alone. A file without one is read there first; it is then bound in this process,
-as long as binding needs the objects at hand, and the binding's text is run in the other one.
+An adapter is imported in that process alone. A file without one is bound in a second process, the binder, which tells
+in words how it is called; the binding's text is run in the first one. In this process no file is run.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,12 +14,14 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine import answers
 from attnconf.conformance.engine.catalogue import adapter_names
-from attnconf.conformance.engine.child import SECONDS, Away, Child
+from attnconf.conformance.engine.child import BINDER, BINDING, SECONDS, Away, Child
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.loading import resolve
 from attnconf.conformance.loading.adapter import implementation_of
 from attnconf.conformance.loading.find import LoadError, Name, demand_file, in_working_folder, located, needs, without
 from attnconf.conformance.loading.required_conventions import held_to
+from attnconf.conformance.source import reader
+from attnconf.conformance.worker import confinement
 from attnconf.conformance.worker.fences import OF_THE_REFERENCE
 from attnconf.conformance.worker.refused import Refused
 from attnconf.conformance.worker.survey import Offer, Survey
@@ -30,15 +32,13 @@ JUDGED = "isolation    judged in a child process"
 
 
 def load(
-    typed: str, infer: resolve.Infer, prescribed: Mapping[str, str] | None = None, seconds: float = SECONDS
+    typed: str, prescribed: Mapping[str, str] | None = None, seconds: float = SECONDS
 ) -> list[Implementation | Unjudgeable]:
     """Return the implementations of a name, as ``resolve.load`` does; ``seconds``: what one call may take."""
-    return [held_to(i, prescribed or {}) for i in _load(typed, infer, prescribed or {}, seconds)]
+    return [held_to(i, prescribed or {}) for i in _load(typed, prescribed or {}, seconds)]
 
 
-def _load(
-    typed: str, infer: resolve.Infer, prescribed: Mapping[str, str], seconds: float
-) -> list[Implementation | Unjudgeable]:
+def _load(typed: str, prescribed: Mapping[str, str], seconds: float) -> list[Implementation | Unjudgeable]:
     name = Name.of(typed)
     shipped = f"attnconf.adapters.{name.target}"
     if name.target in adapter_names():
@@ -52,12 +52,10 @@ def _load(
     if points and not in_working_folder(name.target):
         there = Place(name, next(iter(points)).value, Child(seconds))
         return there.adapter(there.survey())
-    return _elsewhere(name, infer, prescribed, seconds)
+    return _elsewhere(name, prescribed, seconds)
 
 
-def _elsewhere(
-    name: Name, infer: resolve.Infer, prescribed: Mapping[str, str], seconds: float
-) -> list[Implementation | Unjudgeable]:
+def _elsewhere(name: Name, prescribed: Mapping[str, str], seconds: float) -> list[Implementation | Unjudgeable]:
     """Return the implementations of a file, or of a module that is no adapter of ours. Raises LoadError."""
     found, place = located(name)
     if isinstance(place, Path):
@@ -73,7 +71,7 @@ def _elsewhere(
     is_variant = found.chosen is None or found.chosen in (known.variants or {})
     if known.adapter and (is_variant or found.chosen not in known.callables):
         return there.adapter(known)
-    return [there.bound(i, n) for n, i in enumerate(resolve.load_here(name, infer, prescribed))]
+    return [there.bound(i, n) for n, i in enumerate(there.found(prescribed))]
 
 
 @dataclass(frozen=True)
@@ -87,11 +85,17 @@ class Place:
     def survey(self) -> Known:
         """Return what the module offers, or why that cannot be known."""
         wanted = [self.name.chosen] if self.name.chosen else []
-        request = {"do": "load", "name": str(self.place), "file": isinstance(self.place, Path), "wanted": wanted}
+        request = {"do": "load", **self._asked, "wanted": wanted}
         try:
             return self.child.prepare(request, self._understood)
         except Refused as refused:
             return self._unjudgeable(f"importing it {refused.message}")
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """The place in a request, to a process that works in another folder."""
+        place = self.place.absolute() if isinstance(self.place, Path) else self.place
+        return {"place": str(place), "file": isinstance(self.place, Path)}
 
     def _understood(self, answer: Mapping[str, Any], _: object) -> Known:
         if "failed" not in answer:
@@ -131,10 +135,38 @@ class Place:
 
     @property
     def _said(self) -> str:
-        return f"{JUDGED}, which imports the reference: it is this adapter" if self.child.reference else JUDGED
+        reference = ", which imports the reference: it is this adapter" if self.child.reference else ""
+        return f"{JUDGED}{reference}{self._lacking}"
+
+    @property
+    def _lacking(self) -> str:
+        """Words on the layers of isolation that cannot be had here, to be put behind others."""
+        lacking = [layer for layer in confinement.LAYERS if layer not in self.child.layers]
+        return f"; not to be had here: {', '.join(lacking)}" if lacking else ""
+
+    def found(self, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
+        """Return what a process that runs the file beside the reference finds in it. Raises LoadError."""
+        if isinstance(self.place, Path):
+            reader.keep_text(self.place)
+        binder = Child(BINDING, reference=True, runs=BINDER)
+        request = {"do": "bind", **self._asked, "name": vars(self.name), "prescribed": dict(prescribed)}
+        try:
+            return binder.ask(request, (), self._read, BINDING)
+        except Refused as refused:
+            return [replace(self._unjudgeable(f"finding out how it is called {refused.message}"), name=self.name.typed)]
+        finally:
+            binder.end()
+
+    def _read(self, answer: Mapping[str, Any], _: object) -> list[Implementation | Unjudgeable]:
+        if "failed" in answer:
+            raise LoadError(answers.words(answer["failed"]))
+        told = answer.get("bound")
+        if not isinstance(told, list) or not told:
+            raise Malformed("its reply has nothing that was found")
+        return [answers.found_in(one, self.name.typed, self._path) for one in told]
 
     def bound(self, found: Implementation | Unjudgeable, number: int) -> Implementation | Unjudgeable:
-        """Return a binding that was found in this process as one that is run in the other."""
+        """Return a binding that was found in one process as one that is run in the other."""
         if isinstance(found, Unjudgeable) or found.binding is None:
             return found
         key = f"bound {number}"
@@ -146,7 +178,7 @@ class Place:
             self.child.prepare(request, _done)
         except Refused as refused:
             return Unjudgeable(found.name, found.source, f"its binding cannot be run apart: it {refused.message}")
-        notes = (*found.notes, f"{JUDGED}, bound in this one")
+        notes = (*found.notes, f"{JUDGED}, bound in another{self._lacking}")
         components = dict.fromkeys(found.components, elsewhere)
         return replace(found, components=components, apart=Away(self.child, key), notes=notes)
 

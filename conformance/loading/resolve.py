@@ -10,13 +10,14 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from attnconf.conformance.engine.catalogue import adapter_names
 from attnconf.conformance.engine.request import Implementation, Unjudgeable, of_component
 from attnconf.conformance.loading.adapter import implementation_of
-from attnconf.conformance.loading.find import LoadError, Name, find, imported, in_working_folder, shipped
+from attnconf.conformance.loading.find import LoadError, Name, find, imported, in_working_folder, shipped, source_at
 from attnconf.conformance.loading.required_conventions import held_to, instead
 from attnconf.conformance.source.reader import Source, of_module
 from attnconf.conformance.worker.survey import Offer, Survey, is_adapter, source_path, survey, wrong_declaration
@@ -56,6 +57,16 @@ def load_here(name: Name, infer: Infer, prescribed: Mapping[str, str]) -> list[I
     if isinstance(source, Unjudgeable):
         return [replace(source, name=name.typed)]
     return _of_source(found, source, infer, prescribed)
+
+
+def load_at(
+    name: Name, place: Path | str, infer: Infer, prescribed: Mapping[str, str]
+) -> list[Implementation | Unjudgeable]:
+    """Return the implementations at a place that was found for a name. Raises LoadError."""
+    source = source_at(place, name.chosen)
+    if isinstance(source, Unjudgeable):
+        return [replace(source, name=name.typed)]
+    return _of_source(name, source, infer, prescribed)
 
 
 def _is_of_the_library(name: Name) -> bool:

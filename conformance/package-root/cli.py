@@ -8,13 +8,15 @@ import io
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 import attnconf
 from attnconf import mutate_verb, report_verb, run_verb
-from attnconf.conformance import lingering
+from attnconf.conformance import lingering, watched
+from attnconf.conformance.engine.catalogue import RIGHTS
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
 from attnconf.spec import registry
 from attnconf.spec.nearest import hint
@@ -40,6 +42,7 @@ every day:
 
 in Python: report = attnconf.check("mine.py"), also of a class, a function or a module
 """
+BEWARE = textwrap.fill(f"beware: {RIGHTS}", 80)
 
 
 class Parser(argparse.ArgumentParser):
@@ -55,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code, with which the process ends even if threads of a judged file go on."""
     code = _run(argv)
     lingering.end_with(code)
+    watched.finish(code)
     return code
 
 
@@ -66,6 +70,10 @@ def _run(argv: Sequence[str] | None) -> int:
         arguments, unknown = parser().parse_known_args(argv)
         if unknown:
             raise UsageError(f"unrecognized arguments: {' '.join(unknown)}{_meant(arguments, unknown[0])}")
+        early = getattr(arguments, "early", None) if argv is None else None  # else a program calls, and goes on
+        ended = watched.apart(early) if early else None
+        if ended is not None:
+            return ended
         code: int = arguments.act(arguments)
         sys.stdout.flush()
         return code
@@ -91,9 +99,12 @@ def _meant(arguments: argparse.Namespace, word: str) -> str:
 
 
 def parser() -> Parser:
-    """Return the parser of all verbs; each sets ``act``, a function of the parsed arguments."""
+    """Return the parser of all verbs; each sets ``act``, a function of the parsed arguments.
+
+    A verb that runs somebody's code also sets ``early``, what to say where that code ends the process.
+    """
     top = Parser(
-        prog="attnconf", description=DESCRIPTION, epilog=f"{EVERYDAY}\n{EXIT_CODES}", allow_abbrev=False,
+        prog="attnconf", description=DESCRIPTION, epilog=f"{EVERYDAY}\n{BEWARE}\n\n{EXIT_CODES}", allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     top.add_argument("--version", action="version", version=f"attnconf {attnconf.__version__}")
@@ -132,7 +143,7 @@ def _add_bind(verb: argparse.ArgumentParser) -> None:
         "a .py file, a notebook or a dotted module, optionally with :ClassOrFunction and @component"))  # fmt: skip
     verb.add_argument("-o", "--output", type=Path, metavar="FILE.py", help="write there instead of printing")
     verb.add_argument("--force", action="store_true", help="overwrite FILE.py, and what was edited in it")
-    verb.set_defaults(act=_bind)
+    verb.set_defaults(act=_bind, early="attnconf bind ended before the binding was written")
 
 
 def _bind(arguments: argparse.Namespace) -> int:
@@ -177,7 +188,7 @@ def _add_demo(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("-o", "--output", type=Path, default=Path("rose.png"), metavar="FILE.png", help=(
         "where to write the picture (default: rose.png)"))  # fmt: skip
     verb.add_argument("--steps", type=int, default=150, metavar="N", help="how long to learn (default: 150)")
-    verb.set_defaults(act=_demo)
+    verb.set_defaults(act=_demo, early="attnconf demo ended before the picture was written")
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -208,7 +219,7 @@ def _add_show(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("encoding", choices=SHOWN, help="one of " + ", ".join(SHOWN), metavar="encoding")
     verb.add_argument("--impl", required=True, metavar="NAME", help="as for `attnconf run`")
     verb.add_argument("-o", "--output", type=Path, metavar="FILE.png", help="default: ENCODING.png in this folder")
-    verb.set_defaults(act=_show)
+    verb.set_defaults(act=_show, early="attnconf show ended before the picture was written")
 
 
 def _show(arguments: argparse.Namespace) -> int:

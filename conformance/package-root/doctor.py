@@ -8,10 +8,13 @@ import torch
 
 import attnconf
 from attnconf.conformance.chapters.contents import all_checks, all_mutants
+from attnconf.conformance.engine import child
 from attnconf.conformance.engine.judge import judge_requirement
 from attnconf.conformance.engine.mutant import apply
 from attnconf.conformance.engine.request import Implementation
 from attnconf.conformance.engine.subject import Subject
+from attnconf.conformance.worker.confinement import LAYERS
+from attnconf.conformance.worker.refused import Refused
 
 # Mutants of three kinds (scores, axis of the softmax, gradient), each with a requirement that must fail.
 KNOWN = {
@@ -47,8 +50,21 @@ def environment() -> list[tuple[str, str]]:
         ("torch", torch.__version__),
         *((name, _version(name)) for name in ("numpy", "pytest", "hypothesis")),
         ("devices", ", ".join(devices)),
+        ("isolation", _isolation()),
         ("threads", f"{torch.get_num_threads()} of {os.cpu_count()} cores; a run uses $OMP_NUM_THREADS, or 1"),
     ]
+
+
+def _isolation() -> str:
+    """Return the layers that a run with --isolate has here, and those that it lacks."""
+    if os.name != "posix":
+        return "none: --isolate needs sockets and sessions of POSIX systems"
+    try:
+        found = child.layers_here()
+    except Refused as refused:
+        return f"none: a process of its own {refused.message}"
+    lacking = [layer for layer in LAYERS if layer not in found]
+    return ", ".join(found) + (f"; not to be had here: {', '.join(lacking)}" if lacking else "")
 
 
 def _version(name: str) -> str:

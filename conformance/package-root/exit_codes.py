@@ -3,7 +3,7 @@
 OK, FAILED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 EXIT_CODES = (
     "exit codes: 0 all is well, 1 a MUST does not hold, or a file is not recognised, 2 bad input, "
-    "3 fault of the suite, 130 interrupted"
+    "3 fault of the suite, or the run was ended before its verdicts were written, 130 interrupted"
 )
 
 

@@ -5,13 +5,13 @@ import os
 import sys
 from pathlib import Path
 
-from attnconf.conformance.engine.catalogue import CALL_SECONDS, HOW_TO_NAME, ISOLATE
+from attnconf.conformance.engine.catalogue import CALL_SECONDS, ENDED_EARLY, HOW_TO_NAME, ISOLATE, RIGHTS
 from attnconf.exit_codes import FAILED, INTERNAL, INTERRUPTED, OK, USAGE, UsageError
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Declare the options of the verb, and the function that carries it out."""
-    verb.description = "Judge implementations; the same as `pytest conformance` in a checkout."
+    verb.description = f"Judge implementations; the same as `pytest conformance` in a checkout. Beware: {RIGHTS}."
     verb.add_argument("--impl", action="append", default=[], metavar="NAME", help=HOW_TO_NAME)
     verb.add_argument("--results", metavar="FILE.json", help="write everything to this file")
     verb.add_argument("--profile", metavar="NAME", help="what a verdict requires")
@@ -33,7 +33,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("-v", action="store_true", help="more output: the table of requirements, everything in full")
     verb.add_argument("-q", action="store_true", help="less output: the verdicts, and what to mend")
     verb.add_argument("-x", action="store_true", help="stop at the first failure")
-    verb.set_defaults(act=run)
+    verb.set_defaults(act=run, early=ENDED_EARLY)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ def load_isolated(
     typed: str, prescribed: Mapping[str, str] | None, seconds: float
 ) -> list[Implementation | Unjudgeable]:
     """Return the implementations of a name, to be run in a process of its own. Raises LoadError if there is none."""
-    return isolated.load(typed, infer, prescribed, seconds)
+    return isolated.load(typed, prescribed, seconds)
 
 
 def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:

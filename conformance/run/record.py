@@ -104,7 +104,7 @@ def _implementation(run: Run, i: Implementation | Unjudgeable) -> dict[str, Any]
     return {
         "name": i.name, "source": i.source, "version": i.version, "binding": "inferred" if i.binding else "adapter",
         "components": list(i.components), "conventions": _conventions(run, i),
-        "profile": run.plan.profiles[i.name].name, "isolation": ["process"] if i.apart else [],
+        "profile": run.plan.profiles[i.name].name, "isolation": list(i.apart.layers) if i.apart else [],
         "bound": list(i.notes),
         "blind_spots": run.recording.spots(i.source) if run.recording and run.complete else None,
     }  # fmt: skip

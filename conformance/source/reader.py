@@ -130,6 +130,17 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     return source
 
 
+def keep_text(path: Path) -> None:
+    """Keep the Python of a file or notebook for ``text`` and ``where``; nothing of it is run.
+
+    Raises NotThere or NotLoaded.
+    """
+    filename = str(path.absolute())
+    if filename not in _read:
+        text, cells = python_of(path, raw_bytes(path))
+        _read[filename] = Source(ModuleType(path.stem), path.absolute(), text, cells=cells)
+
+
 def read_module(dotted: str) -> Source:
     """Return an importable module. Raises whatever the import raises."""
     with quiet() as printed:

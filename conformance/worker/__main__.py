@@ -2,6 +2,12 @@
 
 import sys
 
-from attnconf.conformance.worker.serving import serve
+from attnconf.conformance.worker.keeper import keep
 
-serve(int(sys.argv[1]))
+connection = int(sys.argv[1])
+folder, descendants = keep(connection)
+
+from attnconf.conformance.worker.confinement import confine  # noqa: E402  # the keeper needs nothing of this
+from attnconf.conformance.worker.serving import Worker, serve  # noqa: E402
+
+serve(connection, Worker(confine(folder, descendants)))

@@ -1,8 +1,5 @@
-"""What a process sets up before it runs foreign code: it needs little of the suite, and ends with its parent."""
+"""What a process can import once it runs foreign code: it needs little of the suite."""
 
-import contextlib
-import ctypes
-import signal
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -14,7 +11,6 @@ NEEDED = (  # of this package: the contract, what written bindings call, and how
 )  # fmt: skip
 BELOW = ("attnconf.adapters.", "attnconf.conformance.source.", "attnconf.conformance.worker.")
 OF_THE_REFERENCE = ("attnconf.adapters.reference", "attnconf.adapters.torch_compile")  # adapters that import it
-_DIE = 1  # prctl: the signal at the parent's end
 
 
 class Fence:
@@ -32,9 +28,3 @@ class Fence:
 
 def put_up() -> None:
     sys.meta_path.insert(0, Fence())
-
-
-def end_with_parent() -> None:
-    """Let the process be killed when the one that started it ends, where the system can (Linux)."""
-    with contextlib.suppress(Exception):
-        ctypes.CDLL(None).prctl(_DIE, signal.SIGKILL)

@@ -27,11 +27,9 @@ LONGEST = 4000  # characters of words
 Answer = tuple[dict[str, Any], list[Tensor]]
 
 
-def serve(fd: int) -> None:
+def serve(fd: int, worker: "Worker") -> None:
     """Answer requests until the connection ends; nothing that foreign code left for the end is run then."""
-    fences.end_with_parent()
     connection, leader = socket.socket(fileno=fd), os.getpid()
-    worker = Worker()
     gc.freeze()  # a collection would walk all of torch
 
     def read_bytes(count: int) -> bytearray:
@@ -56,9 +54,13 @@ def serve(fd: int) -> None:
 
 
 class Worker:
-    """The code that a process holds, and what is done with it."""
+    """The code that a process holds, and what is done with it.
 
-    def __init__(self) -> None:
+    ``layers``: those of its isolation, told before foreign code is run.
+    """
+
+    def __init__(self, layers: list[str]) -> None:
+        self.layers = layers
         self.source: Source | None = None
         self.held: dict[str, Held] = {}
 
@@ -79,11 +81,11 @@ class Worker:
         torch.set_float32_matmul_precision("highest")
         if not header["reference"]:
             fences.put_up()
-        return {"done": True}, []
+        return {"layers": self.layers}, []
 
     def do_load(self, header: dict[str, Any], tensors: list[Tensor]) -> Answer:
         """Run a file or import a module, and tell what it offers."""
-        name, wanted = header["name"], header["wanted"]
+        name, wanted = header["place"], header["wanted"]
         try:
             self.source = read(Path(name), wanted) if header["file"] else read_module(name)
             known = survey(self.source)

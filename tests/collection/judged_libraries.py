@@ -21,7 +21,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from public_files import outcome
+from attnconf.reports.studies.public_clones import outcome
 
 LIST = Path(__file__).with_name("libraries.toml")
 REPORT = Path(__file__).parents[2] / "reports" / "libraries.md"

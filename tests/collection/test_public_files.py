@@ -58,7 +58,7 @@ def test_files_of_a_clone_are_judged_once_and_counted(clones, capsys, monkeypatc
     printed = told(clones, {right: "right", wrong: "wrong"}, capsys, monkeypatch)
     assert "right    conformant     1\nwrong    nonconformant  1\n" in printed
     assert " | " not in printed  # nothing came out otherwise than what is known
-    monkeypatch.setattr(public_files, "tree", None)  # judged again they would raise
+    monkeypatch.setattr(public_files, "judged", None)  # judged again they would raise
     other = told(clones, {right: "wrong", wrong: "right"}, capsys, monkeypatch)
     assert "wrong | conformant | 0 layers/norm.py:RMSNorm | rms_norm" in other
     assert "right | nonconformant | 1 layers/rough.py:RMSNorm | rms_norm" in other

@@ -9,7 +9,6 @@ import torch
 from made_up import CASE, NAMES
 
 from attnconf.adapters.contract import AttentionConfig
-from attnconf.conformance import inference
 from attnconf.conformance.engine import child
 from attnconf.conformance.engine.boundary import call
 from attnconf.conformance.engine.evidence import Failure, Unsupported
@@ -47,7 +46,7 @@ def adapter(write):
 
     def adapter(in_call="", at_import="", seconds=60.0):
         path = write(ADAPTER.format(at_import=at_import, in_call=in_call.replace("\n", "\n        ")), "mine.py")
-        (found,) = isolated.load(str(path), inference.infer, {}, seconds)
+        (found,) = isolated.load(str(path), {}, seconds)
         return found
 
     return adapter
@@ -248,7 +247,7 @@ def test_what_judges_cannot_be_imported_by_its_name(adapter, module):
 
 
 def test_the_adapter_of_the_reference_is_labelled():
-    (found,) = isolated.load("reference", inference.infer, {})
+    (found,) = isolated.load("reference")
     assert isinstance(found, Implementation)
     assert "which imports the reference: it is this adapter" in found.notes[-1]
     assert is_right(found)

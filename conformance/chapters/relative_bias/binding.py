@@ -20,9 +20,10 @@ APPEARANCES = {
             "any": ("heads", "buckets", "distance"),
         },
         words={
-            "buckets": r"num_?buckets|n_?buckets|(anzahl_?)?eimer|buckets|relative_?attention_?num_?buckets",
+            "buckets": r"num_?buckets|n_?buckets|(anzahl_?)?eimer|buckets|relative_?attention_?num_?buckets|"
+            r"n(b|um)?_?(classes|klassen|clases|classi)",
             "distance": r"max_?distance|max(imaler)?_?abstand|max_?dist|relative_?attention_?max_?distance",
-            "bidirectional": r"bidirectional|beidseitig|is_?bidirectional",
+            "bidirectional": r"(is_?)?bidirection(al|nel)(le)?|bidirec?cional|bidirektional|bidirezionale|beidseitig",
         },
     ),
     "relative_bias_attention": Appearance(

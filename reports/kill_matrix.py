@@ -11,7 +11,9 @@ INTRODUCTION = """\
 
 Every check has been seen to fail. Each mutant below is the reference with one thing wrong; each was judged as if it were an implementation, on every component, by every check.
 *Breaks* lists the roots of its failures; *follow* counts the failures whose presuppositions failed too; *shown on* names the components on which it fails.
-This page is written by `python -m attnconf.conformance.run.matrix`, and a test fails when it is out of date."""  # noqa: E501
+This page is written by `python -m attnconf.conformance.run.matrix`, and a test fails when it is out of date.
+
+![requirements by mutants, a dot where the one catches the other](kill-matrix.svg)"""  # noqa: E501
 
 
 def render(record: Record) -> str:
@@ -34,7 +36,7 @@ def _totals(record: Record) -> list[str]:
             ("of these killed", len(killed)),
             ("equivalent mutants", len(record["equivalents"])),
             ("requirements", len(record["requirements"])),
-            ("of these the root of some mutant", len(_killers(record))),
+            ("of these the root of some mutant", len(killers(record))),
             ("verdicts", sum(len(row["judged"]) for row in record["rows"])),
         ],
     )
@@ -53,18 +55,18 @@ def _mutants(record: Record, chapter: str) -> list[str]:
 
 
 def _requirements(record: Record, chapter: str) -> list[str]:
-    killers = _killers(record)
+    caught = killers(record)
     return table(
         ("requirement", "strength", "killed by"),
         [
-            (r["id"], r["strength"], ", ".join(killers.get(r["id"], [])))
+            (r["id"], r["strength"], ", ".join(caught.get(r["id"], [])))
             for r in record["requirements"]
             if r["chapter"] == chapter
         ],
     )
 
 
-def _killers(record: Record) -> dict[str, list[str]]:
+def killers(record: Record) -> dict[str, list[str]]:
     """Return the mutants that each requirement fails on at the root, in the order of the mutants."""
     killers: dict[str, dict[str, None]] = {}
     for row in record["rows"]:

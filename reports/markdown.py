@@ -12,16 +12,17 @@ from tabulate import tabulate
 from attnconf.reports import examples, failures, plots, tables, throughput
 from attnconf.reports.comparison import choices, matrix, overview, runs
 from attnconf.reports.comparison.visible import visible
+from attnconf.reports.fitting import Titled, fitted
 from attnconf.reports.merging import Judged, Named, judged, merged
 
 Record = dict[str, Any]
 Result = dict[str, Any]
-Folded = tuple[str, list[str]]  # a title, and what is under it
 
 MOST_BLOCKS = 10  # failures that are shown in full; the HTML report has all
 MOST_ROWS = 60  # failures that are in the table
 MOST_WORDS = 160  # characters of a cell
 MOST_NAMES = 8  # of ids, or of implementations, in a cell
+MOST_BYTES = 58_000  # of a report, which forges show up to 60 kB of; what is longer is cut, the longest part first
 
 
 def page(records: Named, root: str | None = None, folder: str | None = None) -> str:
@@ -38,7 +39,7 @@ def page(records: Named, root: str | None = None, folder: str | None = None) -> 
     head = [title, *_warnings(records), *([] if one else ["", f"{numbers}."])]
     table_ = _components(entries[0]) if one else _overview(entries)
     parts = [("", head), ("", table_), ("", _told(shown, root)), *_folded(shown, records, root, folder)]
-    return "\n\n".join(_part(*part) for part in parts if part[1]) + "\n"
+    return "\n\n".join(_part(*part) for part in fitted([part for part in parts if part[1]], MOST_BYTES)) + "\n"
 
 
 def _part(title: str, lines: Sequence[str]) -> str:
@@ -46,7 +47,7 @@ def _part(title: str, lines: Sequence[str]) -> str:
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>" if title else body
 
 
-def _folded(shown: list[Judged], records: Named, root: str | None, folder: str | None) -> list[Folded]:
+def _folded(shown: list[Judged], records: Named, root: str | None, folder: str | None) -> list[Titled]:
     roots = [(i, r) for i in shown for r in failures.roots(i.record)]
     record = merged(shown)
     return [
@@ -89,6 +90,7 @@ def _text(content: object) -> str:
 
 
 def _cut(text: str) -> str:
+    text = " ".join(text.split())
     return text if len(text) <= MOST_WORDS else text[: MOST_WORDS - 2] + " …"
 
 
@@ -216,10 +218,13 @@ def _unsupported(record: Record) -> list[str]:
 
 
 def _faults(record: Record) -> list[str]:
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for r in record["results"]:
+        if r["outcome"] == "error":
+            groups.setdefault((r["implementation"], r["message"] or ""), []).append(r)
     rows = [
-        (r["implementation"], r["component"], r["requirement"], r["message"])
-        for r in record["results"]
-        if r["outcome"] == "error"
+        (name, _names(r["component"] for r in same), _names(r["requirement"] for r in same), _cut(message))
+        for (name, message), same in groups.items()
     ]
     return table(("implementation", "component", "requirement", "fault"), rows)
 

@@ -15,7 +15,9 @@ Series = dict[str, list[tuple[Record, Entry]]]  # by contender, in order of leng
 
 MISSING = "Pictures need matplotlib: pip install 'attention-conformance[plots]'"
 PANELS = (("time (s)", "median_s"), ("TFLOP/s", "tflops"), ("memory (bytes)", "peak_bytes"))
-STYLE: Any = {"svg.hashsalt": "attnconf", "svg.fonttype": "none"}  # the same numbers, the same file
+STYLE: Any = {  # the same numbers, the same file
+    "svg.hashsalt": "attnconf", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"],
+}  # fmt: skip
 
 
 def available() -> bool:
@@ -77,7 +79,11 @@ def _lengths(group: str, kinds: dict[str, list[Record]]) -> str:
     """Draw a row of panels for each kind of case in a group."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 2.6 * len(kinds)), layout="constrained")
+    height = 2.6 * len(kinds) + 0.4
+    figure = Figure(figsize=(10, height))
+    figure.subplots_adjust(
+        0.08, 0.45 / height, 0.99, 1 - 0.7 / height, 0.42, 0.55
+    )  # a layout engine takes as long again
     grid = figure.subplots(len(kinds), len(PANELS), squeeze=False)
     for axes, (kind, cases) in zip(grid, kinds.items(), strict=True):
         series = _by_contender(cases)
@@ -88,8 +94,8 @@ def _lengths(group: str, kinds: dict[str, list[Record]]) -> str:
                     panel.loglog(*zip(*known, strict=True), marker=".", color=f"C{number}", label=name)
             panel.set(xlabel="length (keys)", ylabel=label, title=kind)
             _ticks(panel, sorted({case["sizes"]["S"] for case in cases}))
-        axes[0].legend(fontsize=6)
-    figure.suptitle(group)
+    grid[0][0].legend(fontsize=6)
+    figure.suptitle(group, y=1 - 0.2 / height)
     return _svg(figure)
 
 
@@ -97,7 +103,8 @@ def _roofline(timing: Record, cases: Sequence[Record]) -> str:
     """Draw every contender's operations a second over operations for each byte, under what the machine can do."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 5), layout="constrained")
+    figure = Figure(figsize=(8, 5))
+    figure.subplots_adjust(0.1, 0.1, 0.99, 0.94)
     panel = figure.subplots()
     counted = [case for case in cases if case["work"]["flops"]]
     for number, (name, points) in enumerate(_by_contender(counted).items()):
@@ -121,7 +128,7 @@ def _ticks(panel: Any, lengths: Sequence[int] = ()) -> None:
     plain = panel.get_ylabel() == "TFLOP/s"  # its prefix is there already
     panel.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}") if plain else ticker.EngFormatter())
     panel.yaxis.set_minor_formatter(ticker.NullFormatter())
-    panel.grid(visible=True, which="both", alpha=0.3)
+    panel.grid(visible=True, alpha=0.3)
 
 
 def _roofs(panel: Any, peaks: dict[str, float], intensities: Sequence[float]) -> None:
@@ -139,4 +146,4 @@ def _svg(figure: Any) -> str:
     buffer = io.StringIO()
     with rc_context(STYLE):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    return re.sub(r"\n +", "\n", buffer.getvalue())  # a tenth of it is indentation

@@ -8,10 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from attnconf.reports.contradictions import contradiction
 from attnconf.reports.form import problem
 
 SCHEMA = "attnconf-results/1"
 PAGE = Path(__file__).parent / "schema" / "results-1.json"
+PACKED = ".xz"  # the end of a packed file's name: a fortieth of the size
 Record = dict[str, Any]
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -19,7 +21,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 def read(path: Path) -> Record:
     """Return the record in a results file. Raises ValueError, with the reason, if the file is none."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        content = json.loads(_unpacked(path), parse_constant=_no_number)
     except FileNotFoundError:
         raise ValueError(f"no results file {str(path)!r}") from None
     except OSError as error:
@@ -32,26 +34,21 @@ def read(path: Path) -> Record:
     wrong = problem(content, json.loads(PAGE.read_text(encoding="utf-8")))
     if wrong:
         raise ValueError(f"{str(path)!r} is no results file: {wrong}")
-    if contradicts := _contradiction(content):
+    if contradicts := contradiction(content):
         raise ValueError(f"{str(path)!r} contradicts itself: {contradicts}")
     return content  # type: ignore[no-any-return]
 
 
-def _contradiction(record: Record) -> str | None:
-    """Return in words what cannot be true of a run, though the form is right; None if there is nothing."""
-    names = [i["name"] for i in record["implementations"]]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        return f"two implementations are called {twice!r}"
-    known = set(names)
-    for entry in (*record["results"], *record["verdicts"]):
-        if entry["implementation"] not in known:
-            return f"{entry['implementation']!r} was judged, and is none of its implementations"
-    for r in record["results"]:
-        if r["outcome"] == "fail" and all(case["outcome"] != "fail" for case in r["cases"]):
-            return f"{r['requirement']} fails on {r['implementation']}, and on none of its cases"
-    if record["complete"] and len(record["results"]) != record["planned"]:
-        return f"it is complete, with {len(record['results'])} of {record['planned']} results"
-    return None
+def _unpacked(path: Path) -> str:
+    content = path.read_bytes()
+    if path.suffix == PACKED:
+        import lzma  # not in every Python
+
+        try:
+            content = lzma.decompress(content)
+        except lzma.LZMAError as error:
+            raise ValueError(f"it is not packed by xz: {error}") from None
+    return content.decode("utf-8")
 
 
 def _no_number(name: str) -> None:
@@ -59,12 +56,17 @@ def _no_number(name: str) -> None:
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record atomically, a lone half of a character (a surrogate) as the words ``\\udc80``.
+    """Write a record atomically, a lone half of a character (a surrogate) as the words ``\\udc80``; .xz is packed.
 
     Raises ValueError for NaN and infinity, OSError where the folder cannot be written.
     """
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
-    write_text(path, _HALF.sub(lambda half: rf"\\u{ord(half[0]):x}", text) + "\n")
+    content = (_HALF.sub(lambda half: rf"\\u{ord(half[0]):x}", text) + "\n").encode("utf-8")
+    if path.suffix == PACKED:
+        import lzma
+
+        content = lzma.compress(content)
+    write_bytes(path, content)
 
 
 def write_text(path: Path, text: str) -> None:

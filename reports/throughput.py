@@ -1,5 +1,7 @@
 """Tables of time, memory and fractions of the peaks, from the ``throughput`` of results records."""
 
+import statistics
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +15,10 @@ Entry = dict[str, Any]
 HEAD = ("case", "contender", "time", "ratio to anchor", "verdict", "TFLOP/s", "GB/s", "tokens/s", "memory", "of peak",
         "flags")  # fmt: skip
 SAID = {"not-timed": "not timed", "unsupported": "unsupported", "not-run": "not run"}
+MOST_ROWS = 60  # of a run's cases in Markdown; with more, the cases of a group are one row for each contender
+MOST_NOTES = 20
+MOST_NAMED = 8  # cases behind a note
+SHORT_HEAD = ("cases of", "contender", "cases", "ratio to anchor, median", "least", "largest", "verdicts")
 LEGEND = (
     "ratio: median of the ratios of the same rounds, with its 95 % interval; less than 1 is faster than the anchor",
     "of peak: of the least time that is possible by datasheet / by products and copies measured here",
@@ -122,7 +128,7 @@ def notes(timing: Record) -> list[str]:
             for text in [entry["reason"], *(flag["text"] for flag in entry["flags"])]:
                 if text:
                     cases_by_note.setdefault(f"{entry['name']}: {text}", []).append(case["case"])
-    noted = [f"{text} ({', '.join(cases)})" for text, cases in cases_by_note.items()]
+    noted = [f"{text} ({_first(cases)})" for text, cases in cases_by_note.items()]
     if timing["degraded"]:
         where = f", in {', '.join(timing['unlike_published'])}" if timing["unlike_published"] else ""
         noted.append(f"DEGRADED: this device is not as fast as its datasheet, or published figures, say{where}")
@@ -147,16 +153,54 @@ def tables(records: Sequence[tuple[str, Record]]) -> list[dict[str, Any]]:
 
 def markdown(records: Sequence[tuple[str, Record]], folder: str | None = None) -> list[str]:
     """Return the tables of all runs that were timed, and their pictures in a folder, in lines of Markdown."""
-    from attnconf.reports.markdown import table
-
     timings = [(file, record["throughput"]) for file, record in records if record.get("throughput")]
     content: list[str] = []
     for file, timed in timings:
-        content += ["", f"### {file}", "", f"{_title(timed)}.", "", *table(HEAD, _rows(timed)), ""]
-        content += [f"* {note}" for note in notes(timed)]
+        content += ["", f"### {file}", "", f"{_title(timed)}.", "", *_table(timed), ""]
+        content += [f"* {note}" for note in _short(notes(timed))]
     if not content:
         return []
     return [*content[1:], "", *(f"{line}.  " for line in LEGEND), *comparison(timings), *_pictures(records, folder)]
+
+
+def _table(timing: Record) -> list[str]:
+    """Return the table of a run in Markdown: of each case, or where these are many, of each group of cases."""
+    from attnconf.reports.markdown import table
+
+    rows = list(_rows(timing))
+    if len(rows) <= MOST_ROWS:
+        return table(HEAD, rows)
+    words = f"A row for the cases of a group; the HTML report has all {len(timing['cases'])}."
+    return [*table(SHORT_HEAD, _grouped(timing)), "", words]
+
+
+def _first(names: list[str]) -> str:
+    return (
+        ", ".join(names)
+        if len(names) <= MOST_NAMED
+        else f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
+    )
+
+
+def _grouped(timing: Record) -> Iterator[list[str]]:
+    """Yield a row for each contender of each group of cases that were timed, beside the group's anchor."""
+    groups: dict[tuple[str, str, str], list[Entry]] = {}
+    for case in timing["cases"]:
+        for entry in case["contenders"]:
+            if case["status"] == entry["status"] == "timed":
+                key = (case["group"], entry["name"], case["anchor"]["name"])
+                groups.setdefault(key, []).append(entry)
+    for (group, name, anchor), entries in groups.items():
+        ratios = [entry["ratio"] for entry in entries]
+        verdicts = Counter(entry["verdict"] for entry in entries).most_common()
+        figures = (statistics.median(ratios), min(ratios), max(ratios))
+        told = ", ".join(f"{n} {verdict}" for verdict, n in verdicts)
+        yield [f"{group}, by {anchor}", name, str(len(entries)), *(f"{x:.3f}" for x in figures), told]
+
+
+def _short(noted: list[str]) -> list[str]:
+    more = len(noted) - MOST_NOTES
+    return [*noted[:MOST_NOTES], f"and {more} more, which the HTML report has"] if more > 1 else noted
 
 
 def _pictures(records: Sequence[tuple[str, Record]], folder: str | None) -> list[str]:

@@ -2,7 +2,8 @@
 
 ``compute`` returns plain rows. The tests assert on such rows, and ``reports.kill_matrix`` renders them:
 
-    python -m attnconf.conformance.run.matrix                       writes reports/kill-matrix.md and the spec's tables
+    python -m attnconf.conformance.run.matrix                       writes reports/kill-matrix.md, its picture, and the
+                                                                    spec's tables
     python -m attnconf.conformance.run.matrix --only ATT-unscaled   says what one mutant breaks, and writes nothing
 """
 
@@ -25,7 +26,7 @@ from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.chapters.equivalent_mutants import equivalents
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.run.mutant_rows import REFERENCE, Row, judge_one, known, rows_of, shows
-from attnconf.reports import kill_matrix
+from attnconf.reports import kill_matrix, kill_picture
 from attnconf.reports.record import write_text
 from attnconf.spec import registry
 from attnconf.spec.nearest import hint
@@ -82,6 +83,7 @@ def documents(rows: tuple[Row, ...]) -> Iterator[tuple[Path, str]]:
     """Yield every file made from the mutants, with the text that it must have."""
     content = record(rows)
     yield REPORT, kill_matrix.render(content)
+    yield REPORT.with_suffix(".svg"), kill_picture.picture(content)
     for chapter in registry.CHAPTERS.values():
         page = registry.PAGES / f"{chapter}.md"
         text = page.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """How much of the error budget is used: the largest share of a bound, by dtype and by length."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,19 @@ def by_length(judged: Iterable[Judged]) -> Table:
     return _table(judged, len(LENGTHS) + 1, _range)
 
 
+def at_lengths(judged: Iterable[Judged]) -> list[tuple[str, dict[int, Share]]]:
+    """Return for each implementation its largest share at each length, in full precision."""
+    found = []
+    for i in judged:
+        worst: dict[int, Share] = {}
+        for r, case, share in _shares(i.results):
+            length = _length(r, case)
+            if length and (length not in worst or share > worst[length].share):
+                worst[length] = Share(share, r["requirement"], _heat(share))
+        found += [(i.label, worst)] if worst else []
+    return found
+
+
 def length_titles() -> list[str]:
     """Return the titles of the columns of ``by_length``."""
     starts = [1, *(end + 1 for end in LENGTHS)]
@@ -50,17 +63,20 @@ def _table(judged: Iterable[Judged], columns: int, column: Callable[[Result, Cas
 
 def _worst(results: Sequence[Result], columns: int, column: Callable[[Result, Case], int | None]) -> list[Share | None]:
     worst: list[Share | None] = [None] * columns
-    for r in results:
-        if r["quality"] == "efficient":  # its bounds are of memory and operations
-            continue
-        for case in r["cases"]:
-            at = column(r, case)
-            if case["error"] is None or not case["bound"] or at is None:
-                continue
-            share, best = case["error"] / case["bound"], worst[at]
-            if best is None or share > best.share:
-                worst[at] = Share(share, r["requirement"], _heat(share))
+    for r, case, share in _shares(results):
+        at = column(r, case)
+        if at is not None and ((best := worst[at]) is None or share > best.share):
+            worst[at] = Share(share, r["requirement"], _heat(share))
     return worst
+
+
+def _shares(results: Sequence[Result]) -> Iterator[tuple[Result, Case, float]]:
+    """Yield the cases that were measured against a bound of error, with the share of it that they use."""
+    for r in results:
+        if r["quality"] != "efficient":  # its bounds are of memory and operations
+            for case in r["cases"]:
+                if case["error"] is not None and case["bound"]:
+                    yield r, case, case["error"] / case["bound"]
 
 
 def _heat(share: float) -> str:
@@ -78,10 +94,14 @@ def _dtype(r: Result, case: Case) -> int | None:
 
 
 def _range(r: Result, case: Case) -> int | None:
-    """Return the column of the longest sequence of a case in full precision: the last axis but one of its inputs."""
+    """Return the column of the longest sequence of a case in full precision."""
+    length = _length(r, case)
+    return None if length is None else sum(length > end for end in LENGTHS)
+
+
+def _length(r: Result, case: Case) -> int | None:
+    """Return the longest sequence of a case in full precision: the last axis but one of its inputs."""
     sizes = [found[1].split(", ") for found in _SIZES.finditer(case["described"])]
     lengths = [int(size[1] if len(size) == 2 else size[-2]) for size in sizes]
     lengths += map(int, _COUNTED.findall(case["described"]))
-    if not lengths or _dtype(r, case) == 2:
-        return None
-    return sum(max(lengths) > end for end in LENGTHS)
+    return None if not lengths or _dtype(r, case) == 2 else max(lengths)

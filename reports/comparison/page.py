@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attnconf.reports import merging, plots, throughput
-from attnconf.reports.comparison import accuracy, choices, evidence, matrix, overview, payload, runs
+from attnconf.reports.comparison import accuracy, choices, evidence, length_plot, matrix, overview, payload, runs
 from attnconf.reports.comparison.rendering import template
 from attnconf.reports.comparison.visible import named
 
@@ -48,6 +48,7 @@ def page(records: merging.Named, pages: Pages) -> str:
         "choices": choices.choices(columns, pages.choices),
         "by_dtype": accuracy.by_dtype(columns), "dtypes": accuracy.DTYPES,
         "by_length": accuracy.by_length(columns), "lengths": accuracy.length_titles(),
+        "length_plot": length_plot.svg(accuracy.at_lengths(columns)),
         "times": throughput.tables(records),
         "plots": {name: _themed(svg) for name, svg in plots.pictures(records).items()},
         "runs": runs.runs(records),

@@ -29,6 +29,7 @@ MAY = {
     "reference": "reference",
     "reports": "reports",
     "reports/studies": "reference conformance reports",  # experiments that people run; not installed
+    "reports/gallery": "conformance reports",  # the list of adapters; not installed
     "adapters": "adapters.contract adapters.kit adapters.bind adapters.torch_nn",
     "adapters/kit": "adapters.kit spec.nearest",
     "adapters/reference": "adapters reference",  # the library that it adapts

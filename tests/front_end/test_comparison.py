@@ -11,7 +11,7 @@ from made_records import RIGHT, WRONG, many, record, result
 
 from attnconf import cli
 from attnconf.reports import merging
-from attnconf.reports.comparison import accuracy, matrix
+from attnconf.reports.comparison import accuracy, length_plot, matrix
 from attnconf.reports.comparison.page import Pages, page
 from attnconf.reports.comparison.visible import MOST, visible
 
@@ -81,6 +81,33 @@ def test_the_largest_share_of_a_bound():
     assert [s and (s.share, s.requirement) for s in by_dtype] == [(0.2, "ATT-ONE-0"), (0.4, "ATT-ONE-1"), None]
     assert [s and s.share for s in by_length] == [None, 0.2, 0.4, None, None]
     assert accuracy.length_titles() == ["1–8", "9–64", "65–512", "513–2048", "2049 and more"]
+
+
+def test_the_plot_has_a_point_for_each_length_with_what_it_is():
+    cases = [("a: q(1, 2, 4, 3) float64", 2e-7), ("b: 64 tokens float32", 3e-6), ("c: 64 tokens float32", 1e-9)]
+    made = [result("<one>", f"ATT-ONE-{n}") for n in range(3)]
+    for r, (described, error) in zip(made, cases, strict=True):
+        r["cases"][0] |= {"described": described, "error": error, "bound": 1e-6}
+    text = page([("one.json", record("<one>", made))], Pages())
+    plot = re.search(r'<svg class="lengths".*?</svg>', text, re.DOTALL)[0]
+    assert re.findall(r"<title>(.*?)</title>", plot) == [
+        "&lt;one&gt;, 4: 0.2 ATT-ONE-0",
+        "&lt;one&gt;, 64: 3 ATT-ONE-1",
+    ]
+    left, right = re.findall(r'cx="([\d.]+)"', plot)
+    longer, shorter = length_plot.RIGHT - length_plot.LEFT, (length_plot.RIGHT - length_plot.LEFT) / 3  # 2² of 2⁶
+    assert (float(left), float(right)) == (round(length_plot.LEFT + shorter, 1), length_plot.LEFT + longer)
+    assert re.findall(r'circle class="(\w+)"', plot) == ["within", "beyond"]
+
+
+def test_of_very_many_points_the_largest_are_drawn():
+    text = page([("m.json", many(30, 100))], Pages())
+    assert text.count("<circle ") == length_plot.MOST
+    assert f"(the {length_plot.MOST} largest of " in text
+
+
+def test_there_is_no_plot_of_one_length():
+    assert "<figure" not in page([("right.json", RIGHT)], Pages())
 
 
 @pytest.mark.parametrize(

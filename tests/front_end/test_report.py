@@ -2,13 +2,15 @@
 
 import copy
 import json
+import lzma
 import re
 
 import pytest
-from made_records import RIGHT, WRONG, many, record, result
+from made_records import DEVIATION, RIGHT, WRONG, many, record, result
 
 from attnconf import cli
 from attnconf.reports.markdown import page
+from attnconf.reports.record import write
 
 
 def part(text, title):
@@ -90,6 +92,44 @@ def test_a_large_report_can_be_shown_by_a_forge():
     assert len(page([("many.json", many(60, 500))]).encode()) < 60_000
 
 
+def every(content, outcome, **changes):
+    """Return a record with one outcome everywhere, and long words that differ."""
+    for n, r in enumerate(content["results"]):
+        words = {key: value(n) for key, value in changes.items()}
+        r |= {"outcome": outcome, "follows_from": [], "diagnosis": [], **words}
+        r["cases"][0]["outcome"] = "fail" if outcome == "fail" else "pass"
+    return content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        every(many(54, 150), "error", message=lambda n: f"CUDA error: device-side assert {n} " * 20),
+        every(many(54, 150), "unsupported", message=lambda n: f"takes no √{n} " * 20),
+        every(many(54, 150), "fail", deviation=lambda n: {"reason": f"as {n} " * 40, "link": f"https://{'x' * 90}"}),
+        every(many(54, 150), "fail", message=lambda n: f"{n} was found " * 90),
+        many(400, 20),
+    ],
+    ids=("faults", "lacks", "deviations", "failures", "implementations"),
+)
+def test_whatever_is_long_is_cut_and_says_so(content):
+    text = page([("many.json", content)])
+    assert len(text.encode()) < 60_000
+    assert re.search(r"^And \d+ more( lines)?, which the HTML report has\.$", text, re.M)
+    assert text.count("<details>") == text.count("</details>")
+    assert sum(line.startswith("```") for line in text.splitlines()) % 2 == 0
+    assert "<summary>Environment</summary>" in text  # what is short is whole
+
+
+def test_one_fault_is_one_row():
+    content = every(many(2, 30), "error", message=lambda n: "CUDA error: device-side assert triggered")
+    rows = cells(part(page([("many.json", content)]), "Faults of the suite"))[2:]
+    assert [(row[0], row[3]) for row in rows] == [
+        (f"impl-{n}", "CUDA error: device-side assert triggered") for n in range(2)
+    ]
+    assert rows[0][2].endswith("ATT-MADE-7 and 22 more")
+
+
 @pytest.mark.parametrize(
     ("versions", "names"),
     [(("1", "2"), ["right (1)", "right (2)"]), ((None, None), ["right (a.json)", "right (b.json)"])],
@@ -123,6 +163,11 @@ def test_what_a_file_says_cannot_leave_its_place():
     assert all(line.count("|") - line.count("\\|") == 6 for line in text.splitlines() if "ATT-A-1 |" in line)
 
 
+def said(content, verdict, **changes):
+    """Return a record with another verdict on the same results."""
+    return {**content, "verdicts": [{**content["verdicts"][0], "verdict": verdict, **changes}]}
+
+
 @pytest.fixture
 def files(tmp_path):
     for name, content in {
@@ -137,6 +182,15 @@ def files(tmp_path):
         "twice.json": json.dumps({**RIGHT, "implementations": RIGHT["implementations"] * 2}),
         "caseless.json": json.dumps({**RIGHT, "results": [result("right", "ATT-SCALE-1", "fail", cases=[])]}),
         "fewer.json": json.dumps({**RIGHT, "planned": 9}),
+        "accused.json": json.dumps(said(RIGHT, "nonconformant")),
+        "praised.json": json.dumps(said(WRONG, "conformant")),
+        "excused.json": json.dumps(said(record("x", [result("x", "ATT-SCALE-1", "fail")]), "incomplete")),
+        "faulty.json": json.dumps(said(record("x", [result("x", "ATT-HALF-1", "error")]), "conformant")),
+        "lacking.json": json.dumps(said(record("x", [result("x", "ATT-DROP-1", "unsupported")]), "conformant")),
+        "blamed.json": json.dumps(said(RIGHT, "not-gradable")),
+        "miscounted.json": json.dumps(said(RIGHT, "conformant", counts={"pass": 3})),
+        "unjudged.json": json.dumps({**RIGHT, "verdicts": []}),
+        "judged-twice.json": json.dumps({**RIGHT, "verdicts": RIGHT["verdicts"] * 2}),
         "nan.json": json.dumps({**RIGHT, "planned": float("nan")}),
         "binary.json": "",
     }.items():
@@ -171,6 +225,15 @@ def test_a_report_inside_a_checkout_links_to_the_pages():
         ("twice.json", "contradicts itself: two implementations are called 'right'"),
         ("caseless.json", "contradicts itself: ATT-SCALE-1 fails on right, and on none of its cases"),
         ("fewer.json", "contradicts itself: it is complete, with 2 of 9 results"),
+        ("accused.json", "contradicts itself: right (attention) is said to be nonconformant, and no failure counts"),
+        ("praised.json", "contradicts itself: wrong (attention) is said to be conformant, and ATT-SCALE-1 fails"),
+        ("excused.json", "contradicts itself: x (attention) is said to be incomplete, and ATT-SCALE-1 fails"),
+        ("faulty.json", "is said to be conformant, and the suite itself failed on ATT-HALF-1"),
+        ("lacking.json", "is said to be conformant, and ATT-DROP-1 was not judged"),
+        ("blamed.json", "is said to be not-gradable, and the suite failed on none of its requirements"),
+        ("miscounted.json", "is said to be conformant, and counts 3 pass, where its results are 2 pass"),
+        ("unjudged.json", "contradicts itself: there is no verdict on attention of right"),
+        ("judged-twice.json", "contradicts itself: there is more than one verdict on attention of right"),
         ("binary.json", "is not JSON: "),
         ("deep.json", "is not JSON: "),
         ("nan.json", "is not JSON: NaN is no JSON number"),
@@ -188,6 +251,53 @@ def test_what_is_no_results_file_is_refused_in_one_line(files, capsys, name, mes
     assert message in err
     assert len(err.splitlines()) == 1
     assert (files / "t.md").read_text(encoding="utf-8") == "as it was"
+
+
+def test_results_may_be_packed(tmp_path, capsys):
+    packed = tmp_path / "right.json.xz"
+    write(packed, RIGHT)
+    assert cli.main(["report", str(packed), "-o", str(tmp_path / "r.csv")]) == 0
+    whole = packed.read_bytes()
+    assert json.loads(lzma.decompress(whole)) == RIGHT
+    for spoilt in (whole[:-20], b"{}"):
+        packed.write_bytes(spoilt)
+        assert cli.main(["report", str(packed)]) == 2
+        err = capsys.readouterr().err
+        assert "is not JSON: it is not packed by xz: " in err
+        assert len(err.splitlines()) == 1
+
+
+STRICT = result("x", "ATT-PREC-2", "fail", strength="SHOULD") | {"counts": True}
+RECOMMENDED = result("x", "ATT-PREC-2", "fail", strength="SHOULD")
+OPTIONAL = result("x", "ATT-DROP-1", "unsupported", optional=True)
+UNSETTLED = result("x", "ATT-SCALE-1", "fail") | {"counts": False, "settled": False}
+
+
+@pytest.mark.parametrize(
+    ("results", "verdict", "changes"),
+    [
+        ([STRICT], "nonconformant", {}),  # --strict, or a profile in which a quality counts
+        ([RECOMMENDED], "conformant", {}),
+        ([RECOMMENDED], "nonconformant", {"broken": ["mask has no effect"]}),
+        ([result("x", "ATT-ROWS-1", "fail", deviation=DEVIATION)], "nonconformant", {}),
+        ([OPTIONAL], "conformant", {}),
+        ([UNSETTLED], "unrecognised", {}),
+        ([UNSETTLED], "incomplete", {}),
+        ([result("x", "ATT-SCALE-1")], "incomplete", {}),  # a selection, or an argument that was not tried
+        ([result("x", "ATT-HALF-1", "error"), result("x", "ATT-SCALE-1", "fail")], "not-gradable", {}),
+        ([], "not-gradable", {"component": None}),
+    ],
+)
+def test_what_a_run_can_say_is_no_contradiction(tmp_path, results, verdict, changes):
+    content = said(record("x", results), verdict, **changes)
+    (tmp_path / "x.json").write_text(json.dumps(content), encoding="utf-8")
+    assert cli.main(["report", str(tmp_path / "x.json"), "-o", str(tmp_path / "x.csv")]) == 0
+
+
+def test_of_a_run_that_was_cut_short_what_is_said_so_far_is_no_contradiction(tmp_path):
+    content = said(RIGHT, "incomplete", counts={}) | {"complete": False, "planned": 9}
+    (tmp_path / "x.json").write_text(json.dumps(content), encoding="utf-8")
+    assert cli.main(["report", str(tmp_path / "x.json"), "-o", str(tmp_path / "x.csv")]) == 0
 
 
 @pytest.mark.parametrize("output", [".", "nowhere/t.md"])

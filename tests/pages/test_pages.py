@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from attnconf.spec import profiles, registry
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *sorted(ROOT.glob("spec/*.md")),
-    *sorted(ROOT.glob("reports/*.md")),
+    *sorted(ROOT.glob("reports/**/*.md")),
     *sorted(ROOT.glob("conformance/chapters/*.md")),
 ]
 NEWCOMERS = (
@@ -78,6 +79,13 @@ def test_every_id_in_the_text_exists(path):
     prefixes = "|".join(registry.CHAPTERS)
     ids = set(re.findall(rf"\b(?:{prefixes})-[A-Z0-9]+-\d+\b", path.read_text(encoding="utf-8")))
     assert ids <= set(registry.requirements())
+
+
+def test_the_libraries_of_the_reports_are_those_that_are_installed():
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| [^|]+MB \|", (ROOT / "reports/README.md").read_text("utf-8"), re.M)
+    told = [pair for row in rows for pair in re.findall(r"([A-Za-z][\w-]+) (\d+(?:\.\d+)+)", row)]
+    assert len(told) == 5
+    assert [(name, version(name)) for name, _ in told] == told
 
 
 def test_an_anchor_is_that_of_a_requirement():

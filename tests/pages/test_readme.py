@@ -87,4 +87,5 @@ def test_the_class_of_a_library_is_judged_as_is_said(tmp_path):
 
 
 def test_it_can_be_read_in_a_few_minutes():
-    assert len(README.split()) <= 1500
+    told = re.sub("<!-- gallery -->.*?<!-- end -->", "", README, flags=re.DOTALL)  # is looked at, not read
+    assert len(told.split()) <= 1500

@@ -3,6 +3,7 @@
 import ast
 import datetime
 import random
+import re
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from attnconf.conformance.engine.evidence import DIFFERENCES_SOURCE, SEMANTIC_SO
 from attnconf.conformance.engine.mutant import reaches
 from attnconf.conformance.run import matrix, mutant_rows
 from attnconf.conformance.source.syntax import tree_of
-from attnconf.reports import kill_matrix
+from attnconf.reports import kill_matrix, kill_picture
 from attnconf.spec import registry
 
 MARGIN = 1000  # the smallest effect of a mutant, in units of the bound
@@ -260,6 +261,26 @@ def test_every_equivalent_mutant_has_its_proof():
 def test_what_is_made_from_the_mutants_is_up_to_date(rows):
     stale = [p.name for p, text in matrix.documents(rows) if not p.is_file() or p.read_text(encoding="utf-8") != text]
     assert not stale, f"{', '.join(stale)}: write anew with python -m attnconf.conformance.run.matrix"
+
+
+def test_the_picture_has_a_dot_for_each_mutant_that_a_requirement_catches():
+    """The page has the same in words: it is counted here, in place of judging."""
+    page = matrix.REPORT.read_text(encoding="utf-8")
+    killed = re.findall(r"^\| [A-Z]+-[A-Z0-9]+-\d+ \| (?:MUST|SHOULD) \| (.+) \|$", page, re.M)
+    picture = matrix.REPORT.with_suffix(".svg").read_text(encoding="utf-8")
+    assert picture.count("h0") == sum(len(cell.split(", ")) for cell in killed)
+    assert f"{len(killed)} requirements, {len(all_mutants())} mutants" in picture
+
+
+def test_a_small_picture():
+    record = matrix.record(()) | {"rows": [{"mutant": "MASK-inverted", "roots": ["MASK-BOOL-1"]}]}
+    (dot,) = re.findall(r"M([\d.]+) ([\d.]+)h0", kill_picture.picture(record))
+    column = [m["id"] for m in record["mutants"]].index("MASK-inverted")
+    row = [r["id"] for r in record["requirements"]].index("MASK-BOOL-1")
+    assert [float(x) for x in dot] == pytest.approx(
+        [kill_picture.LEFT + (column + 0.5) * kill_picture.COLUMN, kill_picture.TOP + (row + 0.5) * kill_picture.ROW],
+        abs=0.1,
+    )
 
 
 def test_the_table_of_mistakes_needs_both_markers():

@@ -14,9 +14,7 @@ import threading
 import warnings
 from dataclasses import dataclass
 
-NOT_DONE = (
-    3  # the exit code where a run ended with 0 and did not say that it was done; pytest's for internal errors too
-)
+NOT_DONE = 3  # where a run ended with 0 and did not say that it was done; pytest's code for internal errors, too
 PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _marks: list["Mark"] = []  # of this process, if it is the one of a run
 

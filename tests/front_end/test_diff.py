@@ -101,7 +101,7 @@ def test_one_file_and_another_are_compared_whatever_their_names():
 
 @pytest.fixture
 def files(tmp_path):
-    before = one(A="pass", B="fail", C="pass")
+    before = one(A="pass", B="SHOULD", C="pass")
     after = one(A="fail", B="pass", D="unsupported", verdict="nonconformant")
     after["results"][0]["diagnosis"] = [MISTAKE]
     for name, content in (("before", before), ("after", after)):
@@ -130,7 +130,7 @@ def test_the_text(files, capsys, monkeypatch):
         "  ATT-D-1        unsupported: no <dropout>",
         "",
         "BETTER: mine (attention)",
-        "  ATT-B-1        fails -> passes",
+        "  ATT-B-1        not met -> passes",
         "",
         "3 regressions: 2 worse, 1 no longer judged, 1 new, 1 better, 0 as before",
     ]

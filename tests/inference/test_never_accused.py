@@ -136,3 +136,18 @@ def test_a_placement_of_norms_that_others_have_published_accuses_nobody(tmp_path
 )
 def test_a_layer_that_says_otherwise_is_held_to_its_words(tmp_path, steps, said, name):
     assert verdicts(tmp_path, layer(steps, said, name)) == {"nonconformant"}
+
+
+BUILDER = """
+from torch import nn
+
+
+def make_network(width, inner):
+    return nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
+"""
+
+
+def test_what_a_function_builds_is_judged_where_it_is_named(tmp_path):
+    path = tmp_path / "builder.py"
+    path.write_text(BUILDER, encoding="utf-8")
+    assert {said for _, said in judge(f"{path}:make_network@feed_forward").verdicts} == {"conformant"}

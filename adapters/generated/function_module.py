@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attnconf.adapters.generated.held_objects import register, within
 
-RANDOM = r"(g|gen|generator|rng|seed|key|random_?state)$"  # what the first of (init, apply) may want
+GENERATORS, SEEDS = r"gen|generator|rng|g", r"seed|key|random_?state"  # names of what randomness comes from
 
 
 class Functional(nn.Module):
@@ -58,9 +58,9 @@ def initial(made: Any) -> Any:
     It is given a generator or a seed where it wants one. Raises TypeError where it wants anything else.
     """
     first = next(iter(made.values() if isinstance(made, Mapping) else made))
-    wanted = [p for p in inspect.signature(first).parameters.values() if p.default is p.empty]
-    given = {p.name: torch.Generator() if re.match("g|rng", p.name) else 0 for p in wanted if re.match(RANDOM, p.name)}
-    return first(**given)
+    wanted = [p.name for p in inspect.signature(first).parameters.values() if p.default is p.empty]
+    generators = {name: torch.Generator() for name in wanted if re.fullmatch(GENERATORS, name)}
+    return first(**generators, **{name: 0 for name in wanted if re.fullmatch(SEEDS, name)})
 
 
 def paired(made: Any) -> Functional:

@@ -124,8 +124,7 @@ def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
         config = config_of(sizes[0])
         space = space_for(config, place.module)
         try:
-            whole = attempt(partial(filled, made, TABLE, place.module, space))
-            whole, module = as_module(whole, attempt(partial(run, whole, space)))
+            whole, module = _built(place, made, space)
         except Failed as error:
             attempts.say(f"{made.text}: {error}")
             yield from _of_powers(place, made, attempts)
@@ -157,6 +156,12 @@ def texts(place: Place, attempts: AttentionAttempts) -> Iterator[AttentionText]:
                 yield text.but(one_length=lengths_of(whole))
 
 
+def _built(place: Place, made: Construction, space: dict[str, Any]) -> tuple[Construction, Any]:
+    """Return a construction with its configurations written out, and what it builds. Raises Failed."""
+    whole = attempt(partial(filled, made, TABLE, place.module, space))
+    return as_module(whole, attempt(partial(run, whole, space)))
+
+
 def _of_powers(place: Place, made: Construction, attempts: AttentionAttempts) -> Iterator[AttentionText]:
     """Yield what the class may be where it is built with a power of two for its heads, which the first trial is not."""
     if "heads" not in made.given:
@@ -164,8 +169,7 @@ def _of_powers(place: Place, made: Construction, attempts: AttentionAttempts) ->
     config = config_of(POWERS[0])
     space = space_for(config, place.module)
     try:
-        whole = attempt(partial(filled, made, TABLE, place.module, space))
-        whole, module = as_module(whole, attempt(partial(run, whole, space)))
+        whole, module = _built(place, made, space)
     except Failed:
         return
     if isinstance(module, nn.Module):

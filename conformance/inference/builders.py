@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from types import FunctionType, ModuleType
@@ -18,8 +19,10 @@ from attnconf.conformance.inference.construction import constructions, part_of
 from attnconf.conformance.inference.function_forms import takes_weights
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.spied import BUILT_AS
-from attnconf.conformance.inference.vocabulary import SIZES, meanings
+from attnconf.conformance.inference.vocabulary import SIZES, meanings, snake
 
+# What a function does that builds nothing: it is not called to see.
+DOES = r"(main|train|fit|run|test|demo|eval\w*|plot|show|print|load|save|download|generate|translate|sample)(_|$)"
 # What parameters get in a first call, which is for the class of what comes back: any sizes that go together.
 NUMBERS: Mapping[str, Sequence[str]] = {
     "embed": ("12",), "out": ("12",), "heads": ("2",), "head_dim": ("6",), "key_dim": ("12",), "value_dim": ("12",),
@@ -53,11 +56,11 @@ def as_built(name: str, thing: Any, module: ModuleType) -> Any:
 
 
 def _takes_sizes(thing: FunctionType) -> bool:
-    """Return whether all that a function requires may be sizes or a configuration."""
-    required = [
-        p for p in parameters(thing) if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    ]
-    return not takes_weights(thing) and all(meanings(p.name, SIZES) for p in required) and bool(parameters(thing))
+    """Return whether all that a function requires may be sizes or a configuration, and its name says nothing else."""
+    named = [p for p in parameters(thing) if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    required = [p.name for p in named if p.default is p.empty]
+    sizes = bool(named) and all(meanings(name, SIZES) for name in required)
+    return sizes and not re.match(DOES, snake(thing.__name__)) and not takes_weights(thing)
 
 
 def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
@@ -68,8 +71,8 @@ def _kind(name: str, thing: FunctionType, module: ModuleType) -> type | None:
     config = EncoderLayerConfig(12, 2, 48)
     for made in islice(constructions(f"theirs.{name}", thing, NUMBERS, module, part_of(module)), FEW):
         try:
-            _, found = as_module(made, attempt(lambda made=made: run(made, space_for(config, module))))  # type: ignore[misc]
-        except (Failed, TypeError):
+            _, found = as_module(made, attempt(functools.partial(run, made, space_for(config, module))))
+        except Failed:
             continue
         if isinstance(found, nn.Module):
             anew = "<locals>" in type(found).__qualname__ and not isinstance(found, Functional)

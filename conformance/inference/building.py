@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ from attnconf.adapters.generated.function_module import functional, initial, pai
 from attnconf.adapters.generated.held_objects import held
 from attnconf.adapters.generated.modules import dropping
 from attnconf.adapters.generated.one_length import for_each_length
+from attnconf.conformance.inference.probing import attempt
 
 Meanings = Mapping[str, Sequence[str]]  # what a parameter may mean -> expressions of ``config`` for it
 SIZES = ("embed", "heads", "hidden", "layers")  # what has to agree in all parts of a file
@@ -95,9 +97,12 @@ def _probabilities(module: Any) -> list[float]:
 
 
 def as_module(made: Construction, thing: Any) -> tuple[Construction, Any]:
-    """Return a construction with what it builds, as a module where that is another object, called, with tensors."""
+    """Return a construction with what it builds, as a module where that is another object, called, with tensors.
+
+    Raises Failed where a pair of functions makes no weights.
+    """
     if _is_pair(thing):
-        return replace(made, text=f"paired({made.text})"), paired(thing)
+        return replace(made, text=f"paired({made.text})"), attempt(partial(paired, thing))
     if isinstance(thing, nn.Module) or not any(hasattr(type(thing), name) for name in ("forward", "__call__")):
         return made, thing
     module = held(thing)

@@ -136,18 +136,13 @@ def claims_batch(thing: Any) -> bool:
 
 def claims_unscaled(thing: Any) -> bool:
     """Return whether the words on a class or function, or on its file, say that scores are not divided, as in T5."""
-    try:
-        source = inspect.getsource(thing)
-    except (OSError, TypeError):
-        return False
-    words = (*said_in(textwrap.dedent(source)), getattr(inspect.getmodule(thing), "__doc__", None) or "")
+    words = (*_said_of(thing), getattr(inspect.getmodule(thing), "__doc__", None) or "")
     return re.search(_UNSCALED, "\n".join(words), re.IGNORECASE) is not None
 
 
 def claims_one_shape(thing: Any) -> bool:
     """Return whether the words on a function tell one shape for query, key and value: they are equally long."""
-    told = "\n".join(said_in(textwrap.dedent(inspect.getsource(thing)))) if inspect.isfunction(thing) else ""
-    return re.search(_ONE_SHAPE, told, re.IGNORECASE) is not None
+    return re.search(_ONE_SHAPE, "\n".join(_said_of(thing)), re.IGNORECASE) is not None
 
 
 def claims_batches_only(thing: Any) -> bool:

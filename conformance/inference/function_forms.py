@@ -11,6 +11,7 @@ from itertools import islice
 from types import CodeType, FunctionType
 from typing import Any, get_origin
 
+from attnconf.adapters.generated.function_module import GENERATORS, SEEDS
 from attnconf.conformance.inference.asked import asked_of, codes_of
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import FEW
@@ -24,7 +25,7 @@ from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, s
 TOGETHER = r"p|ps|par|params?|parameters|weights?|ws?|state|state_?dict|theta|variables|model|mha|layer|net"
 MAKES = r"init|make|create|new|param|weight|build"
 GENERATOR = ("torch.Generator()",)
-RANDOM = {r"gen|generator|rng|g": GENERATOR, r"seed|key|random_?state": ("0",)}
+RANDOM = {GENERATORS: GENERATOR, SEEDS: ("0",)}
 ALWAYS = {"query", "key", "value", "x", "memory", "mask"}
 # Shapes of a projection's weight, and of the output's.
 SHAPES: Sequence[tuple[str, str]] = (

@@ -189,16 +189,17 @@ def test_the_grid_in_short_has_what_its_cases_have():
         c["ratio"]
         for case in GRID["throughput"]["cases"]
         for c in case["contenders"]
-        if case["group"] == "attention backward" and c["name"] == "torch_sdpa:efficient"
+        if case["group"] == "attention backward" and c["name"] == "torch_sdpa:efficient" and c["status"] == "timed"
     ]
     figures = f"| {len(ratios)} | {median(ratios):.3f} | {min(ratios):.3f} | {max(ratios):.3f} |"
-    assert f"| attention backward, by sdpa:cudnn | torch_sdpa:efficient {figures} 39 SLOWER |" in page
+    assert f"| attention backward, by sdpa:cudnn | torch_sdpa:efficient {figures} {len(ratios)} SLOWER |" in page
 
 
 def test_how_well_it_measures():
     cases = GRID["throughput"]["cases"]
-    assert {case["anchor"]["name"] for case in cases} == {"sdpa:cudnn"}
-    again = [c for case in cases for c in case["contenders"] if c["name"] in SAME_KERNEL]
+    kernels = [case for case in cases if case["component"] == "attention"]
+    assert {case["anchor"]["name"] for case in kernels} == {"sdpa:cudnn"}
+    again = [c for x in kernels for c in x["contenders"] if c["name"] in SAME_KERNEL and c["status"] == "timed"]
     near = sum(abs(c["ratio"] - 1) <= 0.01 for c in again)
     verdicts = Counter(c["verdict"] for c in again)
     assert f"{near} of {len(again)} comparisons ({near / len(again):.1%}".replace("%", " %") in PAGE

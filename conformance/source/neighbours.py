@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from attnconf.conformance.source.around import read_around
+
 _siblings: dict[str, Path] = {}  # modules that a file imported from its own folder, and that folder
 _folders: set[str] = set()  # that were added to sys.path
 
@@ -29,36 +31,66 @@ def _free_name(stem: str) -> str:
 
 
 @contextlib.contextmanager
-def importable(path: Path, tree: ast.Module, module: ModuleType) -> Iterator[None]:
-    """Let a file import the modules in its own folder, and not those of the file that was read before."""
+def importable(path: Path, tree: ast.Module, module: ModuleType, adapter: bool) -> Iterator[None]:
+    """Let a file import the modules in its own folder, and not those of the file that was read before.
+
+    They are read as far as they go, but for those of an ``adapter``.
+    """
     folder, before = path.parent, list(sys.path)
     for name in [name for name, other in _siblings.items() if other != folder]:
         sys.modules.pop(name, None)
         _siblings.pop(name)
     known = set(sys.modules)
     above = _above(folder)
-    own = [*above, str(folder)] if in_package(path) else [str(folder)]
+    hidden = hides(path, tree)
+    own = [*above, str(folder)] if hidden else [str(folder)]
     sys.path[:] = [*own, *(p for p in before if p not in _folders), *above]
     importlib.invalidate_caches()
+    roots = {folder, *(Path(root) for root in above)}
     try:
-        _give_package(folder, tree, module)
-        yield
+        with contextlib.nullcontext() if adapter else read_around(roots):
+            for name, place in hidden.items():
+                if name not in sys.modules and not (place / "__init__.py").exists():
+                    sys.modules[name] = _package(name, place)
+            _give_package(folder, tree, module)
+            yield
     finally:
         sys.path[:] = before
         if str(folder) not in before:  # for what it imports when it is called
             sys.path.append(str(folder))
             _folders.add(str(folder))
-        roots = {folder, *(Path(root) for root in above)}
         for name in set(sys.modules) - known:
             file = str(getattr(sys.modules[name], "__file__", None))
             installed = name.partition(".")[0] == "attnconf" or "site-packages" in file
-            if not installed and roots & set(Path(file).parents):
+            if name in hidden or (not installed and roots & set(Path(file).parents)):
                 _siblings[name] = folder
 
 
-def in_package(path: Path) -> bool:
-    """Return whether a file lies in a package of its own name: ``import name`` in it then means the package."""
-    return path.stem == path.parent.name and (path.parent / "__init__.py").exists()
+def hides(path: Path, tree: ast.Module) -> dict[str, Path]:
+    """Return the packages above a file that it imports from, and that a file beside it, or itself, has the name of."""
+    found = {path.stem: path.parent} if path.stem == path.parent.name and (path.parent / "__init__.py").exists() else {}
+    for name, below in _imported(tree):
+        beside = path.parent / name
+        for above in () if beside.is_dir() or not beside.with_suffix(".py").exists() else path.parents[1:]:
+            if (above / name / below).is_dir() or (above / name / f"{below}.py").exists():
+                found[name] = above / name
+                break
+    return found
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield the packages that a text imports from by their names, each with what is imported of it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            dotted = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            dotted = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in dotted:
+            package, _, below = name.partition(".")
+            if below:
+                yield package, below.partition(".")[0]
 
 
 def _above(folder: Path) -> list[str]:
@@ -92,7 +124,12 @@ def _give_package(folder: Path, tree: ast.Module, module: ModuleType) -> None:
     name = ""
     for above in reversed((folder, *folder.parents)[:depth]):
         name = f"{name}.{above.name}" if name else f"{_free_name('package')}_{above.name}"
-        package = ModuleType(name)
-        package.__path__ = [str(above)]
-        sys.modules[name] = package
+        sys.modules[name] = _package(name, above)
     module.__package__ = name
+
+
+def _package(name: str, folder: Path) -> ModuleType:
+    """Return a package of the modules in a folder."""
+    package = ModuleType(name)
+    package.__path__ = [str(folder)]
+    return package

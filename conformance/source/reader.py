@@ -2,8 +2,8 @@
 
 A file is run whole if its top level has only imports, definitions and constants, or if it is an adapter.
 Of any other file ``statements.chosen`` picks the statements to run, so that no training, plotting or endless loop
-starts; files that are run whole, and imported modules, have no such guard. Output is kept and not shown, standard
-input is empty, and the settings of the process are restored after the run.
+starts; files that are run whole have no such guard. The modules around a file are read alike (source.around). Output
+is kept and not shown, standard input is empty, and the settings of the process are restored after the run.
 """
 
 import importlib
@@ -18,7 +18,7 @@ from types import ModuleType
 from attnconf.conformance.source import notebook, statements
 from attnconf.conformance.source.file_run import FileRun, not_run
 from attnconf.conformance.source.file_text import parsed, python_of, raw_bytes
-from attnconf.conformance.source.neighbours import importable, in_package, new_module
+from attnconf.conformance.source.neighbours import hides, importable, new_module
 from attnconf.conformance.source.quiet import quiet
 
 
@@ -94,7 +94,7 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     text, cells = python_of(path, raw)
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     tree = parsed(text, filename, cells)
-    module = new_module(f"_{path.stem}" if in_package(path.absolute()) else path.stem, filename)
+    module = new_module(f"_{path.stem}" if path.stem in hides(path.absolute(), tree) else path.stem, filename)
     outline = statements.statements(tree)
     work = statements.has_work(outline, notebook=cells is not None) or (cells is not None and bool(cells.broken))
     adapter = statements.is_adapter(tree)
@@ -102,7 +102,7 @@ def read(path: Path, wanted: Sequence[str] = ()) -> Source:
     if cells:
         vars(module)["display"] = lambda *shown, **options: None  # a notebook has it
     run = FileRun(module, outline, filename, cells)
-    with quiet(path) as printed, importable(path.absolute(), tree, module):
+    with quiet(path) as printed, importable(path.absolute(), tree, module, adapter):
         sys.modules[module.__name__] = module
         try:
             if adapter:

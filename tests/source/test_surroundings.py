@@ -43,6 +43,46 @@ def test_a_file_in_a_project_imports_from_the_top_of_it(write):
     assert read(write("from models.norms import x\n", "project/models/layers/layer.py")).module.x == 1
 
 
+def test_what_lies_beside_a_file_is_read_as_far_as_it_goes(write):
+    write("import importlib.metadata\nimportlib.metadata.version('not-installed-at-all')\n", "package/__init__.py")
+    write("""
+        import no_such_tracker
+        DATA = open("no such file").read()
+        def plain(x):
+            return x
+        def tracked(x):
+            return no_such_tracker.log(x)
+    """, "package/parts.py")  # fmt: skip
+    path = write("from package.parts import plain\ndef late():\n    return plain(5)\n", "package/layer.py")
+    assert read(path).module.late() == 5
+    lost = refused(write("from package.parts import tracked\nx = tracked(5)\n", "package/other.py"))
+    assert "package.parts has no tracked" in lost
+    assert "No module named 'no_such_tracker'" in lost
+
+
+def test_what_lies_beside_an_adapter_is_run_as_it_is(write):
+    write("import no_such_tracker\ndef plain(x):\n    return x\n", "parts.py")
+    assert "No module named 'no_such_tracker'" in refused(
+        write("from parts import plain\ndef attention(config, weights):\n    return plain\n", "adapter.py")
+    )
+
+
+def test_what_lies_beside_a_file_is_not_trained(write):
+    write("x = 5\nclass C:\n    pass\nfor _ in range(3):\n    open('no such file')\n", "parts.py")
+    assert read(write("from parts import C\n", "layer.py")).module.C.__name__ == "C"
+
+
+@pytest.mark.parametrize("package", [True, False])
+def test_a_file_of_its_packages_name_imports_from_the_package(write, package):
+    if package:
+        write("", "project/model/__init__.py")
+    write("", "project/requirements.txt")
+    write("from model.rope import x\n", "project/model/norm.py")
+    write("x = 5\n", "project/model/rope.py")
+    assert read(write("from model.norm import x\n", "project/model/model.py")).module.x == 5
+    assert read(write("from model import rope\nx = rope.x\n", "project/model/norms.py")).module.x == 5
+
+
 def test_what_it_prints_is_kept_and_not_shown(whole, capfd):
     found = whole("""
         import sys, warnings

@@ -312,6 +312,7 @@ class EncoderLayerConfig:
     norm_variance: str = "biased"  # of layer norms: what layer-norm-variance declares
     norm_eps: str = "inside"  # what layer-norm-eps declares
     rms_eps: str = "inside"  # of RMS norms: what rms-norm-eps declares
+    rotary: bool = False  # queries and keys are turned by their places, with base 10000: what rotary-inside declares
 
 
 @dataclass(frozen=True)
@@ -507,7 +508,8 @@ _IN_ATTENTION = _offers(
     "cross mask key-mask bias weights dropout dropped-weights causal several-heads head-masks value-width"
 )
 _IN_LAYERS = _offers(  # the hidden width is as free as that of values
-    "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads"
+    "pre-norm post-norm final-norm no-final-norm free-causality layer-bias layer-norm value-width several-heads "
+    "no-places"
 )
 _TOKENS = _offers("words word-tokens characters whole-tokens byte-pairs")
 _MASKS = (
@@ -531,7 +533,7 @@ _LAYERS = (
     "norm-order", "attention-scale", "rms-norm-weight", "rms-norm-eps", *_DIVISOR, *_NETWORK, "norm-kind", "eps",
     "biases", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
-_ENCODERS = (*_LAYERS, "causality", "heads", "memory")
+_ENCODERS = (*_LAYERS, "rotary-inside", "causality", "heads", "memory")
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
 _SINES = ("sinusoidal-frequencies", "sinusoidal-offset")
 _SELF = {"self": ("x", "x", "key_mask")}
@@ -680,6 +682,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "window": ("none", "given"),  # given: config.window
     # what a member of the family always has
     "positions-inside": ("none", "rotary", "alibi", "relative-bias", "any"),  # any, here and below: as config says
+    "rotary-inside": ("none", "interleaved", "half"),  # of layers: queries and keys are turned, in which pairs
     "qk-norm": ("none", "rms", "layer", "any"),  # of queries and keys, each with weights of its own
     "qk-norm-over": ("head", "width", "any"),  # each head by itself, or all heads together
     "qk-norm-place": ("before", "after", "any"),  # the rotation

@@ -269,7 +269,8 @@ def feed_forward(config, weights):
 def style_of(config):
     """Return what all layers have in common."""
     norms, divisor = (config.norm_first, config.norm, config.eps), divisor_of(config)
-    return Style(config.num_heads, *norms, config.activation, active_dropout(config), divisor, config.rms_eps)
+    turned = getattr(config, "rotary", False)  # a decoder's layers have no such choice
+    return Style(config.num_heads, *norms, config.activation, active_dropout(config), divisor, config.rms_eps, turned)
 
 
 def mask_of_targets(x, key_mask):

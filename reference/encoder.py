@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnconf.reference.attention import drop
+from attnconf.reference.attention_family import Member, family_attention
 from attnconf.reference.feed_forward import feed_forward
 from attnconf.reference.layer_norm import Divisor, layer_norm
 from attnconf.reference.multi_head_attention import multi_head_attention
@@ -30,6 +31,7 @@ class Style:
     dropout: float = 0.0
     divisor: Divisor = Divisor()  # noqa: RUF009 (frozen); of layer norms
     rms_eps: str = "inside"  # or outside: where ε of RMS norms stands
+    rotary: bool = False  # queries and keys are turned by their places
 
 
 def under(weights: Weights, name: str) -> dict[str, Tensor]:
@@ -62,9 +64,13 @@ def self_attention(x: Tensor, weights: Weights, style: Style, mask: Tensor | Non
     Dropout is applied twice: to the attention weights, and to what comes out.
 
     Requirements: ENC-REACH-1, ENC-PERM-1, ENC-DROP-2.
-    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4.
+    Source: Vaswani et al. 2017, arXiv:1706.03762v7, sections 3.2.3 and 5.4; of the rotation, spec/rotary.md.
     """
-    out, _ = multi_head_attention(x, x, x, under(weights, "attn"), style.num_heads, mask, dropout=style.dropout)
+    own, of_heads = under(weights, "attn"), style.num_heads
+    if style.rotary:
+        out, _ = family_attention(x, x, x, own, of_heads, Member(positions="rotary"), mask, dropout=style.dropout)
+    else:
+        out, _ = multi_head_attention(x, x, x, own, of_heads, mask, dropout=style.dropout)
     return drop(out, style.dropout)
 
 

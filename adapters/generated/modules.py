@@ -1,5 +1,6 @@
 """A user's definitions, and objects and modules of theirs made ready: built, woken, their parts replaced."""
 
+import re
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
@@ -112,10 +113,14 @@ class _InSingle:
 def in_single(module: nn.Module, *names: str) -> nn.Module:
     """Return the module with the named sub-modules given their parameters in float32, in which alone they compute.
 
-    Their inputs and outputs are of any dtype: that is how models in half precision keep their norms.
+    "layers.*.norm" names that of each layer. Their inputs and outputs are of any dtype: that is how models in half
+    precision keep their norms.
     """
-    for name in names:
-        held, part = _InSingle(), module.get_submodule(name)
+    wanted = "|".join(re.escape(name).replace(r"\*", r"\d+") for name in names)
+    for name, part in module.named_modules():
+        if not re.fullmatch(wanted, name):
+            continue
+        held = _InSingle()
         part.register_forward_pre_hook(held.before)
         part.register_forward_hook(held.after, always_call=True)
     return module

@@ -24,6 +24,7 @@ _LACKING: dict[str, tuple[str, tuple[str, ...]]] = {
     "final-norm": ("final-norm", ("never",)),
     "no-final-norm": ("final-norm", ("always",)),
     "free-causality": ("causality", ("always",)),
+    "no-places": ("rotary-inside", ("interleaved", "half")),  # a token's output says nothing of where it stands
     "several-heads": ("heads", ("one",)),
     "mask": ("masks", ("none",)),
     "key-mask": ("masks", ("none",)),

@@ -173,8 +173,12 @@ def _bind(candidate: Candidate, module: ModuleType, prescribed: Mapping[str, Any
         outcomes.append(attempted(one.end))
         if one.whole or outcomes[-1].certified:  # type: ignore[union-attr]  # a binding
             return outcomes[-1]
-    by_rank = sorted(outcomes, key=lambda o: (isinstance(o, Refusal), isinstance(o, Bound) and o.certified is None))
-    return by_rank[0] if by_rank else Refusal("it looks like no component")
+    return min(outcomes, key=_rank, default=Refusal("it looks like no component"))
+
+
+def _rank(outcome: Bound | Refusal) -> tuple[bool, bool]:
+    """Return how little an outcome says, the more the greater."""
+    return isinstance(outcome, Refusal), outcome.untried if isinstance(outcome, Refusal) else outcome.certified is None
 
 
 def _without_positions(bound: Bound) -> Bound:

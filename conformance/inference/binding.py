@@ -76,6 +76,7 @@ class Refusal:
     """Why something cannot be bound as a component, with what was tried."""
 
     reason: str
+    untried: bool = False  # it does not even take the inputs: what stands against another component says more
 
 
 _ERROR = re.compile(r"(.*?): ((?:\w*(?:Error|Exception|Exit|Warning)|no output of shape)\b.*)", re.DOTALL)

@@ -253,7 +253,7 @@ def _guesses(p: inspect.Parameter, table: Meanings, known: bool) -> list[tuple[s
     if kind == "bool":
         return [("False", "")]
     if kind == "float":
-        return [("0.0", "")]
+        return [("10000.0" if re.search("theta|base", p.name.lower()) else "0.0", "")]
     if kind == "str":
         return [(repr(word), "") for word in ACTIVATIONS[:2]]
     if known or "config" in meanings(p.name):

@@ -13,9 +13,11 @@ from attnconf.conformance.inference.layer_state import State
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_trace import Trace, activations
 from attnconf.conformance.inference.vocabulary import snake
+from attnconf.conformance.source.source_text import code_reached
 
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
+TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|view_as_complex|polar\("
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 
@@ -40,6 +42,7 @@ def variants(place: Place, text: LayerText, state: State) -> Iterator[dict[str, 
         [{"attention-scale": scale} for scale in _scales(place, layered)],
     ]
     axes.append(_divisors(trace))
+    axes.append(_rotations(place))
     if not layered:
         axes.append([{"rms-norm-weight": w} for w in ("plain", "one-plus")])
         axes.append(_places(trace))
@@ -71,6 +74,15 @@ def _activations(place: Place, trace: Trace) -> list[str]:
 def _scales(place: Place, layered: bool) -> tuple[str, ...]:
     """Return what scores may be multiplied by: by nothing where it is said, and in layers without biases, as T5's."""
     return ("sqrt",) if layered and place.prescribed.get("attention-scale") != "none" else ("sqrt", "none")
+
+
+def _rotations(place: Place) -> list[dict[str, str]]:
+    """Return whether queries and keys are turned inside: none where nothing in the code speaks of it."""
+    if "rotary-inside" not in COMPONENTS[place.component].conventions or not re.search(
+        TURNS, code_reached(place.thing)
+    ):
+        return [{}]
+    return [{"rotary-inside": "interleaved"}, {"rotary-inside": "half"}, {}]
 
 
 def _short(declares: Mapping[str, str]) -> dict[str, str]:

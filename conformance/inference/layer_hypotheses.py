@@ -1,5 +1,6 @@
 """What a layer, a stack or a model of a user's may be: built, called, and its parameters told apart."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -49,7 +50,9 @@ from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.reading import Sizes
 from attnconf.conformance.inference.sizing import sized
 from attnconf.conformance.inference.vector_input import handed
+from attnconf.conformance.source.source_text import code_reached
 
+OWN_ROWS = r"self\.\w+\[\w*(ids?|idx|tokens?|index|indices)\w*\]"  # an embedding without torch's
 _SIZES: Mapping[str, tuple[str, ...]] = {
     "embed": ("config.embed_dim",),
     "heads": ("config.num_heads",),
@@ -78,7 +81,7 @@ def table_of(component: str, thing: Any = None) -> Meanings:
     if not known.stacked or known.reads_ids:
         first = {name: counts[name] for name in ("vocab",) if name in counts}  # n_tokens is rather that than a length
         return {**first, **_SIZES, **counts}
-    rows = {"vocab": ROWS} if names_read(thing) & TABLES else {}
+    rows = {"vocab": ROWS} if names_read(thing) & TABLES or re.search(OWN_ROWS, code_reached(thing)) else {}
     return {**_SIZES, **rows, "padding": ("0",), **counts}
 
 

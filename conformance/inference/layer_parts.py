@@ -98,9 +98,10 @@ def with_single(made: Construction, module: nn.Module) -> tuple[Construction, nn
     norms = {name: part for name, part in module.named_modules() if name and _is_norm(part)}
     one_of_each = {type(part): part for part in norms.values()}
     single = {kind for kind, part in one_of_each.items() if not _takes_double(part) and _takes_single(part)}
-    names = [name for name, part in norms.items() if type(part) in single]
-    if not names:
+    found = [name for name, part in norms.items() if type(part) in single]
+    if not found:
         return made, module
+    names = dict.fromkeys(re.sub(r"(?<![^.])\d+(?![^.])", "*", name) for name in found)  # of however many layers
     words = ", ".join(f'"{name}"' for name in names)
     return replace(made, text=f"in_single({made.text}, {words})"), in_single(module, *names)
 

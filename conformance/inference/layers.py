@@ -60,7 +60,7 @@ def bind(place: Place) -> Bound | Refusal:
 def begin(place: Place) -> "Bound | Refusal | Unlike":
     """Return the binding of what equals the textbook, what stands against one, or what ran and equals no textbook."""
     if isinstance(place.thing, type) and next(layer_forms(place.component, place.thing), None) is None:
-        return Refusal(f"it takes fewer inputs than {place.component} has")
+        return Refusal(f"it takes fewer inputs than {place.component} has", untried=True)
     prover = Prover[LayerText](place)
     try:
         proof = prover.certified(_proposals(place, prover))

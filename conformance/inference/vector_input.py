@@ -41,7 +41,7 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     Raises Failed.
     """
     known, raw = COMPONENTS[component], _projected(module)
-    embeds = any(isinstance(m, nn.Embedding) for m in module.modules())
+    embeds = any(map(is_table, module.modules()))
     if not known.stacked or known.reads_ids or not (embeds or raw):
         return made, module
     ids = [slot for slot in form.slots if slot.role in ("x", "source", "target") and _asks_for_ids(module, form)]
@@ -64,6 +64,21 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
     return replace(made, text=f"handed({made.text}, {words})"), Handed(module, places, out, turned, raw)
 
 
+def is_table(part: nn.Module) -> bool:
+    """Return whether a module gives rows of its only parameter for ids."""
+    if isinstance(part, nn.Embedding):
+        return True
+    own = list(part.parameters())
+    if isinstance(part, nn.Linear) or len(own) != 1 or own[0].ndim != 2 or any(True for _ in part.children()):
+        return False
+    ids = torch.tensor([[1, 0]]) % max(len(own[0]), 1)
+    try:
+        rows = attempt(lambda: part(ids))
+    except Failed:
+        return False
+    return isinstance(rows, Tensor) and rows.shape == (*ids.shape, own[0].shape[1]) and torch.equal(rows, own[0][ids])
+
+
 def idle_tables(made: Construction, form: Form, space: dict[str, Any]) -> list[str]:
     """Return the tables of a model behind which vectors are handed in, that no output for ids comes from."""
     words = expression_of(made.text)
@@ -75,7 +90,8 @@ def idle_tables(made: Construction, form: Form, space: dict[str, Any]) -> list[s
         result = _call(module, form, _given([slot for slot in form.slots if slot.name in places]))
     except Failed:
         return []
-    tables = {f"{name}.weight": m.weight for name, m in module.named_modules() if isinstance(m, nn.Embedding)}
+    parts = {name: m for name, m in module.named_modules() if is_table(m)}
+    tables = {f"{name}.{each}": p for name, m in parts.items() for each, p in m.named_parameters()}
     out = sum(x.sum() for x in tree_leaves(result) if isinstance(x, Tensor) and x.requires_grad)
     if not isinstance(out, Tensor) or not tables:
         return []
@@ -85,10 +101,10 @@ def idle_tables(made: Construction, form: Form, space: dict[str, Any]) -> list[s
 
 def _projected(module: nn.Module) -> int:
     """Return how wide the vectors are that a model projects first, where it embeds no ids; 0 where it does not."""
-    parts = [m for m in module.modules() if isinstance(m, nn.Embedding | nn.Linear)]
+    parts = [m for m in module.modules() if isinstance(m, nn.Linear) or is_table(m)]
     first = parts[0] if parts and isinstance(parts[0], nn.Linear) else None
     widens = first is not None and first.out_features == WIDTH != first.in_features
-    return first.in_features if widens and not any(isinstance(m, nn.Embedding) for m in parts) else 0  # type: ignore[union-attr]  # there is a first
+    return first.in_features if widens and not any(map(is_table, parts)) else 0  # type: ignore[union-attr]  # there is a first
 
 
 def _given(ids: Sequence[Slot], raw: int = 0, sequence_first: bool = False) -> Callable[[Slot], Any]:

@@ -17,29 +17,25 @@ from attnconf.conformance.source.not_loaded import NotLoaded
 
 
 class AsFarAsItGoes(SourceFileLoader):
-    """Runs a module whole; of one that raises so, or that does more than define, the definitions and their needs."""
+    """Runs a module whole; of one that raises so, what does not need what failed."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Run a module. Raises what it raises where nothing of it is left."""
         before = dict(vars(module))
+        try:
+            super().exec_module(module)
+        except (Exception, SystemExit) as error:
+            vars(module).clear()
+            vars(module).update(before)
+            self._run_parts(module, error)
+
+    def _run_parts(self, module: ModuleType, failed: BaseException) -> None:
         outline = self._outline()
-        if not statements.has_work(outline, notebook=False):
-            try:
-                super().exec_module(module)
-                return
-            except (Exception, SystemExit) as error:
-                vars(module).clear()
-                vars(module).update(before)
-                failed: BaseException | None = error
-        else:
-            failed = None
         run = FileRun(module, outline, self.path, None)
         try:
-            run.some(())
+            run.some([name for s in outline if s.kind == "assignment" for name in s.binds])
             run.remove_unusable()
         except NotLoaded:
-            if failed is None:
-                raise
             raise failed from None
         vars(module)["__getattr__"] = _without(module.__name__, run.absent)
 

@@ -50,7 +50,7 @@ Evidence = Iterator[Measure]
 ATTENTION, NETWORK = "attn.out", "ff.down"  # the last linear layers of the two sublayers
 _SPOKEN = ("norm-kind", "activation", "gated", "layer-bias", "causality", "final-norm", "attention-scale",
            "rms-norm-weight", "glu-activated", "eps", "layer-norm-variance", "layer-norm-eps",
-           "rms-norm-eps")  # fmt: skip
+           "rms-norm-eps", "rotary-inside")  # fmt: skip
 
 
 # -- what is asked

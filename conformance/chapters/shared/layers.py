@@ -113,6 +113,7 @@ def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
         "gated": subject.choice("gated") == "yes",
         "bias": subject.choice("layer-bias") == "yes",
         **divisors(subject.choice),
+        **({} if subject.choice("rotary-inside") == "none" else {"rotary": True}),
         **({} if subject.choice("eps") == "free" else {"eps": eps_in_code(subject.choice("eps"), torch.float64)}),
     }
 
@@ -120,7 +121,8 @@ def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
 def style_of(config: Any) -> Style:
     """Return the reference's style of a layer, stack or model; without dropout."""
     norms, divided = (config.norm_first, config.norm, config.eps), Divisor(config.norm_variance, config.norm_eps)
-    return Style(config.num_heads, *norms, config.activation, divisor=divided, rms_eps=config.rms_eps)
+    turned = getattr(config, "rotary", False)  # a decoder's layers have no such choice
+    return Style(config.num_heads, *norms, config.activation, 0.0, divided, config.rms_eps, turned)
 
 
 def papers_norm(config: Any) -> bool:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import Build, Forward, Weights
 from attnconf.conformance.engine.translations import Choice
+from attnconf.conformance.engine.translations.attention import in_pairs
 
 # The two first layers of a gated network, of which glu-activated names one.
 OTHER_LAYER = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
@@ -76,10 +77,13 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
     width = config.embed_dim // config.num_heads
     query = math.sqrt(width) if choice("attention-scale") == "none" else 1.0
     one_plus = choice("rms-norm-weight") == "one-plus" and config.norm == "rms"
+    halves = hasattr(config, "rotary") and choice("rotary-inside") == "half"
     swapped = {"up": "gate", "gate": "up"} if choice("glu-activated") == "up" and config.gated else {}
     translated = {}
     for name, weight in weights.items():
         *above, part, kind = name.split(".")
+        if part in ("q", "k") and halves:
+            weight = in_pairs({f"{part}.": weight}, width)[f"{part}."]
         if part == "q":
             weight = query * weight
         elif part.startswith("norm") and one_plus:
@@ -89,10 +93,11 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
 
 
 def layer(build: Build, choice: Choice) -> Build:
-    """Translate layers and stacks: the place of their norms, what these divide by, and their weights."""
+    """Translate layers and stacks: the place of their norms, what these divide by, rotation, and their weights."""
     orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
 
     def component(config: Any, weights: Any) -> Forward:
-        return build(replace(config, **orders, **divisors(choice)), layer_weights(weights, config, choice))
+        turned = {"rotary": True} if hasattr(config, "rotary") and choice("rotary-inside") != "none" else {}
+        return build(replace(config, **orders, **divisors(choice), **turned), layer_weights(weights, config, choice))
 
     return component

@@ -17,7 +17,7 @@ from attnconf.conformance.source.source_text import code_reached
 
 DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 EPS = ("1e-05", "1e-06", "1e-12", "1e-08", "0.0001", "0.001")
-TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|view_as_complex|polar\("
+TURNS = r"(?i)rope|rotary|rotat(e|or)|freqs_?cis|view_as_complex|polar\(|theta"
 CAUSAL_NAME = r"gpt|causal|autoregressive|language_?model|^lm_|_lm$"
 
 

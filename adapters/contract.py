@@ -527,7 +527,7 @@ _INSIDE = (
     "sinks",
     "output-gate",
 )
-_NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio")
+_NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio", "model-width")
 _DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
     "norm-order", "attention-scale", "rms-norm-weight", "rms-norm-eps", *_DIVISOR, *_NETWORK, "norm-kind", "eps",
@@ -717,7 +717,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "layer-bias": ("yes", "no"),
     "network-biases": ("yes", "no"),  # where anything has a bias: whether the feed-forward network has
     "norm-biases": ("yes", "no"),  # likewise the norms; attention's are told by "biases"
-    "hidden-ratio": ("free", "1", "2", "3", "4", "5", "6", "8"),  # hidden features for each feature, where fixed
+    "hidden-ratio": ("free", "1", "2", "3", "4", "5", "6", "8", "8/3"),  # hidden features for each feature, where fixed
+    "model-width": ("free", "2", "24", "96"),  # it is a multiple of this, where the code takes no other
     # of norms, where it is written in the code; dtype: that of the dtype in which a norm is computed
     "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12", "0.0001", "0.001", "dtype"),
     "layer-norm-variance": ("biased", "unbiased"),  # the sum of squares over D, or over D - 1

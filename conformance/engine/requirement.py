@@ -1,10 +1,12 @@
 """Checks: functions (subject, case) that yield evidence, each marked with its id: ``@requirement("ATT-SCALE-1")``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, prod
 from typing import Any
 
-from attnconf.conformance.engine.case import Case
+from attnconf.conformance.engine.case import Case, Shape
 from attnconf.conformance.engine.evidence import Measure, Observed
 from attnconf.conformance.engine.subject import Subject
 from attnconf.spec import registry
@@ -60,11 +62,28 @@ def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
             sizes[shape.head] = shape.size(shape.model, case.sizes)
     if shape.head and subject.choice("positions-inside") == "rotary":  # features are turned in pairs
         sizes[shape.head] = 2 * ((shape.size(shape.head, {**case.sizes, **sizes}) + 1) // 2)
+    if shape.hidden and subject.choice("model-width") != "free":
+        sizes |= _of_width(shape, {**case.sizes, **sizes}, int(subject.choice("model-width")))
     if shape.hidden and subject.choice("hidden-ratio") != "free":
-        sizes[shape.hidden] = int(subject.choice("hidden-ratio")) * shape.size(shape.model, case.sizes)
+        width = shape.size(shape.model, {**case.sizes, **sizes})
+        sizes[shape.hidden] = hidden_of(subject.choice("hidden-ratio"), width)
     if shape.normed and subject.choice("layer-norm-variance") == "unbiased":
         sizes[shape.normed] = max(2, shape.size(shape.normed, case.sizes))
     return sizes
+
+
+def _of_width(shape: Shape, sizes: Mapping[str, int], step: int) -> dict[str, int]:
+    """Return the size with which the width of the model is a multiple of a step: its own, or the width of a head."""
+    if shape.model in sizes:
+        return {shape.model: step * (-(-sizes[shape.model] // step))}
+    *others, last = shape.products[shape.model].split()
+    every = step // gcd(step, prod(sizes[name] for name in others))
+    return {last: every * (-(-sizes[last] // every))}
+
+
+def hidden_of(ratio: str, width: int) -> int:
+    """Return how many hidden features a fixed ratio gives a width of the model: whole ones, as ``int`` makes them."""
+    return int(Fraction(ratio) * width)
 
 
 def requirement(

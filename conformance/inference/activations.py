@@ -107,7 +107,7 @@ NAMED: tuple[Mapping[str, str], ...] = (
 )
 SYNONYMS = {"silu": "swish", "quick-gelu": "quick_gelu"}
 MEANT = {"relu": ("relu",), "gelu": ("gelu", "gelu-tanh"), "quick-gelu": ("quick-gelu",), "silu": ("silu",)}
-Requests = Callable[[str, bool, bool, str], Iterable[Request]]  # of an activation, gated, bias, hidden-ratio
+Requests = Callable[[str, bool, bool, str, str], Iterable[Request]]  # of choices that a network declares
 
 
 def heeding(place: Place, text: Text, requests: Requests) -> Text:
@@ -196,9 +196,8 @@ def _far(place: Place, text: Text, activation: str, requests: Requests) -> float
     declared = text.declares
     nearest = FAILED
     for meant in MEANT[activation]:
-        asked = requests(
-            meant, declared["gated"] == "yes", declared["layer-bias"] == "yes", declared.get("hidden-ratio", "free")
-        )
+        sizes = (declared.get(name, "free") for name in ("hidden-ratio", "model-width"))
+        asked = requests(meant, declared["gated"] == "yes", declared["layer-bias"] == "yes", *sizes)
         judge = Certificate("feed_forward", list(asked))
         given = judge.replies(text.implementation(place))
         nearest = min(nearest, judge.distance(given, {}))

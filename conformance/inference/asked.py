@@ -1,6 +1,7 @@
 """What code asks of a configuration that nothing in its file makes: entries, by the instructions that read them."""
 
 import dis
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
@@ -62,6 +63,11 @@ def _get(before: list[Any], key: Any, default: Any, found: Asked) -> None:
     constants = key.opname == default.opname == "LOAD_CONST"
     if called and constants and isinstance(key.argval, str) and isinstance(default.argval, bool):
         found.entries.setdefault(key.argval, default.argval)
+
+
+def may_be_none(name: str, code: str) -> bool:
+    """Return whether code compares what has a name with None: where nothing says what it is, it is that."""
+    return re.search(rf"\b{re.escape(name)}[\"']?\]? is (not )?None\b", code) is not None
 
 
 def start_of(name: str, size: int) -> Any:

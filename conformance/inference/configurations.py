@@ -8,7 +8,7 @@ from itertools import islice, permutations
 from types import ModuleType, SimpleNamespace, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from attnconf.conformance.inference.asked import asked_of
+from attnconf.conformance.inference.asked import asked_of, may_be_none
 from attnconf.conformance.inference.budgets import FEW
 from attnconf.conformance.inference.building import SIZES, Construction, Meanings, run
 from attnconf.conformance.inference.recorded import Path, Recorder, called, is_of_a_section, names_of
@@ -192,6 +192,8 @@ def entry_default(name: str, module: ModuleType) -> str:
         if isinstance(there, bool | int | float | str) and not isinstance(value, ModuleType):
             return repr(there)
     text = source_text.text_of_module(module)
+    if text and may_be_none(name, text.text):
+        return "None"
     written = re.search(
         rf"""getattr\(\s*\w+,\s*["']{re.escape(name)}["'],\s*{LITERAL}\s*\)""", text.text if text else ""
     )

@@ -11,17 +11,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnconf.adapters.contract import CONVENTIONS, FeedForwardConfig
+from attnconf.adapters.contract import FeedForwardConfig
 from attnconf.adapters.generated.modules import without
 from attnconf.conformance.chapters.feed_forward.binding import APPEARANCES
 from attnconf.conformance.engine.request import Request
+from attnconf.conformance.engine.requirement import hidden_of
 from attnconf.conformance.inference.activations import activations_of, heeding, outside_the_contract
 from attnconf.conformance.inference.around_feed_forward import ADDED, around, set_aside
 from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refusal
 from attnconf.conformance.inference.building import Construction, as_module
 from attnconf.conformance.inference.construction import built, constructions
+from attnconf.conformance.inference.derived_widths import derived
 from attnconf.conformance.inference.filling import calls_of
 from attnconf.conformance.inference.function_forms import functional, takes_together
+from attnconf.conformance.inference.idle_parts import idle_so_far
 from attnconf.conformance.inference.networks import Network, networks
 from attnconf.conformance.inference.probing import Failed, attempt, found_output, norms_in, restored
 from attnconf.conformance.inference.proving import Prover, Reading, nearest_first, prove
@@ -33,7 +36,8 @@ from attnconf.conformance.source.signatures import parameters_of
 
 WHOLE = "config.hidden_dim // config.embed_dim"
 TABLE = APPEARANCES["feed_forward"].sizes
-SIZES = ((6, 11), (4, 10))  # embed_dim, hidden_dim of the trials
+SIZES = ((6, 11), (4, 10), (5, 3))  # embed_dim, hidden_dim of the trials: wider and narrower
+SHAPES = ((2, 3), (3, 5), (1, 2))  # of what comes before the features
 
 
 def bind(place: Place) -> Bound | Refusal:
@@ -47,6 +51,7 @@ def bind(place: Place) -> Bound | Refusal:
         text = heeding(place, text, requests)
     *lines, last = told(text, place.thing)
     other = outside_the_contract(place, [*prover.ran, proof.trial])
+    other = other or idle_so_far(place, proof, text, TABLE)
     one = bound(place, proof, text, [*lines, f"{last}; {other}" if other else last, *around(text)])
     aside = set_aside(place, text, proof.trial.certificate.requests[0].config)
     return replace(one, open_ends=(*one.open_ends, *aside), doubt=one.doubt or other)
@@ -74,22 +79,23 @@ def _readings(place: Place, text: Text, kept: dict[Any, Certificate]) -> Iterato
     certain = declared.pop("one-gate") == "yes"
     text = text.but(declares=declared)
     gated, bias = declared["gated"] == "yes", declared["layer-bias"] == "yes"
-    ratio = declared.get("hidden-ratio", "free")
+    ratio, step = declared.get("hidden-ratio", "free"), declared.get("model-width", "free")
     for activation in activations_of(place.thing, place.name, gated):
         for which in ("gate", "up") if gated and certain else ("gate",) if gated else ("",):
-            key = (activation, gated, bias, ratio)
+            key = (activation, gated, bias, ratio, step)
             if key not in kept:
                 kept[key] = Certificate("feed_forward", list(requests(*key)))
             this = text.declaring(activation=activation)
             yield Reading(this.declaring(glu_activated=which) if which else this, kept[key])
 
 
-def requests(activation: str, gated: bool, bias: bool, ratio: str) -> Iterator[Request]:
-    """Yield calls in two sizes."""
+def requests(activation: str, gated: bool, bias: bool, ratio: str, step: str) -> Iterator[Request]:
+    """Yield calls in several sizes."""
     for i, (embed, hidden) in enumerate(SIZES):
-        hidden = hidden if ratio == "free" else int(ratio) * embed
+        embed = embed if step == "free" else (i + 1) * int(step)
+        hidden = hidden if ratio == "free" else hidden_of(ratio, embed)
         config = FeedForwardConfig(embed, hidden, activation, gated, bias)
-        x = drawn(f"x {embed}", *((2, 3), (3, 5))[i], embed) * 1.5
+        x = drawn(f"x {embed}", *SHAPES[i], embed) * 1.5
         yield Request("feed_forward", config, weights_of(config), {"x": x}, tuple(x.shape))
 
 
@@ -186,36 +192,28 @@ class Built:
         if WHOLE in made.text:
             self.hidden = 2 * self.embed
         self.module, self.made = self._made(made, self.hidden)
-        self.ratio = "free"
-        widths = self._widths()
+        self.ratio = self.step = "free"
+        widths = _sizes(self.module)
         if isinstance(self.module, nn.Module) and self.hidden not in widths and 2 * self.hidden not in widths:
-            self._with_ratio(made)
+            self.ratio, self.step = derived(lambda embed: self._widths_of(made, embed), self.embed)
+            self.embed = self.embed if self.step == "free" else int(self.step)
+            self.hidden = self.hidden if self.ratio == "free" else hidden_of(self.ratio, self.embed)
+            self.module, self.made = self._made(made, self.hidden)
 
     def _made(self, made: Construction, hidden: int) -> tuple[Any, Construction]:
         like = {"up.weight": torch.zeros(1, dtype=torch.float64)}
         whole, module = as_module(*built(self.place, made, TABLE, FeedForwardConfig(self.embed, hidden), like))
         return module, whole
 
-    def _widths(self) -> set[int]:
-        if not isinstance(self.module, nn.Module):
+    def _widths_of(self, made: Construction, embed: int) -> set[int]:
+        """Return the sizes of what is built in a width; none where that fails."""
+        self.embed, before = embed, self.embed
+        try:
+            return _sizes(self._made(made, self.hidden)[0])
+        except Failed:
             return set()
-        return {s for p in self.module.parameters() if not _lazy(p) for s in p.shape}
-
-    def _with_ratio(self, made: Construction) -> None:
-        """Take the hidden width as a fixed multiple of the other: the class has no argument for it."""
-        widths = self._widths()
-        for width in sorted(widths, reverse=True):
-            times, rest = divmod(width, self.embed)
-            for ratio in (times // 2, times) if times % 2 == 0 else (times,):  # first as gate and up in one matrix
-                if (
-                    rest == 0
-                    and ratio > 0
-                    and str(ratio) in CONVENTIONS["hidden-ratio"]
-                    and ratio * self.embed in widths - {self.embed}
-                ):
-                    self.ratio, self.hidden = str(ratio), ratio * self.embed
-                    self.module, self.made = self._made(made, self.hidden)
-                    return
+        finally:
+            self.embed = before
 
     def texts(self) -> Iterator[Text]:
         """Yield what the module may be. Raises Failed where it cannot be called."""
@@ -228,6 +226,8 @@ class Built:
             text = text.but(first='torch.zeros(1, 2, config.embed_dim, dtype=weights["up.weight"].dtype)')
         if self.ratio != "free" or WHOLE in self.made.text:
             text = text.declaring(hidden_ratio="4" if self.ratio == "free" else self.ratio)
+        if self.step != "free":
+            text = text.declaring(model_width=self.step)
         where, sequence, residual = self._called(stripped)
         if sequence:
             text = text.but(arguments=f"x.{sequence}")
@@ -261,10 +261,14 @@ class Built:
     def _refusals(self) -> Iterator[str]:
         """Yield what stands before anything is built."""
         given = self.made.given
+        if self.step != "free":
+            yield from refuse(f"config.embed_dim % {self.step}", f"a width that is no multiple of {self.step}")
         if "dropout" not in given:
             yield from refuse("config.dropout and config.training", "dropout")
         if self.ratio != "free":
-            yield from refuse(f"config.hidden_dim != {self.ratio} * config.embed_dim", "another hidden width")
+            times, _, part = self.ratio.partition("/")
+            its = f"{times} * config.embed_dim" + (f" // {part}" if part else "")
+            yield from refuse(f"config.hidden_dim != {its}", "another hidden width")
         elif WHOLE in self.made.text:
             yield from refuse("config.hidden_dim % config.embed_dim", "a hidden width that is no multiple of embed_dim")
 
@@ -294,6 +298,12 @@ class Built:
             out = eval(where, {"result": called(bare, given, silent)})
             return where, sequence, bool(torch.allclose(out, given, atol=1e-9))
         raise Failed(errors[0])
+
+
+def _sizes(module: Any) -> set[int]:
+    if not isinstance(module, nn.Module):
+        return set()
+    return {s for p in module.parameters() if not _lazy(p) for s in p.shape}
 
 
 def called(module: nn.Module, x: Tensor, parameters: dict[str, Tensor]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import nn
 
-from attnconf.conformance.inference.asked import asked_of, codes_of, start_of
+from attnconf.conformance.inference.asked import asked_of, codes_of, may_be_none, start_of
 from attnconf.conformance.inference.budgets import KNOBS
 from attnconf.conformance.inference.building import Construction, Meanings
 from attnconf.conformance.inference.configurations import is_configuration, own_dataclass
@@ -239,8 +239,11 @@ def _asked(p: inspect.Parameter, thing: Any, table: Meanings, fraction: str) -> 
     if p.default is not p.empty:
         return None
     asked = asked_of(thing, p.name)
-    usual = {name: _usual(name, table) for name in asked.entries}
-    entries = {name: start_of(name, usual[name]) if v is None else v for name, v in asked.entries.items()}
+    usual, code = {name: _usual(name, table) for name in asked.entries}, code_reached(thing)
+    none = {name for name in asked.entries if not meanings(name) and may_be_none(name, code)}
+    entries = {
+        name: start_of(name, usual[name]) if v is None and name not in none else v for name, v in asked.entries.items()
+    }
     entries |= {fraction: 0.0} if fraction in entries else {}
 
     def write(texts: Mapping[str, str]) -> str:

@@ -16,7 +16,9 @@ from attnconf.conformance.inference.budgets import LAYERS, LIKELIEST
 from attnconf.conformance.inference.building import space_for
 from attnconf.conformance.inference.claims import claims_a_set, says_its_order
 from attnconf.conformance.inference.construction import build
+from attnconf.conformance.inference.even_widths import with_even_widths
 from attnconf.conformance.inference.family import as_many
+from attnconf.conformance.inference.idle_arguments import documented
 from attnconf.conformance.inference.kept_state import UNTRIED, of_ids
 from attnconf.conformance.inference.layer_conventions import variants
 from attnconf.conformance.inference.layer_finish import (
@@ -39,7 +41,7 @@ from attnconf.conformance.inference.layer_requests import FIRST, plain_requests,
 from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_units import hidden_width
-from attnconf.conformance.inference.left_out import documented, with_broken
+from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
@@ -225,7 +227,7 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
         text = beside_padding(place, text, asked)
     if text.padded:
         text = text.but(left_alone=(*text.left_alone, "id 0, its padding: ids are those after it"))
-    text = with_dropping(place, text, asked)
+    text = with_even_widths(place, with_dropping(place, text, asked))
     kept = of_ids(place.thing, place.module, text.made, asked.config)
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked),

@@ -22,6 +22,7 @@ from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import CACHE, call_of, parameters
 from attnconf.conformance.inference.configurations import own_dataclass
 from attnconf.conformance.inference.defaults import broken_defaults, idle_axes, idle_dropout
+from attnconf.conformance.inference.idle_arguments import HINT, counts, documented
 from attnconf.conformance.inference.kept_state import keys_and_values
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.mask_switches import UNTIL
@@ -55,8 +56,6 @@ REFUSED = {
     "dropout": ("dropout",),
 }
 PROMISES = ("mask", "lengths", "offset", "positions", "memory", "cache")  # accepted, they have an effect
-HINT = r"is_?causal|_.*|.*drop.*|training|verbose|debug|device|dtype|generator|inplace"
-DOCUMENTED = r"ignored|unused|not used|never used|hint|compatib|no effect|reserved"
 WEIGHTS = r"(att(entio)?n_?)?(weights?|prob(abilitie)?s?|scores|maps?)"  # what no output is called
 FEWER = r"(n|num)_?(kv|key_?value)_?heads?|kv_?heads?|(n|num)_?groups"  # no size that a binding knows
 
@@ -70,12 +69,20 @@ class Finding:
     refused: tuple[str, ...] = ()
     of: str = "forward"
     role: str = ""
+    counts: bool = True  # else it is a remark beside the verdict
 
     @property
     def broken(self) -> bool:
         """Whether it does not do what its name promises, and no requirement would notice."""
         idle = self.what == IDLE or (self.role == "cache" and self.what.startswith("does not"))
-        return self.role in ("tiles", "setting") or (self.role in PROMISES and idle and not self.refused)
+        return self.role in ("tiles", "setting") or (
+            self.counts and self.role in PROMISES and idle and not self.refused
+        )
+
+    @property
+    def open(self) -> bool:
+        """Whether it leaves the verdict open."""
+        return self.counts and not (self.refused or self.broken or self.what == AS_ZEROS)
 
     @property
     def words(self) -> str:
@@ -102,7 +109,7 @@ def with_broken(bound: Bound, asked: Request) -> Bound:
     body, told, open_ends = bound.draft.body, list(bound.told), list(bound.open_ends)
     for one in found:
         told = [line for line in told if not re.match(rf"left alone   {one.name}\b", line)]
-        open_ends += [] if one.refused or one.broken or one.what == AS_ZEROS else [one.words]
+        open_ends += [one.words] if one.open else []
         for what in one.refused:
             body = body.replace(f'NotImplementedError("{what}")', f"BrokenArgument({one.words!r})")
     said = {line.split()[2].partition("=")[0] for line in told if line.startswith("left alone")}
@@ -151,7 +158,8 @@ def _of_call(
         role = "dropout" if _drops(bound, p) else role
         refused = _refused(bound, p.name, role)
         if p.name in dead and role != "dropout":
-            yield from [] if documented(bound.place, p.name) else [Finding(p.name, IDLE, refused, role=role)]
+            if not documented(bound.place, p.name):
+                yield Finding(p.name, IDLE, refused, role=role, counts=counts(bound, p.name, role))
         elif role in TRIALS and (refused or role in ("cache", "dropout", "tiles")):
             what = TRIALS[role](Tried(bound, asked, base, p))
             if what:
@@ -247,7 +255,7 @@ def _of_constructor(bound: Bound) -> Iterator[Finding]:
     stored = [name for name in stored_alone(made, text.text if text else "") if name in options]
     for name in (*unread(made), *stored):
         if not documented(bound.place, name):
-            yield Finding(name, IDLE, of="the constructor")
+            yield Finding(name, IDLE, of="the constructor", counts=counts(bound, name))
 
 
 def _not_tried(bound: Bound) -> Sequence[str]:
@@ -283,14 +291,6 @@ def _entries_left(bound: Bound, p: inspect.Parameter) -> Sequence[str]:
 
 def _reads(place: Place, name: str) -> bool:
     return re.search(rf"\.{re.escape(name)}\b", code_reached(place.thing)) is not None
-
-
-def documented(place: Place, name: str) -> bool:
-    """Return whether an argument is a hint by its name, or is said to be without effect in words beside its name."""
-    text = source_text.text_of_module(place.module)
-    lines: Any = text.text.splitlines() if text else []
-    told = (line for line in lines if re.search(rf"\b{re.escape(name)}\b", line))
-    return bool(re.fullmatch(HINT, name)) or any(re.search(DOCUMENTED, line, re.IGNORECASE) for line in told)
 
 
 def with_guard_tried(bound: Bound, words: str, asked: Request, shown: str) -> Bound:

@@ -16,7 +16,7 @@ from typing import Any
 from attnconf.conformance.chapters.contents import named
 from attnconf.conformance.inference.binding import Bound, Refusal
 from attnconf.conformance.inference.budgets import FLAGS_TURNED, GUESSED
-from attnconf.conformance.inference.left_out import HINT, documented
+from attnconf.conformance.inference.idle_arguments import HINT, documented
 from attnconf.conformance.inference.probing import search
 from attnconf.conformance.inference.vocabulary import snake
 from attnconf.conformance.source.signatures import parameters_of

@@ -69,7 +69,7 @@ SIZES: Mapping[str, str] = {
     r"(en|de)coder_?(ffn_?(embed_?)?dim|ffn|ff_?dim)|ff_?inner_?dim|feedforward|n_?hidden|d_?h|ffn|inner_?size|inner|ff_?d|"
     r"hidden_?units",
     "ratio": r"mlp_?ratio|expansion|expansion_?factor|forward_?expansion|ff_?mult|mult|ff_?ratio|ffn_?ratio|multiplier|"
-    r"ffn_?mult|mlp_?mult|hidden_?mult|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
+    r"ffn_?mult|mlp_?mult|hidden_?mult(iple|iplier)?|ff_?expansion|expand|mlp_?expansion|widening_?factor|ffn_?expansion|ff_?factor",
     "layers": r"num_?layers?|n_?layers?|depth|n_?blocks?|num_?blocks?|n|layers|blocks|number_?of_?layers|"
     r"num_?encoder_?layers|encoder_?layers|n_?enc(oder)?_?layers?|num_?hidden_?layers|nlayers?|l|nb_?layers|"
     r"enc_?layers|(n|num)_?enc|"

@@ -115,6 +115,28 @@ def test_a_cache_that_nothing_hands_back_leaves_the_verdict_open(tmp_path):
     assert "the argument `cache` of forward was not tried" in done.stdout
 
 
+REMARKS = {
+    "a capacity": ({"constructor": ", max_seq_len=512"}, "max_seq_len"),
+    "a past": ({"options": ", past=None"}, "past"),
+    "experts": ({"constructor": ", num_experts=8"}, "num_experts"),
+}
+
+
+@pytest.mark.parametrize("case", REMARKS)
+def test_what_no_requirement_asks_about_is_a_remark(tmp_path, case):
+    parts, name = REMARKS[case]
+    found = inferred(written(tmp_path, **parts))
+    assert (found.open_ends, found.broken) == ((), ())
+    assert any(f"`{name}` of" in line and "has no effect" in line for line in found.told)
+
+
+def test_a_past_that_words_promise_counts(tmp_path):
+    path = written(tmp_path, options=", past=None")
+    words = "(nn.Module):\n    '''past: keys and values of earlier tokens.'''\n"
+    path.write_text(path.read_text().replace("(nn.Module):", words, 1))
+    assert inferred(path).broken == ("the argument `past` of forward has no effect",)
+
+
 def test_the_verdict_on_what_has_open_ends_says_which(tmp_path):
     done = in_process("run", f"--impl={written(tmp_path, options=', window=None')}", cwd=tmp_path)
     assert "INCOMPLETE" in done.stdout

@@ -55,7 +55,8 @@ class MultiHeadAttentionConfig:
     Weights, with W = num_heads · head_dim, stored as ``torch.nn.Linear`` stores them:
     ``q.weight`` (W, embed_dim), ``k.weight`` (W, key_dim), ``v.weight`` (W, value_dim), ``out.weight`` (out_dim, W);
     with ``bias`` also ``q.bias``, ``k.bias``, ``v.bias`` (W,) and ``out.bias`` (out_dim,). What declares that it has no
-    ``output-projection`` is handed the identity as ``out.weight``, and leaves it alone.
+    ``output-projection`` is handed the identity as ``out.weight``, and leaves it alone; likewise one head as wide as
+    the model, of what declares that it has no ``one-head-projection``.
     Returned attention weights have shape (B, num_heads, L, S).
 
     What the family has besides (spec/attention_family.md) is asked only of what declares it: ``kv-heads``,
@@ -529,7 +530,7 @@ _NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio"
 _DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
     "norm-order", "attention-scale", "rms-norm-weight", "rms-norm-eps", *_DIVISOR, *_NETWORK, "norm-kind", "eps",
-    "biases", "network-biases", "norm-biases", "mask",
+    "biases", "one-head-projection", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
 _ENCODERS = (*_LAYERS, "causality", "heads", "memory")
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
@@ -548,7 +549,8 @@ COMPONENTS: dict[str, Component] = {
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
-        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place", *_FAMILY, *_INSIDE),
+        conventions=(*_MASKS, "inputs", "biases", "output-projection", "one-head-projection", "dropout-place", *_FAMILY,
+                     *_INSIDE),
         offers=_IN_ATTENTION
         | _offers("projections input-biases output-projection output-bias free-width")
         | _offers("member plain rotary-inside alibi-inside relative-inside qk-norm learned-sinks sinks output-gate")
@@ -672,6 +674,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "output-projection": ("yes", "no"),  # no: the heads side by side come out; out.weight is the identity then
+    "one-head-projection": ("yes", "no"),  # no: likewise of one head that is as wide as the model, and of no other
     "dropout-place": ("weights", "output", "both"),  # what is dropped in training; output: of heads, or projected
     # -- the family of attention: what is asked of those that declare it, and of no other
     "kv-heads": ("same", "grouped"),  # grouped: any divisor of the heads, 1 as well

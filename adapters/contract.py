@@ -600,12 +600,12 @@ COMPONENTS: dict[str, Component] = {
     ),
     "layer_norm": Component(
         LayerNormConfig, "x", by_hand=True,
-        conventions=(*_DIVISOR, "layer-norm-weight", "eps", "layer-bias", "parameters"),
+        conventions=(*_DIVISOR, "layer-norm-weight", "eps", "layer-bias", "norm-dtype", "parameters"),
         offers=_offers("layer-bias"),
     ),
     "rms_norm": Component(
         RmsNormConfig, "x", by_hand=True,
-        conventions=("rms-norm-weight", "rms-norm-cast", "rms-norm-eps", "eps", "parameters"),
+        conventions=("rms-norm-weight", "rms-norm-cast", "rms-norm-eps", "eps", "norm-dtype", "parameters"),
     ),
     "feed_forward": Component(
         FeedForwardConfig, "x", by_hand=True, conventions=(*_NETWORK, "parameters"),
@@ -720,6 +720,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "hidden-ratio": ("free", "1", "2", "3", "4", "5", "6", "8"),  # hidden features for each feature, where fixed
     # of norms, where it is written in the code; dtype: that of the dtype in which a norm is computed
     "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12", "0.0001", "0.001", "dtype"),
+    "norm-dtype": ("input", "float32"),  # what comes out of a norm: the dtype of what came in, or always this one
     "layer-norm-variance": ("biased", "unbiased"),  # the sum of squares over D, or over D - 1
     "layer-norm-eps": ("inside", "outside"),  # √(σ² + ε), or σ + ε
     "layer-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w

@@ -55,7 +55,8 @@ class MultiHeadAttentionConfig:
     Weights, with W = num_heads · head_dim, stored as ``torch.nn.Linear`` stores them:
     ``q.weight`` (W, embed_dim), ``k.weight`` (W, key_dim), ``v.weight`` (W, value_dim), ``out.weight`` (out_dim, W);
     with ``bias`` also ``q.bias``, ``k.bias``, ``v.bias`` (W,) and ``out.bias`` (out_dim,). What declares that it has no
-    ``output-projection`` is handed the identity as ``out.weight``, and leaves it alone.
+    ``output-projection`` is handed the identity as ``out.weight``, and leaves it alone; likewise one head as wide as
+    the model, of what declares that it has no ``one-head-projection``.
     Returned attention weights have shape (B, num_heads, L, S).
 
     What the family has besides (spec/attention_family.md) is asked only of what declares it: ``kv-heads``,
@@ -531,7 +532,7 @@ _NETWORK = ("glu-activated", "activation", "gated", "layer-bias", "hidden-ratio"
 _DIVISOR = ("layer-norm-variance", "layer-norm-eps")
 _LAYERS = (
     "norm-order", "attention-scale", "rms-norm-weight", "rms-norm-eps", *_DIVISOR, *_NETWORK, "norm-kind", "eps",
-    "biases", "network-biases", "norm-biases", "mask",
+    "biases", "one-head-projection", "network-biases", "norm-biases", "mask",
 )  # fmt: skip
 _ENCODERS = (*_LAYERS, "rotary-inside", "causality", "heads", "memory")
 _FOURIER = ("fourier-factor", "fourier-input", "fourier-order")
@@ -550,7 +551,8 @@ COMPONENTS: dict[str, Component] = {
     ),
     "multi_head_attention": Component(
         MultiHeadAttentionConfig, _ATTENTION, made_of=("attention",), by_hand=True,
-        conventions=(*_MASKS, "inputs", "biases", "output-projection", "dropout-place", *_FAMILY, *_INSIDE),
+        conventions=(*_MASKS, "inputs", "biases", "output-projection", "one-head-projection", "dropout-place", *_FAMILY,
+                     *_INSIDE),
         offers=_IN_ATTENTION
         | _offers("projections input-biases output-projection output-bias free-width")
         | _offers("member plain rotary-inside alibi-inside relative-inside qk-norm learned-sinks sinks output-gate")
@@ -600,12 +602,12 @@ COMPONENTS: dict[str, Component] = {
     ),
     "layer_norm": Component(
         LayerNormConfig, "x", by_hand=True,
-        conventions=(*_DIVISOR, "layer-norm-weight", "eps", "layer-bias", "parameters"),
+        conventions=(*_DIVISOR, "layer-norm-weight", "eps", "layer-bias", "norm-dtype", "parameters"),
         offers=_offers("layer-bias"),
     ),
     "rms_norm": Component(
         RmsNormConfig, "x", by_hand=True,
-        conventions=("rms-norm-weight", "rms-norm-cast", "rms-norm-eps", "eps", "parameters"),
+        conventions=("rms-norm-weight", "rms-norm-cast", "rms-norm-eps", "eps", "norm-dtype", "parameters"),
     ),
     "feed_forward": Component(
         FeedForwardConfig, "x", by_hand=True, conventions=(*_NETWORK, "parameters"),
@@ -674,6 +676,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "mask-arguments": ("apart", "one"),  # one: padding goes in with other masks, there is no argument of its own
     "biases": ("all", "none", "output", "inputs"),  # which projections have one; inputs: query, key and value
     "output-projection": ("yes", "no"),  # no: the heads side by side come out; out.weight is the identity then
+    "one-head-projection": ("yes", "no"),  # no: likewise of one head that is as wide as the model, and of no other
     "dropout-place": ("weights", "output", "both"),  # what is dropped in training; output: of heads, or projected
     # -- the family of attention: what is asked of those that declare it, and of no other
     "kv-heads": ("same", "grouped"),  # grouped: any divisor of the heads, 1 as well
@@ -721,6 +724,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "model-width": ("free", "2", "24", "96"),  # it is a multiple of this, where the code takes no other
     # of norms, where it is written in the code; dtype: that of the dtype in which a norm is computed
     "eps": ("free", "1e-05", "1e-06", "1e-08", "1e-12", "0.0001", "0.001", "dtype"),
+    "norm-dtype": ("input", "float32"),  # what comes out of a norm: the dtype of what came in, or always this one
     "layer-norm-variance": ("biased", "unbiased"),  # the sum of squares over D, or over D - 1
     "layer-norm-eps": ("inside", "outside"),  # √(σ² + ε), or σ + ε
     "layer-norm-weight": ("plain", "one-plus"),  # times w, or times 1 + w

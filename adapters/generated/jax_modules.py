@@ -46,6 +46,9 @@ class Linen:
     def call(self, thing: Any, params: Any, seed: Any, args: Any, kwargs: Any) -> Any:
         """Return what a call gives; ``seed`` is None where nothing is dropped."""
         random = {} if seed is None else {"dropout": jax.random.key(seed)}
+        if getattr(thing, "dtype", None) is not None:  # that of the result, whatever comes in
+            floats = [x for x in jax.tree.leaves((args, params)) if jnp.issubdtype(x.dtype, jnp.floating)]
+            thing = thing.clone(dtype=floats[0].dtype) if floats else thing
         return thing.apply({"params": params}, *args, rngs=random, **self._still(type(thing), seed is None), **kwargs)
 
 

@@ -90,6 +90,7 @@ class Case:
     seed: int = 0
     bias: bool = True
     projected: bool = True  # whether attention has an output projection; else out.weight is the identity
+    one_projected: bool = True  # whether it has one where a single head is as wide as the model
     biases: str = "qkvofn"  # which parts have a bias: projections q k v o, feed-forward network f, norms n
     fixed: bool = False  # --thorough does not explore around it: training takes seconds, and its sizes are its own
     _drawn: dict[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
@@ -104,6 +105,15 @@ class Case:
         except KeyError:
             there = ", ".join(dict.fromkeys((*self.sizes, *self.shape.products)))
             raise AttributeError(f"case {self.name} has no size {name!r}: there are {there}") from None
+
+    @property
+    def projects(self) -> bool:
+        """Whether attention has an output projection in these sizes."""
+        shape = self.shape
+        if self.one_projected or not shape.heads or shape.size(shape.heads, self.sizes) > 1:
+            return self.projected
+        wide = not shape.head or shape.size(shape.head, self.sizes) == shape.size(shape.model, self.sizes)
+        return self.projected and not wide
 
     def draw(self, what: str, *shape: int) -> Tensor:
         """Return the tensor named ``what`` in the case's dtype and on its device; the same numbers each time."""

@@ -45,7 +45,9 @@ def as_declared(case: Case, subject: Subject) -> Case:
     )
     projected = subject.choice("output-projection") == "yes"
     of_attention = _BIASES[subject.choice("biases")].replace("o", "o" * projected)
-    return case.but(biases=of_attention + others, projected=projected, **_declared_sizes(case, subject))
+    one = subject.choice("one-head-projection") == "yes"
+    sizes = _declared_sizes(case, subject)
+    return case.but(biases=of_attention + others, projected=projected, one_projected=one, **sizes)
 
 
 def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:

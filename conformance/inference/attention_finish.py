@@ -18,7 +18,7 @@ from attnconf.conformance.inference.attention_requests import COMPONENT, config_
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place
 from attnconf.conformance.inference.calling import Slot, parameters
-from attnconf.conformance.inference.construction import for_each_length, lengths_of, without_lengths
+from attnconf.conformance.inference.construction import build, for_each_length, lengths_of, without_lengths
 from attnconf.conformance.inference.family import with_family
 from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.joined_masks import joined, not_joined
@@ -27,6 +27,7 @@ from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.mask_biases import BIAS, refuses
 from attnconf.conformance.inference.mask_shapes import wrong_shapes
 from attnconf.conformance.inference.masking import with_masks
+from attnconf.conformance.inference.one_head import without_projection
 from attnconf.conformance.inference.probing import longest
 from attnconf.conformance.inference.proving import holds
 from attnconf.conformance.inference.qk_norms import with_norms
@@ -49,6 +50,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     text = with_masks(place, with_one_length(place, text, sizes), sizes, request, certified)
     text = joined(place, text, sizes) if certified == "reference" else text
     text = with_family(place, text, certified)
+    text = _with_one_head(place, text, sizes) if certified == "reference" else text
     text = with_unapplied(place, text.but(longest=limit(place, text, sizes)), config_of(sizes[0]))
     declares = text.conventions()
     profile = {"self": "self-attention-1", "memory": "memory-attention-1"}.get(declares.get("inputs", ""))
@@ -123,6 +125,15 @@ def _says_causal(place: Place, text: AttentionText) -> bool:
     plain = snake(place.name)
     told = {"mask", "lengths", "causal"} & set(text.form.roles) or "causal" in text.made.given
     return text.self_only and not told and re.search(CAUSAL, plain) is not None
+
+
+def _with_one_head(place: Place, text: AttentionText, sizes: Any) -> AttentionText:
+    """Return the text with what it says of a single head: that it has no output projection."""
+    if "heads" not in text.made.given:
+        return text
+    several, embed = config_of(sizes[0]), sizes[0][0]
+    made = [partial(build, place, text.made, config) for config in (several, config_of((embed, 1, embed)))]
+    return text.but(alone=without_projection(place, text.state, *made))
 
 
 def _checked(place: Place, text: AttentionText, sizes: Any) -> AttentionText:

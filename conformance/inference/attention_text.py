@@ -88,6 +88,7 @@ class AttentionText(Hypothesis):
     flags: dict[str, str] = field(default_factory=dict)  # what arguments get that say whether attention is causal
     left_alone: tuple[str, ...] = ()  # options that are not asked for, in words
     unapplied: tuple[str, ...] = ()  # parameters that are there, in words
+    alone: Mapping[str, str] = field(default_factory=dict)  # what is declared of a single head, as in CONVENTIONS
     family: tuple[tuple[str, str], ...] = ()  # what it declares of the family: (convention, choice)
     normed: Normed | None = None  # the norms of its queries and keys
     unshared: str = ""  # why it is not judged with fewer heads of keys and values than of queries, where it breaks so
@@ -129,7 +130,7 @@ class AttentionText(Hypothesis):
         found = {"inputs": "self"} if self.self_only else {}
         if not self.self_only and "value" not in self.form.roles:
             found["inputs"] = "memory"
-        found |= {**self.inside, **self.mask_conventions}
+        found |= {**self.inside, **self.mask_conventions, **self.alone}
         if self.causal_always:
             found["causality"] = "always"
         found |= self._said_by_the_constructor() | dict(self.family) | (self.normed.conventions if self.normed else {})

@@ -1,7 +1,10 @@
 """Biases on the scores through an argument for masks, and the flag for causality beside them."""
 
+import ast
 import re
+import textwrap
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +15,17 @@ from attnconf.conformance.inference.attention_text import AttentionText, MaskFor
 from attnconf.conformance.inference.mask_claims import beside
 from attnconf.conformance.inference.mask_forms import ADDED
 from attnconf.conformance.inference.trial import Certificate, drawn, reply
-from attnconf.conformance.inference.vocabulary import snake
-from attnconf.conformance.source.source_text import code_reached
+from attnconf.conformance.inference.vocabulary import INPUTS, meanings, snake
+from attnconf.conformance.source.source_text import code_reached, texts_reached
+from attnconf.conformance.source.syntax import is_call, last_name, number, tree_of
 
 if TYPE_CHECKING:
     from attnconf.conformance.inference.masking import Search
 
 BIAS_NAMED = r"bias|logits|scores|additive"
 ADDS = r"(?i)\badd(ed|itive|s)?\b|\bfloat|\bbias|\blogits?\b|-\s*inf"
+BIAS_PROMISED = r"(?i)\badd(ed|itive|s)?\b|bias|logits|scores"
+ADDING = ("add", "scaled_dot_product", "multi_head_attention")  # calls that add what they are handed
 SUBTRACTED = "MASK-bias-subtracted"
 
 
@@ -36,6 +42,41 @@ def biased(search: "Search", text: AttentionText, name: str, form: MaskForm) -> 
         return wide if beside.right or refuses(beside.given[-1]) else form
     mistaken = not trial.right and trial.certificate.mistake(trial.given, trial.declares)
     return wide if trial.right or (mistaken and _by_numbers(mistaken)) else form
+
+
+def two_valued(search: "Search", text: AttentionText, name: str, form: MaskForm) -> MaskForm:
+    """Return the form for masks that are 0 or hide, where an argument adds no other number and nobody says it would.
+
+    It is so where the code compares what a mask holds with a number, and adds it nowhere: it tells two values apart.
+    """
+    if form.kind != "additive" or not _compares(search.place.thing, name):
+        return form
+    promise = re.search(BIAS_PROMISED, "\n".join((snake(name), *beside(search.place.thing, name))))
+    if promise or search.tried(text, name, form, [_asked(search, text)]).right:
+        return form
+    return MaskForm(form.text, f"{form.told}, 0 or what hides", form.keys_only, False)
+
+
+def _compares(thing: Any, name: str) -> bool:
+    """Return whether code compares a mask, by this name or by one that means a mask, with a number, and adds none."""
+
+    def is_mask(node: ast.AST) -> bool:
+        named = last_name(node)
+        return named == name or (bool(named) and "mask" in meanings(named, INPUTS))
+
+    def is_added(node: ast.AST) -> bool:
+        added = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub)
+        return (added or is_call(node, *ADDING)) and any(is_mask(part) for part in ast.walk(node))
+
+    def is_compared(node: ast.AST) -> bool:
+        if isinstance(node, ast.Compare):
+            return is_mask(node.left) and number(node.comparators[0]) is not None
+        return is_call(node, "isinf", "isneginf") and any(is_mask(part) for part in ast.walk(node))
+
+    with suppress(SyntaxError, ValueError):
+        nodes = [node for text in texts_reached(thing) for node in ast.walk(tree_of(textwrap.dedent(text)))]
+        return any(map(is_compared, nodes)) and not any(map(is_added, nodes))
+    return False
 
 
 def wrongly_added(search: "Search", text: AttentionText, name: str, forms: Iterable[MaskForm]) -> MaskForm | None:

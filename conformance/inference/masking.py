@@ -13,7 +13,15 @@ from attnconf.conformance.inference.attention_text import AttentionText, MaskFor
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.budgets import LIKELIEST
 from attnconf.conformance.inference.calling import parameters, says_nothing
-from attnconf.conformance.inference.mask_biases import BIAS, MASKS, biased, refuses, with_bias_apart, wrongly_added
+from attnconf.conformance.inference.mask_biases import (
+    BIAS,
+    MASKS,
+    biased,
+    refuses,
+    two_valued,
+    with_bias_apart,
+    wrongly_added,
+)
 from attnconf.conformance.inference.mask_claims import claimed, said, said_to_be_other
 from attnconf.conformance.inference.mask_forms import ADDED, ONE, mask_forms
 from attnconf.conformance.inference.returned import Requests, with_weights
@@ -195,7 +203,7 @@ def _with_argument(
             continue
         trial = search.tried(text, name, form, search.certificate(text, form))
         if trial.right:
-            form = biased(search, text, name, _widened(search, text, name, form))
+            form = two_valued(search, text, name, biased(search, text, name, _widened(search, text, name, form)))
             if not text.flagged:
                 return text.but(masks={**text.masks, name: form}), "right"
             both = search.tried(text, name, form, search.certificate(text, form, causal=True))

@@ -18,7 +18,7 @@ from attnconf.conformance.inference.norm_texts import WIDTHS, Kind, has_eps, ref
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, holds, nearest_first, prove
 from attnconf.conformance.inference.texts import Text, bound, told
-from attnconf.conformance.inference.trial import Certificate, drawn
+from attnconf.conformance.inference.trial import Certificate, drawn, reply
 from attnconf.conformance.source.signatures import parameters_of
 
 # What a layer norm may divide by besides what the paper says: what The Annotated Transformer does, with either
@@ -49,7 +49,7 @@ def bind(place: Place) -> Bound | Refusal:
         return prover.refusal(f"it can be neither built nor called as {place.component}")
     text = proof.hypothesis
     if proof.certified:
-        text = _with_cast(place, _with_axes(place, text, kind), kind)
+        text = _with_dtype(place, _with_cast(place, _with_axes(place, text, kind), kind), kind)
     one = bound(place, proof, text, told(text, place.thing))
     if proof.certified == FLOOR and _has_a_floor(place, text, kind):
         one = replace(one, doubt=AS_A_FLOOR)
@@ -184,3 +184,11 @@ def _with_cast(place: Place, text: Text, kind: Kind) -> Text:
         alike[order] = float((given.out == want.out).double().mean())
     order = max(alike, key=alike.__getitem__)
     return text.declaring(rms_norm_cast=order) if alike[order] > 0.98 else text
+
+
+def _with_dtype(place: Place, text: Text, kind: Kind) -> Text:
+    """Return the text with what it gives in float64: float32, as it does of anything, or what came in."""
+    asked = next(requests(kind, 1.0, text.declares.get("layer-bias") != "no"))
+    given = reply(text.implementation(place), asked)
+    single = isinstance(given, Reply) and given.out.dtype == torch.float32
+    return text.declaring(norm_dtype="float32") if single else text

@@ -87,10 +87,15 @@ def reached(thing: Any) -> Iterator[FunctionType]:
                      and getattr(v, "__module__", "") == function.__module__]  # fmt: skip
 
 
-def code_reached(thing: Any) -> str:
-    """Return the text of all functions ``reached``; what a library generated (a dataclass's ``__init__``) has none."""
+def texts_reached(thing: Any) -> Iterator[str]:
+    """Yield the text of each function ``reached``; what a library generated (a dataclass's ``__init__``) has none."""
     written = (f for f in reached(thing) if linecache.getlines(f.__code__.co_filename))
-    return "\n".join(inspect.getsource(f) for f in written)
+    yield from map(inspect.getsource, written)
+
+
+def code_reached(thing: Any) -> str:
+    """Return the text of all functions ``reached``."""
+    return "\n".join(texts_reached(thing))
 
 
 def functions_of(thing: Any) -> list[FunctionType]:

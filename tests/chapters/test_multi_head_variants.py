@@ -13,6 +13,8 @@ from attnconf.conformance.run import record as results
 torch.set_num_threads(1)
 BARE = apply([all_mutants()["MHA-no-output-projection"]]).components["multi_head_attention"]
 
+REFERENCE = apply([]).components["multi_head_attention"]
+
 
 def judged(declares, component=BARE):
     """Return the verdict, and the roots, of multi-head attention that declares this."""
@@ -39,6 +41,35 @@ def test_nobody_else_may_leave_the_projection_out(declares):
 def test_other_mistakes_are_found_without_a_projection(name):
     wrong = apply([all_mutants()["MHA-no-output-projection"], all_mutants()[name]])
     verdict, roots = judged({"output-projection": "no"}, wrong.components["multi_head_attention"])
+    assert verdict["verdict"] == "nonconformant"
+    assert roots
+
+
+ALONE = apply([all_mutants()["MHA-one-head-not-projected"]]).components["multi_head_attention"]
+
+
+def test_a_lone_head_as_it_is_is_a_choice():
+    verdict, roots = judged({"one-head-projection": "no"}, ALONE)
+    assert verdict["verdict"] == "conformant", verdict
+    assert not roots
+    assert judged({}, ALONE)[1] == {"MHA-ONE-1"}
+
+
+def never_with_one_head(config, weights):
+    """Leave the projection out of every lone head, also of one that is narrower than the model."""
+    bare = {**weights, "out.weight": torch.eye(config.out_dim, config.head_dim).to(weights["out.weight"])}
+    bare.pop("out.bias", None)
+    return REFERENCE(config, bare if config.num_heads == 1 else weights)
+
+
+def test_a_lone_head_narrower_than_the_model_is_projected():
+    assert judged({"one-head-projection": "no"}, never_with_one_head)[1] == {"MHA-ONE-1"}
+
+
+@pytest.mark.parametrize("name", ["ATT-unscaled", "MHA-merge-without-transpose", "MHA-no-output-projection"])
+def test_other_mistakes_are_found_beside_a_lone_head_as_it_is(name):
+    wrong = apply([all_mutants()["MHA-one-head-not-projected"], all_mutants()[name]])
+    verdict, roots = judged({"one-head-projection": "no"}, wrong.components["multi_head_attention"])
     assert verdict["verdict"] == "nonconformant"
     assert roots
 

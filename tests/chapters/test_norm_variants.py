@@ -9,6 +9,7 @@ from torch import nn
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.adapters.kit.bind import bind
+from attnconf.spec.registry import get
 
 torch.set_num_threads(1)
 
@@ -279,3 +280,16 @@ def test_a_scaled_unit_vector_conforms_but_for_eps():
     got = failed("rms_norm", build, {})
     assert {"RMS-EPS-1", "RMS-EPS-2"} <= set(got)
     assert not {"RMS-SQUARE-1", "RMS-SCALE-1", "RMS-GAIN-1", "RMS-LINE-1", "RMS-ZERO-1"} & set(got)
+
+
+def in_single(config, weights):
+    """Whatever comes in, float32 comes out."""
+    forward = through_float32(config, weights)
+    return lambda x: forward(x).float()
+
+
+def test_what_is_always_float32_is_right_in_float32_where_it_says_so():
+    precise = failed("layer_norm", in_single, {"norm-dtype": "float32"})
+    assert {"CALL-DTYPE-2", "LN-PREC-2"} <= set(precise)
+    assert {get(name).quality for name in precise} == {"precise"}
+    assert "CALL-DTYPE-1" in failed("layer_norm", in_single, {})

@@ -8,7 +8,16 @@ import torch
 from torch import Tensor
 
 from attnconf.conformance.chapters.shared import layers
-from attnconf.conformance.chapters.shared.layers import Weights, endings, orders, padding, run, style_of, with_gradients
+from attnconf.conformance.chapters.shared.layers import (
+    Weights,
+    absent,
+    endings,
+    orders,
+    padding,
+    run,
+    style_of,
+    with_gradients,
+)
 from attnconf.conformance.engine.case import Case
 from attnconf.conformance.engine.error_budget import error_budget, worst
 from attnconf.conformance.engine.evidence import SINGLE, SINGLE_SOURCE, Measure, Unsupported, close
@@ -99,8 +108,9 @@ def parts(block: Call, *names: str) -> Weights:
     return {n: w for n, w in block.weights.items() if any(f".{name}." in f".{n}" for name in names)}
 
 
-def silenced(block: Call, *names: str) -> Call:
-    """Return the block with zeros for the weights of the named parts."""
+def silenced(case: Case, block: Call, *names: str) -> Call:
+    """Return the block with zeros for the weights of the named parts; without an output projection, for its values."""
+    names = tuple("attn.v" if name == ATTENTION and not case.projects else name for name in names)
     return block.with_weights({name: torch.zeros_like(w) for name, w in parts(block, *names).items()})
 
 
@@ -216,6 +226,7 @@ def compare_all(subject: Subject, case: Case, block: Call, encode: Formula, what
         return encode(b.config, layer_weights(b.weights, b.config, subject.choice), b.inputs["x"], seen_by(b))
 
     want, grads = case.once(name, lambda: with_gradients(compute, block, cotangent))
+    grads = {name: grad for name, grad in grads.items() if name not in absent(case, block)}
     reply = run(subject, block, cotangent=cotangent, wrt=tuple(grads))
     real = torch.where(keep[..., None], reply.out, want)  # not reply.out[keep]: so the place is one in the output
     yield close(real, want, f"{what}: out", unit=float(want[keep].abs().max()))

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.chapters.shared.layers import not_projecting
 from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.member_lens import entries, is_member
 from attnconf.conformance.engine.request import Call, Reply
@@ -73,8 +74,8 @@ def draw_layer(case: Case) -> Call:
         weights[f"{name}.weight"] = case.draw(f"{name}.weight", rows, columns) * (size / math.sqrt(columns))
         if case.bias and name[0] in case.biases:
             weights[f"{name}.bias"] = case.draw(f"{name}.bias", rows) * BIAS
-    if not case.projected:
-        weights["out.weight"] = torch.eye(width, dtype=case.dtype, device=case.device)
+    if not case.projects:
+        weights |= not_projecting(weights, "out")
     inputs = {
         "query": case.draw("query", case.B, case.L, embed),
         "key": case.draw("key", case.B, case.S, key),
@@ -123,9 +124,10 @@ def with_inside(layer: Call, case: Case, inside: Mapping[str, str]) -> Call:
     return replace(layer, weights={**layer.weights, **weights}).with_config(**inside)
 
 
-def own_weights(subject: Subject, layer: Call) -> dict[str, Tensor]:
+def own_weights(subject: Subject, layer: Call, case: Case) -> dict[str, Tensor]:
     """Return the weights that the subject has: all, or without those of an output projection."""
-    return {n: w for n, w in layer.weights.items() if n[0] != "o" or subject.offers("output-projection")}
+    projects = case.projects and subject.offers("output-projection")
+    return {n: w for n, w in layer.weights.items() if n[0] != "o" or projects}
 
 
 def run(subject: Subject, layer: Call, *, need_weights: bool = False, **options: Any) -> Reply:

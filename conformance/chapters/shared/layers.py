@@ -29,6 +29,7 @@ from attnconf.reference.layer_norm import Divisor
 
 BIAS = 0.5  # standard deviation of a bias and of a gain, where that of a feature is about 1
 Weights = dict[str, Tensor]
+_PROJECTIONS = ["attn", "out"], ["self", "out"], ["cross", "out"]  # of attention's output, by their place in a name
 
 
 def as_the_tokens(call: Call) -> tuple[int, ...]:
@@ -159,7 +160,20 @@ def draw_attention(case: Case, name: str, bias: bool) -> Weights:
         draw_linear(case, f"{name}.{part}", width, width, bias and part[0] in case.biases, size)
         for part, size in sizes.items()
     ]
-    return {key: w for weights in drawn for key, w in weights.items()}
+    weights = {key: w for weights in drawn for key, w in weights.items()}
+    return weights if case.projects else {**weights, **not_projecting(weights, f"{name}.out")}
+
+
+def not_projecting(weights: Mapping[str, Tensor], name: str) -> Weights:
+    """Return the weights of a linear layer, of this name among those given, that gives what it gets."""
+    weight, bias = f"{name}.weight", weights.get(f"{name}.bias")
+    identity = {weight: torch.eye(len(weights[weight])).to(weights[weight])}
+    return identity if bias is None else {**identity, f"{name}.bias": torch.zeros_like(bias)}
+
+
+def absent(case: Case, block: Call) -> set[str]:
+    """Return the names of weights of a block that nobody has: those of an output projection, where there is none."""
+    return set() if case.projects else {name for name in block.weights if name.split(".")[-3:-1] in _PROJECTIONS}
 
 
 def draw_feed_forward(case: Case, name: str, gated: bool, bias: bool) -> Weights:

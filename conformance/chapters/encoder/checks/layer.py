@@ -43,7 +43,7 @@ def after_another_mask(subject: Subject, case: Case, block: Call, what: str) -> 
 
 @requirement("ENC-PRE-1", stimuli.ONE, stimuli.EDGES)
 def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: Case) -> Evidence:
-    block = silenced(one_layer(subject, case, norm_first=True), ATTENTION, NETWORK)
+    block = silenced(case, one_layer(subject, case, norm_first=True), ATTENTION, NETWORK)
     got, x = run(subject, block).out, block.inputs["x"]
     what = "pre-norm: out with zeros in attn.out and ff.down, against "
     if "norm.weight" in block.weights:
@@ -54,7 +54,7 @@ def a_pre_norm_layer_that_adds_nothing_is_the_identity(subject: Subject, case: C
 
 @requirement("ENC-POST-1", stimuli.ONE, stimuli.EDGES)
 def a_post_norm_layer_that_adds_nothing_norms_twice(subject: Subject, case: Case) -> Evidence:
-    block = silenced(one_layer(subject, case, norm_first=False), ATTENTION, NETWORK)
+    block = silenced(case, one_layer(subject, case, norm_first=False), ATTENTION, NETWORK)
     block = block.with_weights({name.replace("norm1", "norm2"): w for name, w in parts(block, "norm1").items()})
     norm = f"{first_layer(block)}norm1"
     want = ended(subject, block, normed(subject, block, block.inputs["x"], norm, norm))
@@ -68,14 +68,14 @@ def each_sublayer_has_its_own_norm(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
         if block.config.norm_first:
             for silent, idle in ((ATTENTION, "norm1"), (NETWORK, "norm2")):
-                alone = silenced(block, silent)
+                alone = silenced(case, block, silent)
                 other = {name: w.roll(1) for name, w in parts(block, idle).items()}
                 text = f"{what}: out with other weights in {idle} and zeros in {silent}"
                 yield close(run(subject, alone.with_weights(other)).out, run(subject, alone).out, text)
         else:
             names = (f"{first_layer(block)}norm1", f"{first_layer(block)}norm2")
             want = ended(subject, block, normed(subject, block, block.inputs["x"], *names))
-            got = run(subject, silenced(block, ATTENTION, NETWORK)).out
+            got = run(subject, silenced(case, block, ATTENTION, NETWORK)).out
             yield close(got, want, f"{what}: out with zeros in attn.out and ff.down, against norm2(norm1(x)),")
 
 
@@ -86,7 +86,7 @@ def the_network_gets_the_sum_of_input_and_attention(subject: Subject, case: Case
         x = block.inputs["x"][:, :1]
         attending = normed(subject, block, x, f"{first_layer(block)}norm1") if block.config.norm_first else x
         summed = x + attended_alone(block, attending)
-        want = run(subject, silenced(block, ATTENTION).with_inputs(x=summed)).out
+        want = run(subject, silenced(case, block, ATTENTION).with_inputs(x=summed)).out
         got = run(subject, block.with_inputs(x=x)).out
         yield close(got, want, f"{what}: out of a token alone, against that of x + attention with zeros in attn.out,")
 
@@ -94,7 +94,7 @@ def the_network_gets_the_sum_of_input_and_attention(subject: Subject, case: Case
 @requirement("ENC-TOKEN-1", stimuli.ONE)
 def without_attention_tokens_are_by_themselves(subject: Subject, case: Case) -> Evidence:
     for what, block in each(subject, case):
-        block, kept = silenced(block, ATTENTION), case.L // 2
+        block, kept = silenced(case, block, ATTENTION), case.L // 2
         x = renewed(case, block.inputs["x"], *(t for t in range(case.L) if t != kept))
         got, want = run(subject, block.with_inputs(x=x)).out[:, kept], run(subject, block).out[:, kept]
         yield close(got, want, f"{what}: out of token {kept} with others beside it and zeros in attn.out")

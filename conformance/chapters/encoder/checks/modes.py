@@ -42,7 +42,7 @@ def dropout_takes_what_is_added_and_not_the_residual(subject: Subject, case: Cas
         if torch.equal(trained, run(subject, block).out):
             yield Measure()
             continue
-        want = run(subject, silenced(block, ATTENTION, NETWORK)).out
+        want = run(subject, silenced(case, block, ATTENTION, NETWORK)).out
         yield close(trained, want, f"{what}: out in training where all is dropped, against out with nothing added,")
 
 

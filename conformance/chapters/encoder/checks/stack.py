@@ -50,7 +50,7 @@ def a_stack_is_its_layers_one_after_another(subject: Subject, case: Case) -> Evi
 @requirement("ENC-FINAL-1", stimuli.ONE)
 def the_last_norm_comes_last(subject: Subject, case: Case) -> Evidence:
     for norm_first in orders(subject):
-        block = silenced(blocks.encoder(subject, case, norm_first, True, 2), ATTENTION, NETWORK)
+        block = silenced(case, blocks.encoder(subject, case, norm_first, True, 2), ATTENTION, NETWORK)
         inner = () if norm_first else ("layers.0.norm1", "layers.0.norm2", "layers.1.norm1", "layers.1.norm2")
         want = normed(subject, block, block.inputs["x"], *inner, "norm")
         what = f"{order_name(norm_first)}: out of two layers that add nothing, with a last norm,"

@@ -1,6 +1,7 @@
 """Checks of the chapter spec/multi_head_attention.md: the heads."""
 
 import math
+from contextlib import suppress
 
 import torch
 from torch import Tensor
@@ -9,7 +10,7 @@ from attnconf.conformance.chapters.multi_head_attention import stimuli
 from attnconf.conformance.chapters.multi_head_attention.checks.shared import Evidence
 from attnconf.conformance.chapters.multi_head_attention.stimuli import draw_layer, layer_for, run
 from attnconf.conformance.engine.case import Case
-from attnconf.conformance.engine.evidence import close
+from attnconf.conformance.engine.evidence import Unsupported, close
 from attnconf.conformance.engine.request import Call
 from attnconf.conformance.engine.requirement import requirement
 from attnconf.conformance.engine.subject import Subject
@@ -66,7 +67,7 @@ def one_key_hands_its_value_through_both_projections(subject: Subject, case: Cas
 
 def alike(subject: Subject, case: Case, heads: int) -> Call:
     """Return a layer in which all heads have the same scores, whatever their number: a few features, the rest zero."""
-    layer, width = without_key_bias(layer_for(subject, case)), case.embed // heads
+    layer, width = without_key_bias(layer_for(subject, case)), case.H * case.E // heads
     n = min(case.E, 5, width)
     rows = {}
     for name, size in (("q", math.sqrt(width / n)), ("k", 1.0)):
@@ -82,8 +83,18 @@ def alike(subject: Subject, case: Case, heads: int) -> Call:
 
 @requirement("MHA-ONE-1", stimuli.LAYER)
 def one_head_is_as_good_as_several_alike(subject: Subject, case: Case) -> Evidence:
+    """Without a projection where one head is as wide as the model, both get the identity there; else it is needed."""
+    if not case.one_projected:
+        width = case.embed + case.H
+        with suppress(Unsupported):  # of what divides the width of the model among its heads
+            narrower = case.but(embed=width, key_dim=width, value_dim=width)
+            yield from _one_against_several(subject, narrower, " narrower than the model")
+    yield from _one_against_several(subject, case.but(projected=case.projected and case.one_projected), "")
+
+
+def _one_against_several(subject: Subject, case: Case, which: str) -> Evidence:
     want = run(subject, alike(subject, case, case.H)).out
-    yield close(run(subject, alike(subject, case, 1)).out, want, f"out of 1 head, against {case.H},")
+    yield close(run(subject, alike(subject, case, 1)).out, want, f"out of 1 head{which}, against {case.H},")
 
 
 @requirement("MHA-MANY-1", stimuli.MANY_HEADS)

@@ -52,7 +52,7 @@ def the_rows_of_out_weight_are_the_features_of_the_output(subject: Subject, case
 def every_weight_has_an_effect(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
     want = run(subject, layer).out
-    for name, weight in own_weights(subject, layer).items():
+    for name, weight in own_weights(subject, layer, case).items():
         if name == "k.bias" or name.partition(".")[0] not in ("q", "k", "v", "out"):
             continue  # MHA-KBIAS-1; what else there is inside has requirements of its own
         for h in range(case.H):

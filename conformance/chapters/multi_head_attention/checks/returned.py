@@ -34,7 +34,7 @@ def the_returned_weights_are_those_of_the_heads(subject: Subject, case: Case) ->
 @requirement("MHA-GRAD-1", stimuli.LAYER)
 def gradients_of_weights_are_the_slopes_of_the_output(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
-    cotangent, own = case.draw("cotangent", case.B, case.L, case.embed), own_weights(subject, layer)
+    cotangent, own = case.draw("cotangent", case.B, case.L, case.embed), own_weights(subject, layer, case)
     grads = run(subject, layer, cotangent=cotangent, wrt=tuple(own)).grads
     steps = {n: case.draw(f"direction of {n}", *w.shape) / math.sqrt(w[0].numel()) for n, w in own.items()}
     sizes = {name: float(g.norm() * steps[name].norm()) / math.sqrt(g.numel()) for name, g in grads.items()}

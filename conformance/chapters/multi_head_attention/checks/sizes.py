@@ -25,7 +25,7 @@ def heads_that_do_not_divide_the_width_are_refused(subject: Subject, case: Case)
 @requirement("MHA-ERROR-1", stimuli.LAYER)
 def weights_that_do_not_fit_are_refused(subject: Subject, case: Case) -> Evidence:
     layer = layer_for(subject, case)
-    for name, fitting in own_weights(subject, layer).items():
+    for name, fitting in own_weights(subject, layer, case).items():
         if name == "k.bias":
             continue  # whoever leaves it out is right (MHA-KBIAS-1), and does not look at its size
         wider = torch.cat([fitting, fitting[..., :2]], dim=-1)

@@ -31,10 +31,10 @@ Formula = Callable[[Call], tuple[Tensor, Tensor]]  # to (output, weights)
 
 def compare_all(subject: Subject, case: Case, layer: Call, formula: Formula) -> Evidence:
     """Yield the measures of output and gradients against those of ``formula``."""
-    name = f"{getattr(formula, '__name__', formula)} {layer.config} {sorted(layer.inputs)} {case.projected}"
+    name = f"{getattr(formula, '__name__', formula)} {layer.config} {sorted(layer.inputs)} {case.projects}"
     cotangent = case.draw("cotangent", *layer.inputs["query"].shape[:2], layer.config.out_dim)
     want, grads = case.once(name, lambda: with_gradients(formula, layer, cotangent))
-    others = set(layer.weights) - set(own_weights(subject, layer))
+    others = set(layer.weights) - set(own_weights(subject, layer, case))
     grads = {name: grad for name, grad in grads.items() if name not in others}
     reply = run(subject, layer, cotangent=cotangent, wrt=tuple(grads))
     yield close(reply.out, want)

@@ -1,0 +1,55 @@
+"""Whether a single head that is as wide as the model has no output projection, because the code says so."""
+
+import ast
+import re
+import textwrap
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from attnconf.conformance.inference.binding import Place
+from attnconf.conformance.inference.probing import Failed
+from attnconf.conformance.inference.vocabulary import SIZES, meanings
+from attnconf.conformance.source.source_text import texts_reached
+from attnconf.conformance.source.syntax import last_name, number, tree_of
+
+NO_PROJECTION = {"one-head-projection": "no"}
+_HOME = re.compile(r"""f?"([^"]+)": .*\["[\w.]*\bout\.(weight|bias)"\]""")
+
+
+def without_projection(
+    place: Place, entries: Iterable[str], several: Callable[[], Any], one: Callable[[], Any]
+) -> dict[str, str]:
+    """Return the convention of what has no output projection where one head is as wide as the model; else nothing.
+
+    Its code has to compare the number of heads with 1, and ``one``, what it builds with one head, has to lack exactly
+    those parameters of ``several`` that hold W_o and b_o: a projection that is there and not applied is a mistake.
+    """
+    homes = [home for entry in entries if (home := _HOME.search(entry))]
+    if not homes or not _asks_for_one(place):
+        return {}
+    try:
+        names, alone = ({name for name, _ in build().named_parameters()} for build in (several, one))
+    except Failed:
+        return {}
+    pattern = "|".join(re.sub(r"\\\{[^{}]*\\\}", r"\\d+", re.escape(home[1])) for home in homes)
+    held = {name for name in names if re.fullmatch(pattern, name)}
+    return NO_PROJECTION if held and names - alone == held and not alone - names else {}
+
+
+def _asks_for_one(place: Place) -> bool:
+    """Return whether the code of a class compares a number of heads with 1."""
+    with suppress(SyntaxError, ValueError):
+        trees = [tree_of(textwrap.dedent(text)) for text in texts_reached(place.thing)]
+        nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Compare))
+        return any(_is_one(*sides) for node in nodes if len(node.comparators) == 1 for sides in _both_ways(node))
+    return False
+
+
+def _both_ways(node: ast.Compare) -> tuple[tuple[ast.expr, ast.expr], ...]:
+    left, right = node.left, node.comparators[0]
+    return (left, right), (right, left)
+
+
+def _is_one(heads: ast.expr, count: ast.expr) -> bool:
+    return number(count) == 1 and "heads" in meanings(last_name(heads), SIZES)

@@ -661,7 +661,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "causal-alignment": ("top-left", "bottom-right"),
     "returned-weights": ("per-head", "averaged", "none"),
     "value-width": ("free", "key"),  # key: values must be as wide as keys
-    "head-width": ("free", "eights"),  # eights: a multiple of 8, as kernels ask that load 16 bytes of half precision
+    # even: features are turned in pairs; eights: a multiple of 8, as kernels ask that load 16 bytes of half precision
+    "head-width": ("free", "even", "eights"),
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),

@@ -22,6 +22,22 @@ def rows(rows_: Any, x: Tensor) -> Tensor:
     return table.to(x.device, x.dtype).expand(x.shape)
 
 
+def cosines(x: Tensor, width: int) -> Tensor:
+    """Return the cosines (L, width) of the angles 0, of no turn, for x (B, L, …)."""
+    return torch.ones(x.shape[1], width, dtype=x.dtype if x.is_floating_point() else None, device=x.device)
+
+
+def sines(x: Tensor, width: int) -> Tensor:
+    """Return the sines (L, width) of the angles 0, of no turn, for x (B, L, …)."""
+    return torch.zeros_like(cosines(x, width))
+
+
+def turns(x: Tensor, width: int) -> Tensor:
+    """Return the complex numbers (L, width) of the angles 0, of no turn, for x (B, L, …), in float32 at least."""
+    ones = cosines(x, width)
+    return ones.to(torch.promote_types(ones.dtype, torch.complex64))
+
+
 def octaves(frequencies: Any) -> int:
     """Return the number of frequencies 1, 2, 4, …."""
     if list(frequencies) != [2.0**k for k in range(len(frequencies))]:

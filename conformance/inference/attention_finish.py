@@ -12,6 +12,7 @@ from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANC
 from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.angles import shown
 from attnconf.conformance.inference.attention_aside import outer, with_unapplied
 from attnconf.conformance.inference.attention_beyond import beyond
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
@@ -225,7 +226,7 @@ def _given(text: AttentionText, slot: Slot) -> str | None:
     """Return what an argument gets, for people; None where it is left at its default."""
     if slot.role == "mask" and not slot.required and slot.name not in text.masks:
         return None
-    return text.flags.get(slot.name, slot.role).replace("config.", "")
+    return text.flags.get(slot.name, shown(slot)).replace("config.", "")
 
 
 def masks_told(text: AttentionText) -> str:

@@ -566,7 +566,7 @@ COMPONENTS: dict[str, Component] = {
         conventions=("learned-output", "learned-offset", "parameters"),
     ),
     "rotary": Component(
-        RotaryConfig, "x, *, positions=None", by_hand=True, conventions=("rope-pairing", "heads"),
+        RotaryConfig, "x, *, positions=None", by_hand=True, conventions=("rope-pairing", "rope-output", "heads"),
         offers=_offers("several-heads"),
     ),
     "rotary_attention": Component(
@@ -694,6 +694,9 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "grid-layout": ("halves", "interleaved"),  # within the features of one axis
     "learned-output": ("add", "table"),
     "learned-offset": ("0", "1", "2"),  # position p is row p + offset
+    # of a user's own code, in which order features come back; firsts-first: the first elements of all pairs, then the
+    # second ones; an adapter puts them back
+    "rope-output": ("in-place", "firsts-first"),
     "rope-pairing": ("interleaved", "half"),
     "alibi-slopes": ("published", "geometric"),  # for heads that are no power of two
     "t5-scale": ("none", "sqrt"),  # the scores are q·k, or q·k / √E

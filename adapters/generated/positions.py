@@ -38,6 +38,19 @@ def turns(x: Tensor, width: int) -> Tensor:
     return ones.to(torch.promote_types(ones.dtype, torch.complex64))
 
 
+def rotations(x: Tensor, width: int, direction: int = 1) -> tuple[Tensor, Tensor]:
+    """Return the cosines and sines (L, width / 2) of the angles by which x (B, H, L, E) has to be turned."""
+    omega = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angles = torch.arange(x.shape[2], dtype=torch.float64)[:, None] * omega
+    return angles.cos().to(x), (direction * angles.sin()).to(x)
+
+
+def in_pairs(x: Tensor, width: int) -> Tensor:
+    """Return x with its first features, those of the first elements before the second ones, as pairs of neighbours."""
+    pairs = x[..., :width].unflatten(-1, (2, width // 2)).transpose(-1, -2).flatten(-2)
+    return torch.cat([pairs, x[..., width:]], -1)
+
+
 def octaves(frequencies: Any) -> int:
     """Return the number of frequencies 1, 2, 4, …."""
     if list(frequencies) != [2.0**k for k in range(len(frequencies))]:

@@ -23,6 +23,11 @@ def kind_of(name: str) -> str:
     return "both" if "both" in kinds else next(iter(kinds), "")
 
 
+def is_table(name: str) -> bool:
+    """Return whether a name can be that of nothing but a table: frequencies may be a number."""
+    return kind_of(name) != "" and re.fullmatch(r"freqs?|angles", snake(name).strip("_")) is None
+
+
 def role_of(p: Parameter) -> str:
     """Return the role of a parameter that has to be given and is a table, or where the tokens begin; else nothing."""
     if p.default is not p.empty:

@@ -17,8 +17,8 @@ from attnconf.conformance.inference.calling import Form, Slot
 
 SPACE = {"cosines": cosines, "sines": sines, "turns": turns, "torch": torch}
 # How a table stands, x being (B, L, …): its axes beside those of tokens and features; whether a pair has one or two.
-SHAPES = tuple((axes, f"E{half}") for axes in ("", "[None]", "[None, None]", "[None, :, None]", "[:, None]")
-               for half in ("", " // 2"))  # fmt: skip
+AXES = ("", "[None]", "[None, None]", "[None, :, None]", "[:, None]")
+SHAPES = tuple((axes, width) for axes in AXES for width in ("E", "E // 2"))
 
 
 def in_every_shape(form: Form) -> Iterator[Form]:

@@ -5,10 +5,13 @@ import inspect
 import pytest
 import torch
 
-from attnconf.adapters.generated.positions import cosines, sines, turns
+from attnconf.adapters.generated.positions import cosines, in_pairs, rotations, sines, turns
+from attnconf.conformance.inference import bindings
 from attnconf.conformance.inference.angle_names import ROLE, START, kind_of, role_of
 from attnconf.conformance.inference.angles import has_tables, in_another_shape, in_every_shape, text_of
 from attnconf.conformance.inference.layer_forms import layer_forms
+from attnconf.conformance.inference.textbook_tables import BACKWARDS, wanted
+from attnconf.conformance.source import reader
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,34 @@ def test_they_turn_nothing():
     assert not sines(x, 4).any()
     assert torch.equal(turns(x, 2), torch.ones(3, 2, dtype=torch.complex64))
     assert turns(x.double(), 2).dtype == torch.complex128
+
+
+def test_pairs_are_put_back_and_the_rest_stays():
+    x = torch.tensor([0.0, 2.0, 4.0, 1.0, 3.0, 5.0, 6.0])
+    assert torch.equal(in_pairs(x, 6), torch.arange(7.0))
+
+
+def test_a_function_gets_tables_only_where_it_wants_cosines_and_sines():
+    def turn(x, cos, sin):
+        return x
+
+    def sine(x, sin):
+        return x
+
+    parameters = [list(inspect.signature(thing).parameters.values()) for thing in (turn, sine)]
+    assert [wanted(each) for each in parameters] == [["cos", "sin"], []]
+
+
+def test_the_textbooks_tables_turn_by_its_angles():
+    cos, sin = rotations(torch.zeros(1, 2, 3, 4, dtype=torch.float64), 4)
+    assert torch.allclose(cos[1], torch.tensor([1.0, 0.01]).double().cos())
+    assert torch.allclose(sin[2], torch.tensor([2.0, 0.02]).double().sin())
+
+
+def test_minus_the_angles_is_in_doubt(tmp_path):
+    (tmp_path / "turning.py").write_text(
+        "import torch\n\n\ndef apply_rotary(x, cos, sin):\n    a, b = x.chunk(2, -1)\n"
+        "    return torch.cat([a * cos + b * sin, b * cos - a * sin], -1)\n"
+    )
+    (found,) = bindings(reader.read(tmp_path / "turning.py"), None, None)[0]
+    assert found.doubt == BACKWARDS

@@ -563,7 +563,7 @@ COMPONENTS: dict[str, Component] = {
     ),
     "learned": Component(
         LearnedConfig, "x, *, positions=None", by_hand=True,
-        conventions=("learned-output", "learned-offset", "parameters"),
+        conventions=("learned-output", "learned-offset", "learned-scale", "parameters"),
     ),
     "rotary": Component(
         RotaryConfig, "x, *, positions=None", by_hand=True, conventions=("rope-pairing", "rope-output", "heads"),
@@ -693,6 +693,7 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "grid-axes": ("width-first", "height-first"),  # which axis the first half of the features encodes
     "grid-layout": ("halves", "interleaved"),  # within the features of one axis
     "learned-output": ("add", "table"),
+    "learned-scale": ("one", "inverse-root"),  # of a user's own class: rows come out as they are, or divided by √dim
     "learned-offset": ("0", "1", "2"),  # position p is row p + offset
     # of a user's own code, in which order features come back; firsts-first: the first elements of all pairs, then the
     # second ones; an adapter puts them back

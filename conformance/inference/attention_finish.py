@@ -25,6 +25,7 @@ from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.joined_masks import joined, not_joined
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
+from attnconf.conformance.inference.loose_tensors import words_on_loose
 from attnconf.conformance.inference.mask_biases import BIAS, refuses
 from attnconf.conformance.inference.mask_shapes import wrong_shapes
 from attnconf.conformance.inference.masking import with_masks
@@ -59,6 +60,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     if certified == "reference":
         broken += (*wrong_shapes(place, text, sizes, request), *beyond(place, text, sizes))
     aside = _set_aside(place, text, sizes)
+    aside += words_on_loose(place, text.made, config_of(sizes[0])) if text.unregistered else ()
     found = Bound(place, text.draft(), profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)
     return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))
 

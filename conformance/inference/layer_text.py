@@ -133,7 +133,7 @@ class LayerText(Hypothesis):
         lines = ["exact(weights)"]
         if self.padded:
             lines += ["config, weights = beside_padding(config, weights)  # id 0 is its padding"]
-        lines += [*self.made.before, f"module = settle({self.made.text}, config, weights)"]
+        lines += [*self.made.before, f"module = settle(lambda: {self.made.text}, config, weights)"]
         if self.lazy:
             lines += ["like = next(iter(weights.values()))", f"module = awake(module, {self.form.text(_nothing)})"]
         return lines

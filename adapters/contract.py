@@ -567,10 +567,10 @@ COMPONENTS: dict[str, Component] = {
     ),
     "learned": Component(
         LearnedConfig, "x, *, positions=None", by_hand=True,
-        conventions=("learned-output", "learned-offset", "parameters"),
+        conventions=("learned-output", "learned-offset", "learned-scale", "parameters"),
     ),
     "rotary": Component(
-        RotaryConfig, "x, *, positions=None", by_hand=True, conventions=("rope-pairing", "heads"),
+        RotaryConfig, "x, *, positions=None", by_hand=True, conventions=("rope-pairing", "rope-output", "heads"),
         offers=_offers("several-heads"),
     ),
     "rotary_attention": Component(
@@ -665,7 +665,8 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "causal-alignment": ("top-left", "bottom-right"),
     "returned-weights": ("per-head", "averaged", "none"),
     "value-width": ("free", "key"),  # key: values must be as wide as keys
-    "head-width": ("free", "eights"),  # eights: a multiple of 8, as kernels ask that load 16 bytes of half precision
+    # even: features are turned in pairs; eights: a multiple of 8, as kernels ask that load 16 bytes of half precision
+    "head-width": ("free", "even", "eights"),
     "inputs": ("cross", "self", "memory"),  # self: query, key and value are one tensor; memory: key and value are
     "causality": ("optional", "always"),
     "heads": ("any", "one"),
@@ -698,7 +699,11 @@ CONVENTIONS: dict[str, tuple[str, ...]] = {
     "grid-axes": ("width-first", "height-first"),  # which axis the first half of the features encodes
     "grid-layout": ("halves", "interleaved"),  # within the features of one axis
     "learned-output": ("add", "table"),
+    "learned-scale": ("one", "inverse-root"),  # of a user's own class: rows come out as they are, or divided by √dim
     "learned-offset": ("0", "1", "2"),  # position p is row p + offset
+    # of a user's own code, in which order features come back; firsts-first: the first elements of all pairs, then the
+    # second ones; an adapter puts them back
+    "rope-output": ("in-place", "firsts-first"),
     "rope-pairing": ("interleaved", "half"),
     "alibi-slopes": ("published", "geometric"),  # for heads that are no power of two
     "t5-scale": ("none", "sqrt"),  # the scores are q·k, or q·k / √E

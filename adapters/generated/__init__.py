@@ -35,7 +35,19 @@ from attnconf.adapters.generated.modules import (
 )
 from attnconf.adapters.generated.one_length import for_each_length
 from attnconf.adapters.generated.padding_ids import after_padding, beside_padding
-from attnconf.adapters.generated.positions import counted, image, octaves, penalties, pixels, rows
+from attnconf.adapters.generated.positions import (
+    cosines,
+    counted,
+    image,
+    in_pairs,
+    octaves,
+    penalties,
+    pixels,
+    rotations,
+    rows,
+    sines,
+    turns,
+)
 from attnconf.adapters.generated.tokens import (
     byte_merges,
     byte_pairs,
@@ -56,11 +68,11 @@ from attnconf.adapters.kit.weight_names import under
 
 __all__ = [
     "BrokenArgument", "additive", "after_padding", "allowed", "awake", "before_log_softmax", "beside_padding",
-    "byte_merges", "byte_pairs", "byte_tokens", "chosen", "counted", "definitions", "dropping", "each_apart",
+    "byte_merges", "byte_pairs", "byte_tokens", "chosen", "cosines", "counted", "definitions", "dropping", "each_apart",
     "each_sequence", "everywhere", "exact", "fitted", "floored", "for_each_head", "for_each_length", "full",
-    "functional", "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "in_single", "initial",
-    "kernel", "lacking", "layered", "lengths", "marked_by", "not_hidden", "numbered", "octaves", "of_bytes",
+    "functional", "handed", "heads_last", "held", "holding", "image", "in_bytes", "in_order", "in_pairs", "in_single",
+    "initial", "kernel", "lacking", "layered", "lengths", "marked_by", "not_hidden", "numbered", "octaves", "of_bytes",
     "one_for_all_heads", "one_for_all_queries", "one_for_all_samples", "paired", "pairs", "penalties", "pixels",
-    "registered", "rows", "settle", "singly", "spelt", "strange_in", "tallied", "under", "unglued", "unknown_in",
-    "unpadded", "with_eps", "without", "written",
+    "registered", "rotations", "rows", "settle", "sines", "singly", "spelt", "strange_in", "tallied", "turns",
+    "under", "unglued", "unknown_in", "unpadded", "with_eps", "without", "written",
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """A user's definitions, and objects and modules of theirs made ready: built, woken, their parts replaced."""
 
 import re
+from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
@@ -127,10 +128,13 @@ def in_single(module: nn.Module, *names: str) -> nn.Module:
 
 
 def registered(module: nn.Module) -> nn.Module:
-    """Return a module after registering the modules in its plain lists, tuples and dicts as sub-modules.
+    """Return a module after registering the modules in its plain lists, tuples and dicts, and its loose tensors.
 
-    Their parameters are frozen, as an optimizer would not find them in the user's module.
+    The parameters of these modules are frozen, as an optimizer would not find them in the user's module.
     """
+    for part, name, kept in list(loose(module)):
+        delattr(part, name)
+        part.register_parameter(name, nn.Parameter(kept.detach()))
     for part in list(module.modules()):
         for name, kept in list(vars(part).items()):
             listed = list(kept.values()) if type(kept) is dict else kept
@@ -143,6 +147,14 @@ def registered(module: nn.Module) -> nn.Module:
                 for parameter in own.parameters():
                     parameter.requires_grad_(id(parameter) in known and parameter.requires_grad)
     return module
+
+
+def loose(module: nn.Module) -> Iterator[tuple[nn.Module, str, Tensor]]:
+    """Yield the tensors that want gradients and are no parameters: (part of the module, name there, tensor)."""
+    for part in module.modules():
+        for name, kept in vars(part).items():
+            if isinstance(kept, Tensor) and kept.is_leaf and kept.requires_grad:
+                yield part, name, kept
 
 
 def holding(thing: Any, tensors: dict[str, Tensor]) -> Any:

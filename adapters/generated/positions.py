@@ -22,6 +22,35 @@ def rows(rows_: Any, x: Tensor) -> Tensor:
     return table.to(x.device, x.dtype).expand(x.shape)
 
 
+def cosines(x: Tensor, width: int) -> Tensor:
+    """Return the cosines (L, width) of the angles 0, of no turn, for x (B, L, …)."""
+    return torch.ones(x.shape[1], width, dtype=x.dtype if x.is_floating_point() else None, device=x.device)
+
+
+def sines(x: Tensor, width: int) -> Tensor:
+    """Return the sines (L, width) of the angles 0, of no turn, for x (B, L, …)."""
+    return torch.zeros_like(cosines(x, width))
+
+
+def turns(x: Tensor, width: int) -> Tensor:
+    """Return the complex numbers (L, width) of the angles 0, of no turn, for x (B, L, …), in float32 at least."""
+    ones = cosines(x, width)
+    return ones.to(torch.promote_types(ones.dtype, torch.complex64))
+
+
+def rotations(x: Tensor, width: int, direction: int = 1) -> tuple[Tensor, Tensor]:
+    """Return the cosines and sines (L, width / 2) of the angles by which x (B, H, L, E) has to be turned."""
+    omega = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angles = torch.arange(x.shape[2], dtype=torch.float64)[:, None] * omega
+    return angles.cos().to(x), (direction * angles.sin()).to(x)
+
+
+def in_pairs(x: Tensor, width: int) -> Tensor:
+    """Return x with its first features, those of the first elements before the second ones, as pairs of neighbours."""
+    pairs = x[..., :width].unflatten(-1, (2, width // 2)).transpose(-1, -2).flatten(-2)
+    return torch.cat([pairs, x[..., width:]], -1)
+
+
 def octaves(frequencies: Any) -> int:
     """Return the number of frequencies 1, 2, 4, …."""
     if list(frequencies) != [2.0**k for k in range(len(frequencies))]:

@@ -35,6 +35,7 @@ class Checked:
         return [as_declared(case, subject) for case in cases]
 
 
+_STEPS = {"free": 1, "even": 2, "eights": 8}  # what a width of a head is a multiple of, by the choice of "head-width"
 _BIASES = {"all": "qkvo", "none": "", "output": "o", "inputs": "qkv"}  # by the declared choice of "biases"
 
 
@@ -53,9 +54,9 @@ def as_declared(case: Case, subject: Subject) -> Case:
 def _declared_sizes(case: Case, subject: Subject) -> dict[str, int]:
     shape = case.shape
     sizes: dict[str, int] = {}
-    if subject.choice("head-width") == "eights":
-        widths = [width for width in (shape.head, shape.keys, shape.values) if width]
-        sizes |= {width: 8 * ((shape.size(width, case.sizes) + 7) // 8) for width in widths}
+    step = _STEPS[subject.choice("head-width")]
+    widths = [width for width in (shape.head, shape.keys, shape.values) if width and step > 1]
+    sizes |= {width: step * -(-shape.size(width, case.sizes) // step) for width in widths}
     if shape.values and not subject.offers("value-width"):
         sizes[shape.values] = shape.size(shape.keys, {**case.sizes, **sizes})
     if shape.heads and subject.choice("heads") == "one":

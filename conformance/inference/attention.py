@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from types import FunctionType
 from typing import Any
 
@@ -13,6 +13,7 @@ from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.adapters.generated.modules import registered
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
 from attnconf.conformance.engine.mutant import Mutant
+from attnconf.conformance.inference.angles import in_another_shape, in_every_shape
 from attnconf.conformance.inference.attention_finish import finish
 from attnconf.conformance.inference.attention_readings import UNMADE, AttentionAttempts, of_form, otherwise
 from attnconf.conformance.inference.attention_requests import (
@@ -26,7 +27,7 @@ from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Bound, Place, Refusal
 from attnconf.conformance.inference.budgets import ATTENTIONS, CALLED_ALIKE
 from attnconf.conformance.inference.building import Construction, as_module, run, space_for, with_dropout
-from attnconf.conformance.inference.calling import attention_forms
+from attnconf.conformance.inference.calling import Form, attention_forms
 from attnconf.conformance.inference.claims import claims_unscaled
 from attnconf.conformance.inference.configurations import filled
 from attnconf.conformance.inference.construction import build, constructions, for_each_length, lengths_of
@@ -188,12 +189,14 @@ def _of_construction(
 ) -> Iterator[AttentionText]:
     """Yield what the class may be where it is built in one way, however it is called."""
     bare = config.num_heads > 1 and _weights_of(module) == 3 * config.embed_dim * _inner(config)
-    for form in attention_forms(module):
-        if attempts.hopeless(form.called):
+    called: list[Form] = []
+    for form in chain.from_iterable(map(in_every_shape, attention_forms(module))):
+        if attempts.hopeless(form.called) or in_another_shape(form, called):
             continue
         ran = False
         for text in of_form(place, made, form, module, config, attempts, unregistered):
             ran = True
+            called.append(form)
             if bare and not any("out." in entry for entry in text.state):
                 yield text.but(projected=False)
             yield text

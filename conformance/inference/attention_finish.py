@@ -12,6 +12,7 @@ from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANC
 from attnconf.conformance.chapters.shared.appearance import Option
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
+from attnconf.conformance.inference.angles import shown
 from attnconf.conformance.inference.attention_aside import outer, with_unapplied
 from attnconf.conformance.inference.attention_beyond import beyond
 from attnconf.conformance.inference.attention_requests import COMPONENT, config_of, request
@@ -24,6 +25,7 @@ from attnconf.conformance.inference.flags import with_flags
 from attnconf.conformance.inference.joined_masks import joined, not_joined
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.left_out import with_broken
+from attnconf.conformance.inference.loose_tensors import words_on_loose
 from attnconf.conformance.inference.mask_biases import BIAS, refuses
 from attnconf.conformance.inference.mask_shapes import wrong_shapes
 from attnconf.conformance.inference.masking import with_masks
@@ -60,6 +62,7 @@ def finish(place: Place, text: AttentionText, sizes: Any, certified: str | None)
     if certified == "reference":
         broken += (*wrong_shapes(place, text, sizes, request), *beyond(place, text, sizes))
     aside = _set_aside(place, text, sizes)
+    aside += words_on_loose(place, text.made, config_of(sizes[0])) if text.unregistered else ()
     found = Bound(place, text.draft(), profile, certified, told(place, text), text.kinds, text.doubt, aside, broken)
     return with_broken(found, request(text, sizes[0], 4, 8, 8, {}))
 
@@ -236,7 +239,7 @@ def _given(text: AttentionText, slot: Slot) -> str | None:
     """Return what an argument gets, for people; None where it is left at its default."""
     if slot.role == "mask" and not slot.required and slot.name not in text.masks:
         return None
-    return text.flags.get(slot.name, slot.role).replace("config.", "")
+    return text.flags.get(slot.name, shown(slot)).replace("config.", "")
 
 
 def masks_told(text: AttentionText) -> str:

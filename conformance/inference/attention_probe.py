@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
 from attnconf.adapters.generated.modules import without
+from attnconf.conformance.inference.angles import given as given_table
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.probing import Failed, call_module, found_output, numbers, restored
 from attnconf.conformance.inference.reading import Sizes
@@ -43,6 +44,8 @@ class Probe:
             seen = torch.ones(query.shape[0], 1, query.shape[1], key.shape[1], dtype=torch.bool)
             space = {**names(nn), "seen": seen, "query": query, "attn_bias": None, "config": self.config}
             return eval(self.text.masks[slot.name].text, space)
+        if (table := given_table(slot, {"x": query}, self.config.head_dim)) is not None:
+            return table
         if slot.role in ("tokens", "one"):
             return query.shape[1] if slot.role == "tokens" else 1
         if slot.role in ("want_weights", "causal") and slot.required:

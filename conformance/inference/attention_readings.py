@@ -10,6 +10,7 @@ from itertools import product
 from torch import nn
 
 from attnconf.adapters.contract import MultiHeadAttentionConfig
+from attnconf.conformance.inference.angles import told
 from attnconf.conformance.inference.attention_probe import Probe
 from attnconf.conformance.inference.attention_text import AttentionText
 from attnconf.conformance.inference.binding import Attempts, Place
@@ -52,7 +53,7 @@ def of_form(
     orders = (True,) if claims_sequence_first(place.thing) else orders
     for first, flags in product(orders, polarities(form)):
         lazy = is_lazy(module)
-        text = AttentionText(made, form, sequence_first=first, lazy=lazy, flags=flags)
+        text = AttentionText(made, form, sequence_first=first, lazy=lazy, flags=flags, left_alone=told(form))
         text = text.but(stripped=tuple(norms_in(module)), unregistered=unregistered)
         with restored(module):  # no copy of it, but where it is yet to get its sizes: that is not undone
             yield from _tried(place, Probe(copy.deepcopy(module) if lazy else module, text, config), attempts)
@@ -107,7 +108,7 @@ def otherwise(
     """Yield what the class may be if it takes as many keys as queries, and no other number, or no batch."""
     if is_lazy(module):
         return
-    text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered)
+    text = AttentionText(made, form, stripped=tuple(norms_in(module)), unregistered=unregistered, left_alone=told(form))
     needed = {slot.role for slot in form.slots if slot.required}  # a memory that may be left out is judged without it
     two = {"query", "key"} <= set(form.roles) or {"x", "memory"} <= needed
     found = [text.but(square=True)] if two else []

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from attnconf.adapters import generated
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.chapters.multi_head_attention.binding import APPEARANCES
+from attnconf.conformance.inference.angles import has_tables, text_of
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.slots import Hypothesis, Slots, refuse
@@ -131,6 +132,8 @@ class AttentionText(Hypothesis):
         if not self.self_only and "value" not in self.form.roles:
             found["inputs"] = "memory"
         found |= {**self.inside, **self.mask_conventions, **self.alone}
+        if has_tables(self.form):
+            found["head-width"] = "even"
         if self.causal_always:
             found["causality"] = "always"
         found |= self._said_by_the_constructor() | dict(self.family) | (self.normed.conventions if self.normed else {})
@@ -284,6 +287,8 @@ class AttentionText(Hypothesis):
             return none + tensors[slot.role] + turned
         if slot.name in self.masks:
             return _local(slot.name)
+        if (table := text_of(slot, "query", "config.head_dim")) is not None:
+            return table
         others = {
             "want_weights": "need_weights" if self.weights else None,
             "average": "False",

@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import nn
 
+from attnconf.conformance.inference.angle_names import ROLE, kind_of, role_of
 from attnconf.conformance.inference.keyword_arguments import handed_on
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -54,7 +55,7 @@ class Form:
     @property
     def called(self) -> str:
         """How something is called, for people."""
-        return f"called with ({self.text(lambda slot: slot.role)}): "
+        return f"called with ({self.text(lambda slot: slot.role.removeprefix(ROLE))}): "
 
     def of(self, role: str) -> list[Slot]:
         return [slot for slot in self.slots if slot.role == role]
@@ -183,6 +184,8 @@ def slot_of(p: inspect.Parameter, role: str) -> Slot:
 def _option(p: inspect.Parameter) -> Slot | None:
     """Return the slot of a parameter that is no input, where its name says so."""
     found = meanings(p.name, INPUTS)
+    if role_of(p):
+        return slot_of(p, role_of(p))
     for role in ("lengths", "want_weights", "average", "mask", "causal"):
         if role not in found or (role == "mask" and any(r in found for r in THREE)):
             continue
@@ -197,7 +200,7 @@ def _left_alone(p: inspect.Parameter) -> bool:
     if p.default is p.empty:
         return False
     found = meanings(p.name, INPUTS)
-    if re.search(r"past|cache|position|kwargs|layer|state_dict|index|rotary|freq", p.name.lower()):
+    if kind_of(p.name) or re.search(r"past|cache|position|kwargs|layer|state_dict|index|rotary|freq", p.name.lower()):
         return True
     inputs = {*THREE, "x", "memory"} & set(found)
     return not (inputs or (p.default is None and not found)) or isinstance(p.default, bool | int | float | str)

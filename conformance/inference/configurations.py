@@ -191,6 +191,8 @@ def entry_default(name: str, module: ModuleType) -> str:
         there = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
         if isinstance(there, bool | int | float | str) and not isinstance(value, ModuleType):
             return repr(there)
+        if _is_none(value, name):
+            return "None"
     text = source_text.text_of_module(module)
     if text and may_be_none(name, text.text):
         return "None"
@@ -200,6 +202,12 @@ def entry_default(name: str, module: ModuleType) -> str:
     if written:
         return written[1]
     return "0.0" if "drop" in name.lower() else "False"
+
+
+def _is_none(value: Any, name: str) -> bool:
+    """Return whether a mapping or a class has an entry that is None, which is not the same as to be off."""
+    there = value if isinstance(value, dict) else vars(value) if isinstance(value, type) else {}
+    return name in there and there[name] is None
 
 
 def unpacked(table: Meanings, module: ModuleType) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from torch import nn
 
+from attnconf.conformance.inference.angle_names import is_table
 from attnconf.conformance.inference.budgets import COMBINED, FILLINGS
 from attnconf.conformance.inference.vocabulary import fitting, meanings, snake
 from attnconf.conformance.source.signatures import parameters_of
@@ -102,6 +103,8 @@ def _choices(p: inspect.Parameter, inputs: Mapping[str, Input]) -> list[tuple[st
     known = [(text, name) for name in said for text in inputs[name].texts]
     if len(plain) > 1 and known and said != ["length"]:
         return known
+    if is_table(plain):
+        return known or [("None", "")]
     # a letter says little, and the name of a length may be that of what has it
     return [*known, *((t, n) for n, i in inputs.items() if i.free and n not in said for t in i.texts)] or [("None", "")]
 

@@ -12,6 +12,7 @@ from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.engine.translate import in_conventions
+from attnconf.conformance.inference.angles import shown
 from attnconf.conformance.inference.attention_finish import remarks
 from attnconf.conformance.inference.binding import Place
 from attnconf.conformance.inference.building import run, space_for
@@ -233,7 +234,7 @@ def unturned(place: Place, text: LayerText) -> Iterator[str]:
 def _given(text: LayerText, slot: Slot) -> str | None:
     """Return what an argument gets, for people; None where it is left at its default."""
     idle = slot.name not in text.masks if slot.role == "mask" else slot.role == "causal" and not text.flag
-    return None if idle and not slot.required else slot.role
+    return None if idle and not slot.required else shown(slot)
 
 
 def told(text: LayerText) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.inference.angle_names import kind_of, role_of
 from attnconf.conformance.inference.calling import CACHE, MASK, THREE, Form, Slot, parameters, slot_of
 from attnconf.conformance.inference.vocabulary import INPUTS as NAMES
 from attnconf.conformance.inference.vocabulary import meanings, snake
@@ -57,12 +58,16 @@ def _together(named: list[inspect.Parameter]) -> list[inspect.Parameter]:
 
 def _is_option(p: inspect.Parameter) -> bool:
     found = meanings(p.name, NAMES)
+    if role_of(p) or kind_of(p.name):
+        return True
     return bool({"mask", "lengths", "want_weights", "causal", "average"} & set(found)) and "x" not in found
 
 
 def _option(p: inspect.Parameter) -> str | None:
     """Return what a parameter that is no input is: a mask, unless its name or its default says otherwise."""
     found = meanings(p.name, NAMES)
+    if role_of(p) or kind_of(p.name):
+        return role_of(p) or None
     for role in ("lengths", "want_weights", "average"):
         if role in found:
             return role

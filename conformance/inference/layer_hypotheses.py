@@ -17,6 +17,8 @@ from attnconf.adapters.generated.modules import registered, unpadded
 from attnconf.adapters.generated.vector_input import Handed
 from attnconf.conformance.chapters.contents import appearances
 from attnconf.conformance.chapters.transformer.stimuli import vocabulary
+from attnconf.conformance.inference.angles import in_another_shape, in_every_shape
+from attnconf.conformance.inference.angles import told as told_of_tables
 from attnconf.conformance.inference.binding import Attempts, Place
 from attnconf.conformance.inference.building import (
     Construction,
@@ -27,6 +29,7 @@ from attnconf.conformance.inference.building import (
     space_for,
     with_dropout,
 )
+from attnconf.conformance.inference.calling import Form
 from attnconf.conformance.inference.claims import (
     claims_batch,
     claims_batch_first,
@@ -53,6 +56,7 @@ from attnconf.conformance.inference.vector_input import handed
 from attnconf.conformance.source.source_text import code_reached
 
 OWN_ROWS = r"self\.\w+\[\w*(ids?|idx|tokens?|index|indices)\w*\]"  # an embedding without torch's
+HIDDEN = "its hidden width is neither what an argument asks for nor a multiple of the model's"
 _SIZES: Mapping[str, tuple[str, ...]] = {
     "embed": ("config.embed_dim",),
     "heads": ("config.num_heads",),
@@ -108,8 +112,9 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
             attempts.say(f"{place.name} is no torch.nn.Module")
             return
         whole, module = with_single(whole, module)
-        for form in layer_forms(place.component, module):
-            if attempts.hopeless(_called_how(whole, form)):
+        called: list[Form] = []
+        for form in chain.from_iterable(map(in_every_shape, layer_forms(place.component, module))):
+            if attempts.hopeless(_called_how(whole, form)) or in_another_shape(form, called):
                 continue
             try:
                 made_so, vectors = handed(whole, module, form, place.component)
@@ -119,6 +124,7 @@ def hypotheses(place: Place, attempts: Attempts) -> Iterator[tuple[LayerText, St
                 continue
             for hypothesis in _called(place, made_so, form, vectors, config, declares, attempts):
                 ran.append(True)
+                called.append(form)
                 yield hypothesis
 
 
@@ -168,14 +174,14 @@ def _called(
         return
     sized = _sized(place, module, config, made)
     if sized is None:
-        attempts.say(f"{made.text}: its hidden width is not found")
+        attempts.say(f"{HIDDEN}: {made.text}")
         return
     (widths, ratio), known = sized, COMPONENTS[place.component]
     text = LayerText(
         place.component, made, form, lazy=lazy, out=called.out, sequence_first=called.sequence_first,
         longest=0 if "max_len" in made.given else probe.longest(),
         causal_always=called.ordered if known.layered and not known.decodes else called.causal,
-        whole=_tables_are_ours(module), trace=trace,
+        whole=_tables_are_ours(module), trace=trace, left_alone=told_of_tables(form),
     )  # fmt: skip
     if called.fills:
         masks = {name: _filled(name, told, place.component) for name, told in called.fills.items()}

@@ -12,6 +12,7 @@ from torch.utils._pytree import tree_leaves
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.transformer.stimuli import ids_of, vocabulary
 from attnconf.conformance.engine.case import Case
+from attnconf.conformance.inference.angles import given as given_table
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.layer_forms import about_memory
 from attnconf.conformance.inference.layer_trace import Trace, traced
@@ -82,6 +83,8 @@ class Probe:
             if slot.role in inputs:
                 x = inputs[slot.role].clone()  # the code may write to what it gets
                 return x.transpose(0, 1) if self.sequence_first else x
+            if (table := given_table(slot, inputs, self.case.head_width)) is not None:
+                return table
             if slot.name in self.fills:
                 return FILLS[self.fills[slot.name]](B, L, S if len(inputs) > 1 and about_memory(slot.name) else L)
             if slot.role == "want_weights" and slot.required:

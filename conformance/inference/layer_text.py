@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from attnconf.adapters import generated
 from attnconf.adapters.contract import COMPONENTS, Component
+from attnconf.conformance.inference.angles import text_of
 from attnconf.conformance.inference.building import Construction
 from attnconf.conformance.inference.calling import Form, Slot
 from attnconf.conformance.inference.layer_forms import MODES
@@ -19,6 +20,7 @@ WORDS = {
     "source_mask": "padding of the source",
     "target_mask": "padding of the targets",
 }
+HEAD = "config.embed_dim // config.num_heads"  # the width of a head
 # What an argument for masks gets that makes a layer causal, whatever it holds: the causal mask; one that hides nothing.
 _SQUARE = "torch.{}(x.shape[1], x.shape[1], dtype=x.dtype, device=x.device){} if config.causal else None"
 SWITCHES = {"causal mask": _SQUARE.format("ones", ".tril().log()"), "any mask": _SQUARE.format("zeros", "")}
@@ -131,7 +133,7 @@ class LayerText(Hypothesis):
         lines = ["exact(weights)"]
         if self.padded:
             lines += ["config, weights = beside_padding(config, weights)  # id 0 is its padding"]
-        lines += [*self.made.before, f"module = settle({self.made.text}, config, weights)"]
+        lines += [*self.made.before, f"module = settle(lambda: {self.made.text}, config, weights)"]
         if self.lazy:
             lines += ["like = next(iter(weights.values()))", f"module = awake(module, {self.form.text(_nothing)})"]
         return lines
@@ -187,6 +189,8 @@ class LayerText(Hypothesis):
             return f"{given}.transpose(0, 1)" if self.sequence_first else given
         if slot.name in self.masks:
             return _apart(slot.name)
+        if (table := text_of(slot, self.known.inputs[-1 if "source" in self.known.attends else 0], HEAD)) is not None:
+            return table
         causal = "True" if self.decodes else "config.causal"
         others = {"want_weights": "False", "causal": causal if self.flag or slot.required else None}
         others |= MODES if self.known.configures("dropout") else {}

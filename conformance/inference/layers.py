@@ -44,6 +44,7 @@ from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import with_broken
 from attnconf.conformance.inference.one_head import without_projection
+from attnconf.conformance.inference.loose_tensors import words_on_loose
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds
@@ -235,7 +236,8 @@ def bound(place: Place, trial: Trial[LayerText], text: LayerText, certified: str
     broken = (*(words for words in kept if UNTRIED not in words), *_hidden_without_effect(place, text),
               *other.broken, *half_hidden(place, text, asked),
               *over_ids.of_layers(place, text, asked.config))  # fmt: skip
-    open_ends = (*unapplied(place, text, asked.config), *switches(text), *(words for words in kept if UNTRIED in words))
+    open_ends = (*unapplied(place, text, asked.config), *switches(text), *(words for words in kept if UNTRIED in words),
+                 *words_on_loose(place, text.made, asked.config))  # fmt: skip
     unordered = text.decodes and not any(mask.which == "self" for mask in text.masks.values())
     doubt = text.doubt or (A_SET if unordered and claims_a_set(place.thing) else "")
     found = Bound(place, text.draft(), None, certified, told(text), text.kinds, doubt, open_ends, broken)

@@ -1,6 +1,6 @@
 """Bind what encodes the positions of tokens: sinusoidal ones, on a line and on a grid, and learned ones."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -197,16 +197,23 @@ def table_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
     return found
 
 
-def learned_families() -> Iterator[Family]:
+def larger_states(thing: Any, request: Request) -> list[tuple[str, ...]]:
+    """Return which parameter is the table where its rows are divided by √dim before they come out."""
+    return [(f"{entry} * config.dim ** 0.5",) for (entry,) in table_states(thing, request)]
+
+
+def learned_families(scale: str = "one") -> Iterator[Family]:
     """Yield the families of tables with no row, one or two before that of the first position."""
+    states = table_states if scale == "one" else larger_states
+    scaled = {} if scale == "one" else {"learned-scale": scale}
     inputs = {name: i for name, i in INPUTS.items() if name not in ("base", "embed")}
     sizes = appearances()["learned"].sizes
     for offset in ("0", "1", "2"):
-        fixed = {"learned-offset": offset}
+        fixed = {"learned-offset": offset, **scaled}
         for most in dict.fromkeys(("config.max_len", f"config.max_len + {offset}".removesuffix(" + 0"))):
             yield Family(
                 "learned", {**sizes, "max_len": (most,)}, inputs, readers, learned_requests, undropped, unplaced,
-                table_states, (fixed,), ways=WAYS if offset == "0" else WAYS[:1],
+                states, (fixed,), ways=WAYS if offset == "0" else WAYS[:1],
                 after=partial(with_options, request=learned_requests(fixed, "distinct")[0]),
             )  # fmt: skip
 
@@ -215,12 +222,22 @@ def bind(place: Place) -> Bound | Refusal:
     """Return the binding of a class or function as an encoding of positions."""
     if place.component == "sinusoidal_2d":
         return seek(place, GRID)
-    families = [SINUSOIDAL] if place.component == "sinusoidal" else list(learned_families())
+    if place.component == "sinusoidal":
+        return seek(place, *_in_order(place, [SINUSOIDAL]))
+    found = seek(place, *_in_order(place, learned_families()))
+    if isinstance(found, Bound) and found.certified is None:
+        other = seek(place, *_in_order(place, learned_families("inverse-root")))
+        found = other if isinstance(other, Bound) and other.certified == "reference" else found
+    return found
+
+
+def _in_order(place: Place, families: Iterable[Family]) -> list[Family]:
+    """Return families in the order of axes that something says of itself, if it says one."""
     if claims_batch_first(place.thing):
-        families = [told_order(family, "x") for family in families]
-    elif claims_sequence_first(place.thing):
-        families = [told_order(family, "x.transpose(0, 1)") for family in families]
-    return seek(place, *families)
+        return [told_order(family, "x") for family in families]
+    if claims_sequence_first(place.thing):
+        return [told_order(family, "x.transpose(0, 1)") for family in families]
+    return list(families)
 
 
 def told_order(family: Family, x: str) -> Family:

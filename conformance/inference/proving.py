@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.request import Reply, Request
+from attnconf.conformance.inference.angles import of_a_shape
 from attnconf.conformance.inference.binding import Attempts, Place, Refusal, refused
 from attnconf.conformance.inference.budgets import COMPARED, FOR_HYPOTHESES
 from attnconf.conformance.inference.probing import search
@@ -140,7 +141,8 @@ class Prover(Generic[H]):
 
     def refusal(self, otherwise: str) -> Refusal:
         """Return what came of what was tried as the reason why nothing is bound; ``otherwise`` where nothing was."""
-        return refused(self.failures.failures, otherwise)
+        failures = self.failures.failures
+        return refused([words for words in failures if not of_a_shape(words)] or failures, otherwise)
 
 
 Compared = Callable[[Sequence[Trial[H]]], Iterable[Trial[H]]]

@@ -18,11 +18,13 @@ from attnconf.conformance.inference.binding import Attempts, Bound, Place, Refus
 from attnconf.conformance.inference.building import Construction, space_for
 from attnconf.conformance.inference.drafts import Choice, Family, called, makings, tensors_in
 from attnconf.conformance.inference.filling import Input, arguments_of, fillings
+from attnconf.conformance.inference.hints import ANGLES
 from attnconf.conformance.inference.module_sizes import names_read
 from attnconf.conformance.inference.positions_options import with_options
 from attnconf.conformance.inference.probing import Failed, attempt
 from attnconf.conformance.inference.seeking import seek
 from attnconf.conformance.inference.slots import refuse
+from attnconf.conformance.inference.textbook_tables import BACKWARDS, LINES, handed, wanted
 from attnconf.conformance.inference.texts import Text
 from attnconf.conformance.inference.trial import drawn
 from attnconf.conformance.inference.vocabulary import INPUTS, SIZES
@@ -111,13 +113,26 @@ def with_tables(place: Place, family: Family) -> Iterator[Text]:
     if isinstance(place.thing, type) or len(parameters) < 2:
         return
     request = requests({}, "distinct")[0]
+    made = False
     for name, maker in list(vars(place.module).items()):
         own = getattr(maker, "__module__", None) == place.module.__name__ and isinstance(maker, type | FunctionType)
         if not own or maker is place.thing or place.name in names_read(maker) or name in names_read(place.thing):
             continue
         for base, tables in _tables(replace(place, name=name, thing=maker), family, request):
             for inputs in _handed(parameters, tables):
+                made = made or any(words <= names_read(maker) for words in ANGLES)
                 yield from called(family, base, place.thing, place.name_in_text, {**INPUTS_, **inputs})
+    if not made:
+        yield from _with_the_textbooks(place, family, wanted(parameters))
+
+
+def _with_the_textbooks(place: Place, family: Family, names: list[str]) -> Iterator[Text]:
+    """Yield texts in which what nothing in the file makes are the textbook's tables, at last with negative sines."""
+    for line in LINES if names else ():
+        base = Text("rotary", Construction(""), "function", limits=(line,), exact=False, given=frozenset({"max_len"}),
+                    shown=f"{place.name}, with tables of the textbook")  # fmt: skip
+        for inputs in handed(names):
+            yield from called(family, base, place.thing, place.name_in_text, {**INPUTS_, **inputs})
 
 
 Table = tuple[str, torch.Tensor, int]  # an expression of ``tables``, what it is, and how many rows are too many
@@ -224,6 +239,19 @@ FAMILY = Family(
 )  # fmt: skip
 
 
+# What neighbours come back as, the first elements of all pairs before the second ones.
+REORDERED = replace(
+    FAMILY, fixed=({"rope-pairing": "interleaved", "rope-output": "firsts-first"},),
+    layouts=tuple((into, f"in_pairs({back}, config.rotary_dim)") for into, back in LAYOUTS),
+)  # fmt: skip
+
+
 def bind(place: Place) -> Bound | Refusal:
-    """Return the binding of a class or function as a rotation."""
-    return seek(place, FAMILY)
+    """Return the binding of a class or function as a rotation, in doubt where the direction is that of its tables."""
+    found = seek(place, FAMILY)
+    if isinstance(found, Bound) and found.certified is None:
+        other = seek(place, REORDERED)
+        found = other if isinstance(other, Bound) and other.certified == "reference" else found
+    if isinstance(found, Bound) and found.certified and LINES[1] in found.draft.body:
+        return replace(found, doubt=found.doubt or BACKWARDS)
+    return found

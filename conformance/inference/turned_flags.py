@@ -28,6 +28,7 @@ BOTH_SIDES = (
 )
 PROMISES = r"(is_?|use_?)?(learn(ed|t|able)|trainable)(_?(pos(itions?|itional)?|pe|embeddings?))?"
 BESIDES = r"((use|with|add)_?)?(cls|class)(_?tok(en)?)?"  # one token more, of which no page speaks
+UNIT = r"(^|_)(l2|unit|normali[sz]ed?)(_?norm|_|$)"  # rows of length 1 are what such a flag asks for
 SAID = "nobody says so"  # of a mistake that is none where something says so, as an option may
 Again = Callable[[], Bound | Refusal]
 
@@ -75,6 +76,8 @@ def _told(bound: Bound, other: Bound, name: str, value: bool) -> Bound:
     mistake = named(str(other.certified))
     if _call(other) != _call(bound):  # an option changes what is computed, not how it is called
         return _with_promise(bound, name, value)
+    if re.search(UNIT, snake(name)) and "length 1" in mistake.story:
+        return bound  # it does what its name says, of which no page speaks
     if SAID in mistake.story and "~" not in mistake.id:
         return bound
     words = f"the argument `{name}` of the constructor is broken where it is {value}: {mistake.story}"

@@ -140,3 +140,31 @@ def test_a_mask_that_makes_it_causal_whatever_it_holds_is_told(tmp_path, hidden,
     found, *_ = inference.bindings(read(tmp_path / "homework.py"), "EncoderLayer", None)[0]
     assert found.certified == "reference"
     assert any("whatever mask is given to `mask`, it is causal" in words for words in found.open_ends) == whatever
+
+
+LOOSE = """
+import torch
+from torch import nn
+
+
+class Network(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(d_model, num_heads, batch_first=True)
+        self.first, self.second = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.a = torch.randn(d_model, d_ff, requires_grad=True)
+        self.b = torch.randn(d_ff, d_model, requires_grad=True)
+
+    def forward(self, x):
+        x = self.first(x + self.attention(x, x, x, need_weights=False)[0])
+        return self.second(x + torch.relu(x @ self.a) @ self.b)
+"""
+
+
+def test_tensors_that_want_gradients_are_bound_and_it_is_said(tmp_path):
+    (tmp_path / "loose.py").write_text(LOOSE)
+    (found,) = inference.bindings(read(tmp_path / "loose.py"), "Network", "encoder_layer")[0]
+    assert found.certified == "reference"
+    assert found.open_ends == (
+        "`a`, `b`: tensors and no parameters; no optimizer finds them, and no .to() and state_dict has them",
+    )

@@ -1,4 +1,5 @@
 """Rotary positions as two parts: a module that keeps tables, and a function that turns queries and keys by ids."""
+
 import torch
 from torch import nn
 

@@ -1,0 +1,37 @@
+"""Names of arguments that are tables of angles, by which queries and keys are turned, and of where tokens begin."""
+
+import re
+from inspect import Parameter
+
+from attnconf.conformance.inference.vocabulary import snake
+
+ROLE, START = "angles: ", "start"
+_OF_TABLES = r"(cache[ds]?|tables?|embs?|embeddings?|freqs?|vals?|values)"
+KINDS = {
+    "cos": rf"(\w+_)?(cos|cosines?)(_{_OF_TABLES})?",
+    "sin": rf"(\w+_)?(sin|sines?)(_{_OF_TABLES})?",
+    "both": r"(\w+_)?(cos_?(and_?)?sin|sin_?(and_?)?cos)(_\w+)?|freqs?(_(cis|complex))?|(pos_)?cis|"
+    rf"(rope|rotary)(_(pos_)?({_OF_TABLES}|freqs_cis|angles))?|(rotation_)?angles|position_embeddings",
+}
+BEGINS = r"(start|begin|first|offset)_?(pos(ition)?|idx|index)|pos(ition)?_?(start|offset)"
+
+
+def kind_of(name: str) -> str:
+    """Return whether a table of that name holds cosines, sines or both; nothing where it says that it is no table."""
+    plain = snake(name).strip("_")
+    kinds = [kind for kind, pattern in KINDS.items() if re.fullmatch(pattern, plain)]
+    return "both" if "both" in kinds else next(iter(kinds), "")
+
+
+def is_table(name: str) -> bool:
+    """Return whether a name can be that of nothing but a table: frequencies may be a number."""
+    return kind_of(name) != "" and re.fullmatch(r"freqs?|angles", snake(name).strip("_")) is None
+
+
+def role_of(p: Parameter) -> str:
+    """Return the role of a parameter that has to be given and is a table, or where the tokens begin; else nothing."""
+    if p.default is not p.empty:
+        return ""
+    if re.fullmatch(BEGINS, snake(p.name).strip("_")):
+        return START
+    return ROLE if kind_of(p.name) else ""

@@ -13,6 +13,7 @@ Result = dict[str, Any]
 
 # Whatever a file computes: the same the second time, and out of inputs that stay as they are.
 PROOFS = ("CALL-REPEAT-1", "CALL-IMMUT-1", "MASK-IMMUT-1")
+IDLE = "has no effect"  # what is said of an argument
 
 
 def verdicts(plan: Plan, results: Sequence[Result]) -> list[Result]:
@@ -100,12 +101,14 @@ def _understood(plan: Plan, binding: Binding, results: Sequence[Result]) -> bool
     """Return whether what a file does wrong is known to be a mistake, and no way to do it that nobody thought of.
 
     So it is where a known mistake gives its numbers, where two equal calls differ, where an input is overwritten, where
-    the user said what it is or what it has to choose, and where a recommendation counts because the user asked for it.
+    an argument has no effect, where the user said what it is or what it has to choose, and where a recommendation
+    counts because the user asked for it.
     """
     failed = [r for r in results if r["outcome"] == "fail" and r["counts"] and not r["follows_from"]]
     proven = [r for r in failed if r["requirement"] in PROOFS and r["reason"] != "raised"]
+    idle = [r for r in failed if str((r.get("advice") or {}).get("story", "")).endswith(IDLE)]
     asked = binding.named or bool(plan.settings.prescribed)
-    return asked or bool(proven) or any(r["diagnosis"] or r["strength"] != "MUST" for r in failed)
+    return asked or bool(proven or idle) or any(r["diagnosis"] or r["strength"] != "MUST" for r in failed)
 
 
 def _not_established(

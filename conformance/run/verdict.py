@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
+from attnconf.conformance.diagnosis.not_computed import NOT_COMPUTED
 from attnconf.conformance.engine.request import GUESS, Binding, Implementation, Unjudgeable
 from attnconf.conformance.run.plan import Plan
 from attnconf.spec import registry
@@ -117,8 +118,11 @@ def _not_established(
     """Return the verdict on what nobody knows the parameters of: it is judged by what holds whatever they mean."""
     unsettled = [r for r in results if r["outcome"] == "fail" and not r["settled"] and r["strength"] == "MUST"]
     if verdict[0] == "nonconformant":
-        if binding.named:
-            return verdict
+        empty = next(
+            (d for r in results if r["counts"] for d in r["diagnosis"] if NOT_COMPUTED.id in d["mutants"]), None
+        )
+        if binding.named or empty:
+            return (verdict[0], empty["story"]) if empty else verdict
         broken = next(r for r in results if r["outcome"] == "fail" and r["counts"])
         said = f"that {broken['check'].replace('_', ' ')} does not hold ({broken['requirement']})"
     elif unsettled:

@@ -70,9 +70,11 @@ def unpadded(module: nn.Module) -> nn.Module:
     return module
 
 
-def handed(module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False, raw: int = 0) -> nn.Module:
+def handed(
+    module: nn.Module, ids: dict[str, str], out: str = "", turned: bool = False, raw: int = 0, back: bool = False
+) -> nn.Module:
     """Return a model that takes ids as one that takes vectors: see vector_input.Handed."""
-    return Handed(module, ids, out, turned, raw)
+    return Handed(module, ids, out, turned, raw, back)
 
 
 def layered(module: nn.Module, order: list[str]) -> nn.Module:

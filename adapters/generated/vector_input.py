@@ -22,26 +22,31 @@ class Handed(nn.Module):
     out     the place of the result; "" for the model's own output
     turned  whether the sequence is the first axis at these places
     raw     how wide the vectors are that the model takes and projects to its own width; 0: it takes ids
+    back    whether the sequence is the first axis of what the model returns, and of nothing else
+
+    A number in NAME counts from the end where it is negative. Raises NotImplementedError where there is no such part.
     """
 
     def __init__(
-        self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False, raw: int = 0
-    ) -> None:
+        self, whole: nn.Module, ids: Mapping[str, str], out: str = "", turned: bool = False, raw: int = 0,
+        back: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
+        self.back = back
         self.whole, self.ids, self.turned, self.out, self.raw = whole, dict(ids), turned, out, raw
         self.vectors: dict[str, Tensor] = {}
         self.taken: Tensor | None = None
         for place in dict.fromkeys(ids.values()):
-            part = whole.get_submodule(_part(place))
+            part = _part(whole, place)
             arguments = [argument for argument, at in ids.items() if at == place]
             if place.startswith("input"):
                 part.register_forward_pre_hook(partial(_hand, self, arguments), with_kwargs=True)
             else:
                 part.register_forward_hook(partial(_give, self, arguments))
         if out.startswith("input"):
-            whole.get_submodule(_part(out)).register_forward_pre_hook(partial(_take_input, self), with_kwargs=True)
+            _part(whole, out).register_forward_pre_hook(partial(_take_input, self), with_kwargs=True)
         elif out:
-            whole.get_submodule(_part(out)).register_forward_hook(partial(_take_output, self))
+            _part(whole, out).register_forward_hook(partial(_take_output, self))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         given = inspect.signature(self.whole.forward).bind(*args, **kwargs)
@@ -51,6 +56,8 @@ class Handed(nn.Module):
             self.vectors[argument] = self._turn(vectors)
         try:
             result = self.whole(*given.args, **given.kwargs)
+            if self.back:
+                return result.transpose(0, 1)
             return result if self.taken is None else self._turn(self.taken)
         finally:
             self.vectors, self.taken = {}, None
@@ -65,8 +72,16 @@ class Handed(nn.Module):
         return x.transpose(0, 1) if self.turned else x
 
 
-def _part(place: str) -> str:
-    return place.partition(" of ")[2]
+def _part(whole: nn.Module, place: str) -> nn.Module:
+    """Return the part of a model that a place is at."""
+    part: Any = whole
+    name = place.partition(" of ")[2]
+    for step in name.split("."):
+        try:
+            part = part[int(step)] if step.startswith("-") else part.get_submodule(step)
+        except (AttributeError, IndexError):
+            raise NotImplementedError(f"a model without {name}, where its vectors were found") from None
+    return part  # type: ignore[no-any-return]  # a container of modules has no other items
 
 
 def _hand(model: Handed, arguments: Sequence[str], part: nn.Module, args: Any, kwargs: Any) -> Any:

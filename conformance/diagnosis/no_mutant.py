@@ -1,4 +1,7 @@
-"""What reproduces a failure and is no mutant: a setting that is hard-coded, or other conventions than declared."""
+"""What is behind a failure and is no mutant.
+
+A setting that is hard-coded, other conventions than those that are declared, or an exception of the backward pass.
+"""
 
 from collections.abc import Mapping
 
@@ -43,6 +46,32 @@ def undeclared(judgements: Judgements, failed: Judged, declares: Mapping[str, st
     right = ", ".join(f'"{name}": "{choice}"' for name, choice in found[0].items())
     story = "this is right in other conventions than those that are declared"
     return diagnosis_of(failed, [_named(failed, "undeclared", story, f"declares = {{{right}}}")])
+
+
+# What autograd says of a backward pass, what that is called, and what mends it.
+BACKWARD = (
+    (
+        "modified by an inplace operation",
+        "CALL-saved-tensor-overwritten",
+        "the output is right, but backward raises: a tensor that it needs was changed in place after it was saved",
+        "write x = x.exp() and x = x / s instead of x.exp_() and x /= s: what a step returned is kept for its slope",
+    ),
+    (
+        "",
+        "CALL-backward-raises",
+        "the output is right, but backward raises an exception: nothing can be trained with it",
+        "call out.sum().backward() once; an autograd.Function needs a backward for all that it returns",
+    ),
+)
+
+
+def raising_backward(failed: Judged) -> Diagnosis | None:
+    """Return a diagnosis of a check in which a call came back, and its backward pass raised; None for any other."""
+    failure = failed.failing.failure if failed.failing else None
+    if failure is None or failure.reason != "raised" or not failure.message.startswith("backward raised"):
+        return None
+    name, story, hint = next(told for words, *told in BACKWARD if words in failure.message)
+    return diagnosis_of(failed, [Mutant(name, story, set(), hint, {})])
 
 
 def _named(failed: Judged, name: str, story: str, hint: str) -> Mutant:

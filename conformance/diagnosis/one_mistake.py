@@ -12,7 +12,9 @@ from attnconf.conformance.diagnosis.suspects import Suspects
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant, reaches
-from attnconf.conformance.engine.request import Reply
+from attnconf.conformance.engine.request import Reply, Request
+
+MANY = 1_000_000
 
 
 def named_before(judgements: Judgements, suspects: Suspects, failed: Judged) -> list[Mutant]:
@@ -74,10 +76,16 @@ def _best(judgements: Judgements, mutants: list[Mutant], compare: Comparison) ->
 def _fitting(judgements: Judgements, mutants: Iterable[Mutant], failed: Judged, compare: Comparison) -> list[Mutant]:
     telling = compare.telling(failed.log)
     log = [*telling, *failed.log] if telling else []
-    possible = [m for m in mutants if not m.rounding or judgements.failed >= set(m.breaks)]
+    heads = max((_heads(request) for request, _ in log), default=1)
+    possible = [m for m in mutants if m.heads <= heads and (not m.rounding or judgements.failed >= set(m.breaks))]
     found = [m for m in possible if log and compare.fits(m.id, log) and _answers_elsewhere(judgements, m, telling)]
     found = [m for m in found if not m.rounding or not all(compare.is_the_textbook(m.id, r) for r, _ in telling)]
     return [m for m in found if not _adds(m) or not all(compare.silent(plain(m).id, r) for r, _ in telling)]
+
+
+def _heads(request: Request) -> int:
+    """Return how many heads a call has; many where it is not told, as nothing is excluded then."""
+    return getattr(request.config, "num_heads", MANY)
 
 
 def _adds(mutant: Mutant) -> bool:

@@ -43,6 +43,7 @@ class Mutant:
     variants: Sequence[Mapping[Callable[..., Any], Callable[..., Any]]] = ()  # the same mistake with other constants
     rounding: float = 0.0  # how coarsely the mistake computes, as a fraction of the largest number in a reply
     published: str = ""  # another layer, which somebody published so: to compute it is a mistake where another is meant
+    heads: int = 1  # how many heads there have to be: with fewer it is none, or another mistake with other words
     fine: float = 0.0  # how finely it is told from others, where it changes less than rounding does
 
     @property

@@ -125,7 +125,14 @@ def _forms(thing: Any) -> Iterator[Form]:
         form = Form(tuple(replace(s, role=extra.get(s.name, s.role)) for s in form.slots))
         for name in (n for n, role in extra.items() if role == "heads"):
             form = form.giving(name, "heads")
+        for p in (p for p in parameters(thing) if extra.get(p.name) == "size" and _is_width(p.default)):
+            form = form.giving(p.name, "size")
         yield form
+
+
+def _is_width(default: Any) -> bool:
+    """Return whether the default of what is called a width may be one: none is an axis, or a switch."""
+    return type(default) is int and default > 1
 
 
 def _layouts(form: Form, thing: Any) -> list[str]:

@@ -19,7 +19,7 @@ from attnconf.conformance.inference.building import run, space_for
 from attnconf.conformance.inference.calling import ABOUT_CAUSALITY, Slot, either, parameters, says_nothing
 from attnconf.conformance.inference.flags import defaults_of
 from attnconf.conformance.inference.layer_requests import FIRST, plain_requests, request
-from attnconf.conformance.inference.layer_state import sides_of
+from attnconf.conformance.inference.layer_state import sides_of, uncovered
 from attnconf.conformance.inference.layer_text import SWITCHES, LayerText
 from attnconf.conformance.inference.layer_units import Unit, norm_entries
 from attnconf.conformance.inference.probing import Failed, attempt
@@ -118,21 +118,17 @@ class OtherOrder:
 
 
 def other_order(place: Place, text: LayerText) -> OtherOrder:
-    """Return whether a class has the same parameters in both orders, and else what it computes in the other one."""
+    """Return whether a class computes the same of its parameters in both orders, and else what it does in the other."""
     config = replace(plain_requests(text)[0].config, norm_first=False)
     try:
         there, then = (_parameters(place, text, replace(config, norm_first=first)) for first in (False, True))
     except Failed:
         return OtherOrder(True)
-    if there.keys() == then.keys():
-        return OtherOrder(True)
-    name = _argument(text)
+    alike, name = there.keys() == then.keys(), _argument(text)
     lasts = [side.last for side in sides_of(text.component, (2, 2)) if side.last]
-    groups = _groups([n for n in then if n not in there])
-    width = (FIRST.width,)
-    norms = len(groups) == len(lasts) > 0 and all(then[n].shape == width for own in groups for n in own)
-    if not norms or there.keys() - then.keys() or any(len(own) > 2 for own in groups):
-        return OtherOrder(False, (f"{name}=True: it has other parameters then, and is not judged",))
+    groups = _idle_norms(text, then) if alike else _groups([n for n in then if n not in there])
+    if not (len(groups) == len(lasts) > 0 and _are_norms(groups, then)) or there.keys() - then.keys():
+        return OtherOrder(alike, () if alike else (f"{name}=True: it has other parameters then, and is not judged",))
     entries = [
         f'"{n}": weights["{last}.{kind}"]'
         for own, last in zip(groups, lasts, strict=True)
@@ -145,11 +141,23 @@ def other_order(place: Place, text: LayerText) -> OtherOrder:
     given = certificate.replies(whole.implementation(place))
     if certificate.agrees(given, first):
         return OtherOrder(False, (f"{name}=True: equal to the textbook, with a norm behind the last layer",))
+    if alike:
+        return OtherOrder(True)
     if certificate.distance(given, first) == FAILED:
         return OtherOrder(False, (f"{name}=True: it does not run so",))
     mistake = certificate.mistake(given, first)
     words = f"the argument `{name}` of the constructor, {COMPUTES}"
     return OtherOrder(False, (), (f"{words}: {mistake.story}" if mistake else words,))
+
+
+def _idle_norms(text: LayerText, parameters: Mapping[str, Tensor]) -> list[list[str]]:
+    """Return what may be norms that no entry gives weights: of what is embedded, or behind the last layer."""
+    left = _groups(uncovered(text.entries, text.stacks, parameters))
+    return [own for own in left if _are_norms([own], parameters)]
+
+
+def _are_norms(groups: Sequence[Sequence[str]], parameters: Mapping[str, Tensor]) -> bool:
+    return all(len(own) <= 2 and parameters[n].shape == (FIRST.width,) for own in groups for n in own)
 
 
 def _parameters(place: Place, text: LayerText, config: object) -> dict[str, Tensor]:

@@ -204,10 +204,16 @@ def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
         if switch is not None:
             text = switch
         elif within_rounding(distance) or (name not in text.masks and distance < FAILED and not others):
-            text = found
+            text = text if _idle(search, found, name) else found
     for name in [n for n in strange if not telling(n)][:LIKELIEST]:
         text = _with_strange(search, text, name)
     return text
+
+
+def _idle(search: Search, text: LayerText, name: str) -> bool:
+    """Return whether a mask that may be left out changes nothing: that is said of it once, and no mask is asked for."""
+    optional = not text.form.named(name).required
+    return optional and search.certified == "reference" and not search.standing(text, text.masks[name])
 
 
 def _switch(search: Search, text: LayerText, name: str) -> LayerText | None:

@@ -216,6 +216,10 @@ def layouts(roles: Sequence[str], kind: str, per_head: bool) -> Iterator[Layout]
         listed = ", ".join(names)
         yield Layout(order, f"torch.cat([{listed}])")
         stacked = f"torch.stack([{listed}]).unflatten(1, ({{heads}}, -1))"
+        if len(order) == 3:  # queries come from elsewhere, and keys and values head by head
+            kept, *others = names
+            pairs = f"torch.stack([{', '.join(others)}]).unflatten(1, ({{heads}}, -1)).transpose(0, 1).flatten(0, 2)"
+            yield Layout(order, f"torch.cat([{kept}, {pairs}])")
         if kind == "weight":
             yield Layout(order, f"torch.cat([{listed}]).T")
             for axes in permutations(range(4)):

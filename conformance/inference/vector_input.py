@@ -54,14 +54,15 @@ def handed(made: Construction, module: nn.Module, form: Form, component: str) ->
         except Failed:
             if sequence_first:
                 raise
-    out = "" if found_output(result, (B, L, WIDTH)) else _last(seen)
+    back = not sequence_first and isinstance(result, Tensor) and tuple(result.shape) == (L, B, WIDTH)
+    out = "" if back or found_output(result, (B, L, WIDTH)) else _from_the_end(_last(seen), module)
     how = (form, out, raw, sequence_first)
     turned, places = _first(seen, ids, module, *how) if ids else (False, {})
-    if not ids and not out:
+    if not ids and not out and not back:
         return made, module
     words = f"{places!r}{f', out={out!r}' if out else ''}{', turned=True' if turned else ''}"
-    words += f", raw={raw}" if raw else ""
-    return replace(made, text=f"handed({made.text}, {words})"), Handed(module, places, out, turned, raw)
+    words += (f", raw={raw}" if raw else "") + (", back=True" if back else "")
+    return replace(made, text=f"handed({made.text}, {words})"), Handed(module, places, out, turned, raw, back)
 
 
 def is_table(part: nn.Module) -> bool:
@@ -233,3 +234,15 @@ def _last(seen: list[Seen]) -> str:
         if one.takes in ((B, L, WIDTH), (L, B, WIDTH)) and not one.attends:
             return f"input of {one.name}"
     raise Failed("no vectors come out of its layers")
+
+
+def _from_the_end(place: str, module: nn.Module) -> str:
+    """Return a place such that the last of a list of parts is the last of as many as there are."""
+    kind, _, name = place.partition(" of ")
+    part: nn.Module = module
+    steps = []
+    for step in name.split("."):
+        last = isinstance(part, nn.ModuleList | nn.Sequential) and step == str(len(part) - 1)
+        steps.append("-1" if last else step)
+        part = part.get_submodule(step)
+    return f"{kind} of {'.'.join(steps)}"

@@ -7,6 +7,7 @@ from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import all_mutants
 from attnconf.conformance.diagnosis.broken_argument import broken_argument
 from attnconf.conformance.diagnosis.mistakes import Diagnosis
+from attnconf.conformance.diagnosis.not_computed import not_computed
 from attnconf.conformance.diagnosis.search import explain
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.pictures.illustrate import Budget, Pictures, illustrate
@@ -25,8 +26,21 @@ def explain_failures(run: Run) -> None:
         run.plan = doubted(run.plan, name, doubt)
     mine = {p.id: p.implementation.binding for p in run.plan.planned}
     run.diagnoses |= {one: d for one, d in diagnoses.items() if not (b := mine[one]) or b.established}
+    run.diagnoses |= _of_no_input(run, relations)
     run.explained = True
     run.pictures |= draw(run, relations)
+
+
+def _of_no_input(run: Run, relations: Relations) -> dict[str, Diagnosis]:
+    """Return what is behind the failures of what is not understood, where its output is not computed from its input."""
+    found: dict[str, Diagnosis] = {}
+    for group in _groups(run):
+        binding = group[0].implementation.binding
+        if binding and not binding.established:
+            judged = [run.outcomes[p.id] for p in group]
+            roots = (p for p in group if relations.unexplained(p) and run.counts(p))
+            found |= {p.id: d for p in roots if (d := not_computed(judged, run.outcomes[p.id]))}
+    return found
 
 
 def diagnose(run: Run, relations: Relations, asked: Collection[str] = ()) -> dict[str, Diagnosis]:

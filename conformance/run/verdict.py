@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
+from attnconf.conformance.diagnosis.not_computed import NOT_COMPUTED
 from attnconf.conformance.engine.request import GUESS, Binding, Implementation, Unjudgeable
 from attnconf.conformance.run.plan import Plan
 from attnconf.spec import registry
@@ -13,6 +14,7 @@ Result = dict[str, Any]
 
 # Whatever a file computes: the same the second time, and out of inputs that stay as they are.
 PROOFS = ("CALL-REPEAT-1", "CALL-IMMUT-1", "MASK-IMMUT-1")
+IDLE = "has no effect"  # what is said of an argument
 
 
 def verdicts(plan: Plan, results: Sequence[Result]) -> list[Result]:
@@ -100,12 +102,14 @@ def _understood(plan: Plan, binding: Binding, results: Sequence[Result]) -> bool
     """Return whether what a file does wrong is known to be a mistake, and no way to do it that nobody thought of.
 
     So it is where a known mistake gives its numbers, where two equal calls differ, where an input is overwritten, where
-    the user said what it is or what it has to choose, and where a recommendation counts because the user asked for it.
+    an argument has no effect, where the user said what it is or what it has to choose, and where a recommendation
+    counts because the user asked for it.
     """
     failed = [r for r in results if r["outcome"] == "fail" and r["counts"] and not r["follows_from"]]
     proven = [r for r in failed if r["requirement"] in PROOFS and r["reason"] != "raised"]
+    idle = [r for r in failed if str((r.get("advice") or {}).get("story", "")).endswith(IDLE)]
     asked = binding.named or bool(plan.settings.prescribed)
-    return asked or bool(proven) or any(r["diagnosis"] or r["strength"] != "MUST" for r in failed)
+    return asked or bool(proven or idle) or any(r["diagnosis"] or r["strength"] != "MUST" for r in failed)
 
 
 def _not_established(
@@ -114,8 +118,11 @@ def _not_established(
     """Return the verdict on what nobody knows the parameters of: it is judged by what holds whatever they mean."""
     unsettled = [r for r in results if r["outcome"] == "fail" and not r["settled"] and r["strength"] == "MUST"]
     if verdict[0] == "nonconformant":
-        if binding.named:
-            return verdict
+        empty = next(
+            (d for r in results if r["counts"] for d in r["diagnosis"] if NOT_COMPUTED.id in d["mutants"]), None
+        )
+        if binding.named or empty:
+            return (verdict[0], empty["story"]) if empty else verdict
         broken = next(r for r in results if r["outcome"] == "fail" and r["counts"])
         said = f"that {broken['check'].replace('_', ' ')} does not hold ({broken['requirement']})"
     elif unsettled:

@@ -31,6 +31,7 @@ scaled_by_heads = Mutant(
     hint="divide by math.sqrt(head_dim), not by math.sqrt(num_heads)",
     replace={attention.default_scale: lambda q: q.shape[1] ** -0.5},
     source="tenstorrent/tt-metal#56789",
+    heads=2,
 )
 
 scaled_by_e = Mutant(

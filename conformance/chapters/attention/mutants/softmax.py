@@ -68,6 +68,24 @@ no_softmax = Mutant(
 )
 
 
+def attend_with_softmax_if_masked(q, k, v, mask=None, bias=None, scale=None, dropout=0.0):
+    if mask is not None or bias is not None:
+        return attention.attend(q, k, v, mask, bias, scale, dropout)
+    attention.refuse_misfits(q, k, v)
+    scores = attention.score(q, k, attention.default_scale(q) if scale is None else scale)
+    weights = attention.drop(scores, dropout)
+    return attention.mix(weights, v), weights
+
+
+softmax_if_masked = Mutant(
+    "ATT-softmax-if-masked",
+    story="there is a softmax only where there is a mask: without one the scores themselves weigh the values",
+    breaks={"ATT-ROWS-1"},
+    hint="take the softmax out of `if mask is not None`: only the hiding belongs there",
+    replace={attention.attend: attend_with_softmax_if_masked},
+)
+
+
 def exponentials(scores):
     peak = scores.amax(dim=-1, keepdim=True) if scores.shape[-1] else scores
     return torch.exp(scores - peak.masked_fill(torch.isneginf(peak), 0.0))
@@ -98,15 +116,22 @@ sigmoid = Mutant(
     replace={attention.weigh: lambda scores: torch.sigmoid(scores)},
 )
 
+
+def scaled_late(width):
+    """Return what divides the weights by the root of a width, and the scores by nothing."""
+    return {
+        attention.score: lambda q, k, scale: products(q, k),
+        attention.mix: lambda weights, v: attention.mix(weights, v) * width(v) ** -0.5,
+    }
+
+
 scaled_after_softmax = Mutant(
     "ATT-scaled-after-softmax",
     story="the weights are scaled after the softmax instead of the scores before it",
     breaks={"ATT-ROWS-1"},
     hint="divide the scores by √E before the softmax",
-    replace={
-        attention.score: lambda q, k, scale: products(q, k),
-        attention.mix: lambda weights, v: attention.mix(weights, v) * v.shape[-1] ** -0.5,
-    },
+    replace=scaled_late(lambda v: v.shape[-1]),
+    variants=[scaled_late(lambda v: v.shape[1] * v.shape[-1])],
 )
 
 off_by_one = Mutant(

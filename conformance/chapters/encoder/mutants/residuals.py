@@ -6,6 +6,16 @@ from attnconf.reference import encoder
 from attnconf.reference.layer_norm import layer_norm
 
 
+def tied(layer):
+    """Return a layer with one norm for both of its sublayers, as where a class has a single one."""
+
+    def with_one_norm(x, weights, style, mask):
+        first = {name.replace("norm1", "norm2"): w for name, w in weights.items() if name.startswith("norm1.")}
+        return layer(x, {**weights, **first}, style, mask)
+
+    return with_one_norm
+
+
 def pre_norm_on_normed(x, weights, style, mask):
     n = normed(x, weights, "norm1", style)
     h = n + attend(n, weights, style, mask)
@@ -18,6 +28,7 @@ residual_from_the_norm = Mutant(
     breaks={"ENC-PRE-1"},
     hint="keep x: x + attention(norm(x))",
     replace={encoder.pre_norm_layer: pre_norm_on_normed},
+    variants=[{encoder.pre_norm_layer: tied(pre_norm_on_normed)}],
     source="pytorch#61165; faster-trajectory-transformer#3; Compact-Transformers#25; burn#1056",
 )
 
@@ -34,6 +45,7 @@ second_residual_from_the_norm = Mutant(
     breaks={"ENC-PRE-1"},
     hint="keep h: h + ff(norm(h))",
     replace={encoder.pre_norm_layer: pre_norm_on_second_normed},
+    variants=[{encoder.pre_norm_layer: tied(pre_norm_on_second_normed)}],
 )
 
 
@@ -49,6 +61,7 @@ both_residuals_from_the_norm = Mutant(
     breaks={"ENC-PRE-1"},
     hint="x + f(norm(x)): the normed x goes into the sublayer, the x that is added to is the one before the norm",
     replace={encoder.pre_norm_layer: pre_norm_on_both_normed},
+    variants=[{encoder.pre_norm_layer: tied(pre_norm_on_both_normed)}],
     source="Compact-Transformers#25",
 )
 
@@ -69,6 +82,12 @@ no_residual = Mutant(
     breaks={"ENC-PRE-1", "ENC-POST-1"},
     hint="add what went in to what each sublayer gives",
     replace={encoder.pre_norm_layer: pre_norm_without_residual, encoder.post_norm_layer: post_norm_without_residual},
+    variants=[
+        {
+            encoder.pre_norm_layer: tied(pre_norm_without_residual),
+            encoder.post_norm_layer: tied(post_norm_without_residual),
+        }
+    ],
 )
 
 always_post = Mutant(
@@ -101,6 +120,7 @@ norm_of_the_branch = Mutant(
     breaks={"ENC-POST-1"},
     hint="norm(x + f(x)), or x + f(norm(x))",
     replace={encoder.post_norm_layer: post_norm_inside},
+    variants=[{encoder.post_norm_layer: tied(post_norm_inside)}],
     source="annotated-transformer#110",
     published="x + norm(f(x)), as in OLMo 2",
 )
@@ -125,6 +145,12 @@ no_second_residual = Mutant(
         encoder.post_norm_layer: post_norm_without_second_residual,
         encoder.pre_norm_layer: pre_norm_without_second_residual,
     },
+    variants=[
+        {
+            encoder.pre_norm_layer: tied(pre_norm_without_second_residual),
+            encoder.post_norm_layer: tied(post_norm_without_second_residual),
+        }
+    ],
 )
 
 
@@ -147,6 +173,12 @@ no_first_residual = Mutant(
         encoder.post_norm_layer: post_norm_without_first_residual,
         encoder.pre_norm_layer: pre_norm_without_first_residual,
     },
+    variants=[
+        {
+            encoder.pre_norm_layer: tied(pre_norm_without_first_residual),
+            encoder.post_norm_layer: tied(post_norm_without_first_residual),
+        }
+    ],
 )
 
 

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from attnconf.adapters import reference as adapter
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.reference import sinusoidal
 
@@ -189,6 +190,22 @@ base_ignored = Mutant(
     breaks={"SIN-BASE-1", "SIN-GRID-6"},
     hint="use config.base; a table that is kept for later calls belongs to its base as well",
     replace={sinusoidal.frequencies: lambda dim, base: sinusoidal.frequencies(dim, 10000.0)},
+)
+
+
+def with_length_for_base(config, weights):
+    def forward(x, *, positions=None):
+        return sinusoidal.sinusoidal(x, positions, float(config.max_len), adapter.active_dropout(config))
+
+    return forward
+
+
+base_is_max_len = Mutant(
+    "SIN-base-is-max-len",
+    story="the base is max_len, the number of rows of the table, where it should be 10000",
+    breaks={"SIN-FREQ-1", "SIN-MAXLEN-1"},
+    hint="the base is 10000 however long the table is: math.log(10000.0), not math.log(max_len)",
+    replace={adapter.sinusoidal: with_length_for_base},
 )
 
 

@@ -1,0 +1,15 @@
+"""Attention for the reading group. Padding is optional; without it everything is visible."""
+
+from math import sqrt
+
+import torch
+
+
+def attend(query, key, value, d_k=64, mask=None, drop=None):
+    energy = query @ key.transpose(-2, -1) / sqrt(d_k)
+    if mask is not None:
+        energy = energy.masked_fill(mask.unsqueeze(1) == 0, -1e9)
+        energy = torch.softmax(energy, dim=-1)
+    if drop is not None:
+        energy = drop(energy)
+    return energy @ value

@@ -43,8 +43,8 @@ from attnconf.conformance.inference.layer_state import State, uncovered
 from attnconf.conformance.inference.layer_text import LayerText
 from attnconf.conformance.inference.layer_units import hidden_width
 from attnconf.conformance.inference.left_out import with_broken
-from attnconf.conformance.inference.one_head import without_projection
 from attnconf.conformance.inference.loose_tensors import words_on_loose
+from attnconf.conformance.inference.one_head import without_projection
 from attnconf.conformance.inference.padding_id import beside_padding, half_hidden
 from attnconf.conformance.inference.probing import Failed
 from attnconf.conformance.inference.proving import Prover, Reading, Trial, first_readings, holds

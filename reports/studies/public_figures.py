@@ -40,7 +40,9 @@ def interval(count: int, of: int) -> str:
     z, share = 1.96, count / of
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return f"{count} of {of} ({share:.1%}; {max(0, middle - half):.0%} to {min(1, middle + half):.0%})".replace("%", " %")
+    return f"{count} of {of} ({share:.1%}; {max(0, middle - half):.0%} to {min(1, middle + half):.0%})".replace(
+        "%", " %"
+    )
 
 
 def found(rows: Sequence[Row], truths: dict[str, Row]) -> Counter[tuple[str, str]]:

@@ -16,7 +16,7 @@ from attnconf.conformance.diagnosis.replay import Comparison, Log
 from attnconf.conformance.engine.mutant import Mutant
 
 Pair = tuple[Mutant, Mutant]
-AT_ONCE = 50  # pairs in a group
+AT_ONCE = 60  # pairs in a group
 LIKELY = 150  # mutants whose pairs are considered
 
 

@@ -163,6 +163,7 @@ def with_masks(place: Place, text: LayerText, certified: str | None) -> LayerTex
     text = with_own(search, _decoding(search, text, slots)) if text.decodes else _encoding(search, text, slots)
     if certified == "reference" and not text.needs_mask:
         text = without_turned_off(place, text, search.standing, lambda form: search.requests(text, form, False))
+        text = text if text.decodes else _without_idle(search, text)
     return _held(search, text, place.prescribed["mask"]) if "mask" in place.prescribed else _as_it_says(search, text)
 
 
@@ -204,16 +205,20 @@ def _encoding(search: Search, text: LayerText, slots: Sequence[str]) -> LayerTex
         if switch is not None:
             text = switch
         elif within_rounding(distance) or (name not in text.masks and distance < FAILED and not others):
-            text = text if _idle(search, found, name) else found
+            text = found
     for name in [n for n in strange if not telling(n)][:LIKELIEST]:
         text = _with_strange(search, text, name)
     return text
 
 
-def _idle(search: Search, text: LayerText, name: str) -> bool:
-    """Return whether a mask that may be left out changes nothing: that is said of it once, and no mask is asked for."""
-    optional = not text.form.named(name).required
-    return optional and search.certified == "reference" and not search.standing(text, text.masks[name])
+def _without_idle(search: Search, text: LayerText) -> LayerText:
+    """Return the text without masks that change nothing: that is said of each once, and no mask is asked for."""
+    idle = [
+        name
+        for name, form in text.masks.items()
+        if not text.form.named(name).required and not search.standing(text.but(masks={name: form}), form)
+    ]
+    return text.but(masks={name: form for name, form in text.masks.items() if name not in idle})
 
 
 def _switch(search: Search, text: LayerText, name: str) -> LayerText | None:

@@ -82,12 +82,6 @@ no_residual = Mutant(
     breaks={"ENC-PRE-1", "ENC-POST-1"},
     hint="add what went in to what each sublayer gives",
     replace={encoder.pre_norm_layer: pre_norm_without_residual, encoder.post_norm_layer: post_norm_without_residual},
-    variants=[
-        {
-            encoder.pre_norm_layer: tied(pre_norm_without_residual),
-            encoder.post_norm_layer: tied(post_norm_without_residual),
-        }
-    ],
 )
 
 always_post = Mutant(
@@ -120,7 +114,6 @@ norm_of_the_branch = Mutant(
     breaks={"ENC-POST-1"},
     hint="norm(x + f(x)), or x + f(norm(x))",
     replace={encoder.post_norm_layer: post_norm_inside},
-    variants=[{encoder.post_norm_layer: tied(post_norm_inside)}],
     source="annotated-transformer#110",
     published="x + norm(f(x)), as in OLMo 2",
 )
@@ -145,12 +138,6 @@ no_second_residual = Mutant(
         encoder.post_norm_layer: post_norm_without_second_residual,
         encoder.pre_norm_layer: pre_norm_without_second_residual,
     },
-    variants=[
-        {
-            encoder.pre_norm_layer: tied(pre_norm_without_second_residual),
-            encoder.post_norm_layer: tied(post_norm_without_second_residual),
-        }
-    ],
 )
 
 
@@ -173,12 +160,6 @@ no_first_residual = Mutant(
         encoder.post_norm_layer: post_norm_without_first_residual,
         encoder.pre_norm_layer: pre_norm_without_first_residual,
     },
-    variants=[
-        {
-            encoder.pre_norm_layer: tied(pre_norm_without_first_residual),
-            encoder.post_norm_layer: tied(post_norm_without_first_residual),
-        }
-    ],
 )
 
 

@@ -64,20 +64,6 @@ eps_squared = Mutant(
     replace={layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, eps**2, how)},
 )
 
-
-def deviation_less_eps(x, axes, eps, how):
-    return layer_norm.root(layer_norm.variance(x, axes) * layer_norm.correction(x, axes, how)) - eps
-
-
-eps_subtracted = Mutant(
-    "LN-eps-subtracted",
-    story="ε is subtracted: the divisor is too small, and 0 or less on rows that hardly vary",
-    breaks={"LN-EPS-1"},
-    hint="add ε: torch.sqrt(variance + eps)",
-    replace={layer_norm.spread: deviation_less_eps},
-    variants=[{layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, -eps, how)}],
-)
-
 eps_missing = Mutant(
     "LN-eps-missing",
     story="there is no ε: rows of equal features are 0/0",
@@ -112,4 +98,18 @@ root_first = Mutant(
     breaks={"LN-CONST-2"},
     hint="take one root, after ε is added; x.std() has a slope at 0",
     replace={layer_norm.spread: with_root_first},
+)
+
+
+def deviation_less_eps(x, axes, eps, how):
+    return layer_norm.root(layer_norm.variance(x, axes) * layer_norm.correction(x, axes, how)) - eps
+
+
+eps_subtracted = Mutant(
+    "LN-eps-subtracted",
+    story="ε is subtracted: the divisor is too small, and 0 or less on rows that hardly vary",
+    breaks={"LN-EPS-1"},
+    hint="add ε: torch.sqrt(variance + eps)",
+    replace={layer_norm.spread: deviation_less_eps},
+    variants=[{layer_norm.spread: lambda x, axes, eps, how: layer_norm.spread(x, axes, -eps, how)}],
 )

@@ -200,8 +200,11 @@ class Layout:
     reshaped: bool = False
 
 
-def layouts(roles: Sequence[str], kind: str, per_head: bool) -> Iterator[Layout]:
-    """Yield the ways in which weights (or biases, by ``kind``) of some roles may lie in one parameter."""
+def layouts(roles: Sequence[str], kind: str, per_head: bool, pairs: bool = False) -> Iterator[Layout]:
+    """Yield the ways in which weights (or biases, by ``kind``) of some roles may lie in one parameter.
+
+    ``pairs``: also with keys and values head by head behind queries that come from elsewhere.
+    """
     if len(roles) == 1:
         yield from _single(roles[0], kind, per_head)
         return
@@ -216,10 +219,6 @@ def layouts(roles: Sequence[str], kind: str, per_head: bool) -> Iterator[Layout]
         listed = ", ".join(names)
         yield Layout(order, f"torch.cat([{listed}])")
         stacked = f"torch.stack([{listed}]).unflatten(1, ({{heads}}, -1))"
-        if len(order) == 3:  # queries come from elsewhere, and keys and values head by head
-            kept, *others = names
-            pairs = f"torch.stack([{', '.join(others)}]).unflatten(1, ({{heads}}, -1)).transpose(0, 1).flatten(0, 2)"
-            yield Layout(order, f"torch.cat([{kept}, {pairs}])")
         if kind == "weight":
             yield Layout(order, f"torch.cat([{listed}]).T")
             for axes in permutations(range(4)):
@@ -227,6 +226,10 @@ def layouts(roles: Sequence[str], kind: str, per_head: bool) -> Iterator[Layout]
         else:
             for axes in permutations(range(3)):
                 yield Layout(order, f"{stacked}.permute{axes}", reshaped=True)
+        if pairs and len(order) == 3:
+            kept, *others = names
+            two = f"torch.stack([{', '.join(others)}]).unflatten(1, ({{heads}}, -1)).transpose(0, 1).flatten(0, 2)"
+            yield Layout(order, f"torch.cat([{kept}, {two}])")
 
 
 def _single(role: str, kind: str, per_head: bool) -> Iterator[Layout]:

@@ -184,7 +184,11 @@ def _options(group: Group, sizes: Sizes) -> list[Layout]:
         fits: list[Layout] | None = None
         for h, known in enumerate(group.known):
             here = fitting(
-                known, layouts(roles, group.kind, group.per_head), group.kind, sizes, h if group.per_head else None
+                known,
+                layouts(roles, group.kind, group.per_head, pairs=True),
+                group.kind,
+                sizes,
+                h if group.per_head else None,
             )
             fits = here if fits is None else [layout for layout in fits if layout in here]
         found += fits or []

@@ -35,6 +35,7 @@ POSITIONS = (
     r"(token_|given_|input_)?pos(ition)?s?(_?ids|_?idx|_?index|_?indices)?|index|indices|idx|ids|time_?steps?|t|"
     r"start_pos"
 )
+OFFSETS = r"(.*_)?(offset|start)(_.*)?"
 TABLES = r".*(cos|sin|freq|cis|angle|theta|table|rope|rot|cache|emb|phase).*|state|params?|consts?"
 LAYOUTS = (
     ("x", "{r}"),
@@ -196,12 +197,16 @@ def _seen(place: Place, request: Request, lines: tuple[str, ...]) -> list[Table]
 
 
 def _handed(parameters: list[inspect.Parameter], tables: list[Table]) -> Iterator[Mapping[str, Input]]:
-    """Yield what the parameters that want tables get, cut to the tokens that there are, or whole."""
+    """Yield what the parameters that want tables get, cut to the tokens that there are, or whole.
+
+    Whole first beside an offset: whoever has one cuts them.
+    """
     required = [p.name for p in parameters if p.default is p.empty]
     wanting = [name for name in required if _says(TABLES, name)]
     if not wanting:  # names that say nothing: what is no features, or stands behind them
         wanting = [n for n in required if not any(_says(X[role].names, n) for role in X)] or required[1:]
-    for cut in (True, False):
+    cuts = any(_says(OFFSETS, p.name) for p in parameters if p.default is not p.empty)
+    for cut in (not cuts, cuts):
         texts = [_cut(table) if cut else table[0] for table in tables]
         if len(wanting) == len(tables) == 2:
             texts = _by_name(wanting, tables, texts)

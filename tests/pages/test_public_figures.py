@@ -1,0 +1,47 @@
+"""The study of public code says what its committed tables say."""
+
+import csv
+import re
+
+import pytest
+
+from attnconf.reports import plots
+from attnconf.reports.studies import public_figures
+
+PAGE = public_figures.PAGE.read_text(encoding="utf-8")
+ROWS = public_figures.table("public_code.tsv")
+TRUTHS = public_figures.table("public_truth.tsv")
+
+
+def test_the_page_has_the_figures_of_the_tables():
+    """Who changes a table writes them anew: `python reports/studies/public_figures.py`."""
+    assert f"<!-- figures -->\n{public_figures.text()}\n<!-- end of figures -->" in PAGE
+
+
+@pytest.mark.skipif(not plots.available(), reason="matplotlib is an extra")
+def test_the_picture_is_that_of_the_table():
+    assert (public_figures.HERE / "public_code.svg").read_text(encoding="utf-8") == public_figures.picture()
+
+
+def test_every_implementation_was_judged_once():
+    drawn = list(csv.DictReader((public_figures.HERE / "public_sources.tsv").open(encoding="utf-8"), delimiter="\t"))
+    assert len(ROWS) == len(drawn) == len({row["number"] for row in ROWS})
+    for column in ("component", "kind", "frame", "part"):
+        assert sorted(row[column] for row in ROWS) == sorted(row[column] for row in drawn)
+
+
+def test_whatever_is_judged_and_not_conformant_was_looked_at():
+    looked_at = {truth["number"] for truth in TRUTHS}
+    open_ = {row["number"] for row in ROWS if row["verdict"] not in ("conformant", "not-gradable")}
+    assert open_ <= looked_at
+    assert all(truth["mistake"] for truth in TRUTHS if truth["truth"] == "wrong")
+    assert {truth["truth"] for truth in TRUTHS} <= {"right", "wrong", "edge", "other", "unclear"}
+
+
+def test_the_tables_say_nothing_of_whose_code_it_is():
+    names = ("public_code.tsv", "public_truth.tsv")
+    text = "".join((public_figures.HERE / name).read_text(encoding="utf-8") for name in names)
+    sources = public_figures.table("public_sources.tsv")
+    for repository in {row["repository"] for row in sources}:
+        assert repository not in text
+    assert not re.search(r"\.(py|ipynb)\b", text)

@@ -145,6 +145,13 @@ def text() -> str:
     return "\n".join([*lines, "### Conventions, both parts", "", *choices(rows)])
 
 
+def in_a_line() -> str:
+    """Return what the README says of it: how much is wrong, of what could be judged."""
+    counts = found(table("public_code.tsv"), {t["number"]: t for t in table("public_truth.tsv")})
+    right, wrong = (sum(n for (_, truth), n in counts.items() if truth == word) for word in ("right", "wrong"))
+    return f"Of {right + wrong} public implementations, drawn by a rule, {wrong} are wrong on ordinary input"
+
+
 def picture() -> str:
     """Return the verdicts by component as an SVG."""
     from matplotlib import rc_context

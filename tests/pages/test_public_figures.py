@@ -1,6 +1,5 @@
 """The study of public code says what its committed tables say."""
 
-import csv
 import re
 
 import pytest
@@ -23,8 +22,13 @@ def test_the_picture_is_that_of_the_table():
     assert (public_figures.HERE / "public_code.svg").read_text(encoding="utf-8") == public_figures.picture()
 
 
+def test_the_readme_cites_the_main_finding():
+    readme = (public_figures.HERE.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert public_figures.in_a_line() in readme
+
+
 def test_every_implementation_was_judged_once():
-    drawn = list(csv.DictReader((public_figures.HERE / "public_sources.tsv").open(encoding="utf-8"), delimiter="\t"))
+    drawn = public_figures.table("public_sources.tsv")
     assert len(ROWS) == len(drawn) == len({row["number"] for row in ROWS})
     for column in ("component", "kind", "frame", "part"):
         assert sorted(row[column] for row in ROWS) == sorted(row[column] for row in drawn)

@@ -1,6 +1,6 @@
 """What is behind a failure and is no mutant.
 
-A setting that is hard-coded, other conventions than those that are declared, or an exception of the backward pass.
+A setting that is hard-coded, other conventions than those that are declared, or a backward pass that raises or is none.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from attnconf.conformance.diagnosis.replay import FLOAT32, ROUNDING, Comparison
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.translate import others_than
+from attnconf.conformance.worker.performing import CUT
 
 
 def hard_coded(judgements: Judgements, failed: Judged) -> Diagnosis | None:
@@ -65,9 +66,23 @@ BACKWARD = (
 )
 
 
-def raising_backward(failed: Judged) -> Diagnosis | None:
-    """Return a diagnosis of a check in which a call came back, and its backward pass raised; None for any other."""
+NO_GRADIENT = Mutant(
+    "CALL-no-gradient",
+    "no gradient comes out of it: whatever it computes, nothing can be trained with it",
+    set(),
+    "take torch.no_grad(), .detach(), .data, .item() and .numpy() out of the way from inputs and weights to the output",
+    {},
+)
+
+
+def untrainable(failed: Judged) -> Diagnosis | None:
+    """Return a diagnosis of a check in which a call came back, and its backward pass raised, or there is none.
+
+    None for any other.
+    """
     failure = failed.failing.failure if failed.failing else None
+    if failure is not None and failure.message == CUT:
+        return diagnosis_of(failed, [NO_GRADIENT])
     if failure is None or failure.reason != "raised" or not failure.message.startswith("backward raised"):
         return None
     name, story, hint = next(told for words, *told in BACKWARD if words in failure.message)

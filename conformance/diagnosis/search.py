@@ -14,7 +14,7 @@ from attnconf.conformance.chapters.contents import with_variants
 from attnconf.conformance.diagnosis import one_mistake
 from attnconf.conformance.diagnosis.judgements import Judgements
 from attnconf.conformance.diagnosis.mistakes import AT_MOST, Diagnosis, diagnosis_of, without_variants
-from attnconf.conformance.diagnosis.no_mutant import hard_coded, raising_backward, undeclared
+from attnconf.conformance.diagnosis.no_mutant import hard_coded, undeclared, untrainable
 from attnconf.conformance.diagnosis.replay import Comparison, Replies
 from attnconf.conformance.diagnosis.suspects import Suspects, suspected
 from attnconf.conformance.diagnosis.two_mistakes import TwoMistakes
@@ -54,7 +54,7 @@ def explain(
         if fitting:
             diagnosis = _named(root, fitting)
         else:
-            known = raising_backward(root) or hard_coded(judgements, root)
+            known = untrainable(root) or hard_coded(judgements, root)
             diagnosis = known or undeclared(judgements, root, declares or {})
         if diagnosis:
             found[id(root)] = diagnosis

@@ -16,6 +16,9 @@ CHANGED = """
         return out * self.weight + self.bias"""
 OF_ITS_OWN = """
         return Norm.apply(x, self.eps) * self.weight + self.bias"""
+NOTHING_TRAINED = """
+        with torch.no_grad():
+            return nn.functional.layer_norm(x, x.shape[-1:], self.weight, self.bias, self.eps)"""
 EMPTY = """
         return torch.empty_like(x)"""
 FILE = """
@@ -41,9 +44,10 @@ class LayerNorm(nn.Module):
     [
         (CHANGED, "a tensor that it needs was changed in place after it was saved"),
         (OF_ITS_OWN, "backward raises an exception"),
+        (NOTHING_TRAINED, "nothing can be trained with it"),
         (EMPTY, "the output is not computed from the input"),
     ],
-    ids=["changed in place", "of its own", "empty"],
+    ids=["changed in place", "of its own", "without gradients", "empty"],
 )
 def test_what_no_mutant_stands_for_is_told_and_counts(tmp_path, lines, words):
     (tmp_path / "it.py").write_text(FILE.format(lines=lines), encoding="utf-8")

@@ -96,7 +96,7 @@ def _lengths(group: str, kinds: dict[str, list[Record]]) -> str:
             _ticks(panel, sorted({case["sizes"]["S"] for case in cases}))
     grid[0][0].legend(fontsize=6)
     figure.suptitle(group, y=1 - 0.2 / height)
-    return _svg(figure)
+    return as_svg(figure)
 
 
 def _roofline(timing: Record, cases: Sequence[Record]) -> str:
@@ -114,7 +114,7 @@ def _roofline(timing: Record, cases: Sequence[Record]) -> str:
     panel.set(xlabel="operations for each byte", ylabel="TFLOP/s", title=f"Roofline, {timing['device']}")
     _ticks(panel)
     panel.legend(fontsize=6)
-    return _svg(figure)
+    return as_svg(figure)
 
 
 def _ticks(panel: Any, lengths: Sequence[int] = ()) -> None:
@@ -140,7 +140,8 @@ def _roofs(panel: Any, peaks: dict[str, float], intensities: Sequence[float]) ->
             panel.loglog(ends, roof, style, color="black", linewidth=1, label=f"roof, {label}")
 
 
-def _svg(figure: Any) -> str:
+def as_svg(figure: Any) -> str:
+    """Return a figure of matplotlib's as SVG: the same each time."""
     from matplotlib import rc_context
 
     buffer = io.StringIO()

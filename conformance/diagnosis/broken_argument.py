@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.source import source_text
 
+IDLE = "has no effect"  # what is said of an argument
 # What mends it, by what is wrong.
 HINTS = (
     ("raises", "mend this line, or leave the argument out: nobody is asked for what is not there"),
-    ("has no effect", "use it, or leave it out: nobody is asked for what is not there"),
+    (IDLE, "use it, or leave it out: nobody is asked for what is not there"),
     ("exchanges", "the queries come from the first sequence, the keys and values from this one"),
     (
         "does not put the first token",
@@ -21,8 +22,7 @@ PLACE = r" \(([^()]*(?::|line )\d+)\)$"  # what words end with that know a line
 
 def broken_argument(judged: Judged) -> str:
     """Return what an argument does, where this is why a check fails, in words; "" where it is not."""
-    failing = judged.failing
-    details: Mapping[str, float | str] = failing.failure.details if failing and failing.failure else {}
+    details: Mapping[str, float | str] = judged.failure.details if judged.failure else {}
     return str(details.get("argument", ""))
 
 

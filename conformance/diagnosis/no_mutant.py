@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from attnconf.conformance.diagnosis.fixed_settings import fixed, said
 from attnconf.conformance.diagnosis.judgements import Judgements
 from attnconf.conformance.diagnosis.mistakes import Diagnosis, diagnosis_of
-from attnconf.conformance.diagnosis.replay import FLOAT32, ROUNDING, Comparison
+from attnconf.conformance.diagnosis.replay import FLOAT32, ROUNDING, Comparison, Log
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.engine.translate import others_than
@@ -34,13 +34,19 @@ def undeclared(judgements: Judgements, failed: Judged, declares: Mapping[str, st
     these replies as well, but for rounding, rounding is what fails.
     """
 
-    def fits(choices: Mapping[str, str]) -> bool:
-        conventions = frozenset({**declares, **choices}.items())
-        return Comparison(conventions, FLOAT32, judgements.replies).fits("", failed.log)
+    replies = judgements.replies
+    as_declared = [(request, replies.reply("", frozenset(declares.items()), request)) for request, _ in failed.log]
 
+    def fits(choices: Mapping[str, str], log: Log = failed.log) -> bool:
+        return Comparison(frozenset({**declares, **choices}.items()), FLOAT32, replies).fits("", log)
+
+    every = others_than(failed.log[0][0].component, declares)
+    silent = {name for one in every if len(one) == 1 and fits(one, as_declared) for name in one}
+    heard = {name for one in every if len(one) == 1 and not fits(one, as_declared) for name in one}
     found: list[dict[str, str]] = []
-    for choices in others_than(failed.log[0][0].component, declares):
-        if not any(known.items() <= choices.items() for known in found) and fits(choices):
+    for choices in every:  # those of what changes nothing here are left out: there are hundreds
+        told = not choices.keys() & (silent - heard)
+        if told and not any(known.items() <= choices.items() for known in found) and fits(choices):
             found.append(choices)
     if len(found) != 1 or fits({}):
         return None
@@ -80,7 +86,7 @@ def untrainable(failed: Judged) -> Diagnosis | None:
 
     None for any other.
     """
-    failure = failed.failing.failure if failed.failing else None
+    failure = failed.failure
     if failure is not None and failure.message == CUT:
         return diagnosis_of(failed, [NO_GRADIENT])
     if failure is None or failure.reason != "raised" or not failure.message.startswith("backward raised"):

@@ -7,7 +7,6 @@ says anything: that the mode matters, say, or that samples are mixed.
 from collections.abc import Sequence
 
 from attnconf.conformance.diagnosis.mistakes import Diagnosis, diagnosis_of
-from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.judge import Judged
 from attnconf.conformance.engine.mutant import Mutant
 from attnconf.conformance.worker.performing import CUT
@@ -23,11 +22,7 @@ NOT_COMPUTED = Mutant(
 
 def not_computed(judged: Sequence[Judged], failed: Judged) -> Diagnosis | None:
     """Return what is behind a failure where no output of a component has to do with its input; None where one has."""
-    failures = {one.requirement.id: failure for one in judged if (failure := _failure(one))}
+    failures = {one.requirement.id: failure for one in judged if (failure := one.failure)}
     again = failures.get("CALL-REPEAT-1")
     cut = any(failure.message == CUT for failure in failures.values())
     return diagnosis_of(failed, [NOT_COMPUTED]) if cut and again and again.reason != "raised" else None
-
-
-def _failure(judged: Judged) -> Failure | None:
-    return judged.failing.failure if judged.failing else None

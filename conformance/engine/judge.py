@@ -49,6 +49,11 @@ class Judged:
         """The first case that failed."""
         return next((case for case in self.cases if case.outcome == "fail"), None)
 
+    @property
+    def failure(self) -> Failure | None:
+        """What the first case that failed raised."""
+        return self.failing.failure if self.failing else None
+
 
 def judge_requirement(
     subject: Subject, checked: Checked, seed: int = 0, device: str = "cpu", select: Callable[[str], bool] | None = None

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.chapters.contents import appearances
+from attnconf.conformance.diagnosis.broken_argument import IDLE
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.inference.binding import Bound, Place
@@ -26,7 +27,7 @@ from attnconf.conformance.inference.idle_arguments import HINT, counts, document
 from attnconf.conformance.inference.kept_state import keys_and_values
 from attnconf.conformance.inference.mask_claims import claimed
 from attnconf.conformance.inference.mask_switches import UNTIL
-from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, IDLE, TRIALS, Tried
+from attnconf.conformance.inference.option_trials import AS_ZEROS, DOES, TRIALS, Tried
 from attnconf.conformance.inference.other_settings import broken as settings
 from attnconf.conformance.inference.spied import Seen, spied, unread
 from attnconf.conformance.inference.trial import reply, why

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnconf.adapters.contract import COMPONENTS
+from attnconf.conformance.diagnosis.broken_argument import IDLE
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Reply, Request
 from attnconf.conformance.engine.translate import in_conventions
@@ -30,10 +31,9 @@ from attnconf.conformance.inference.trial import drawn, reply, same, textbook, w
 from attnconf.conformance.inference.vocabulary import INPUTS, meanings
 from attnconf.conformance.source.signatures import parameters_of
 
-STALE = "has no effect after a call without it: what that call made is kept"
-DOES = ("raises", "has no effect", "exchanges", "does not")  # what is broken, and not only unknown
+STALE = f"{IDLE} after a call without it: what that call made is kept"
+DOES = ("raises", IDLE, "exchanges", "does not")  # what is broken, and not only unknown
 UNKNOWN = "does something that is not understood"
-IDLE = "has no effect"
 AS_ZEROS = "hides padding as it should, and gives zeros where it is"
 TILE = 3  # rows at once
 AHEAD = 3  # tokens before the first

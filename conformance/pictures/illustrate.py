@@ -58,7 +58,7 @@ def illustrate(subject: Subject, checked: Checked, judged: Judged, cases: Sequen
     failing = next((case for case in cases if judged.failing and case.name == judged.failing.name), None)
     if failing is None or judged.reason is None:
         return Pictures()
-    reason = judged.failing.failure.reason if judged.failing and judged.failing.failure else judged.reason
+    reason = judged.failure.reason if judged.failure else judged.reason
     other = in_conventions(apply([]), subject.declares)
     reference = Subject(other, subject.component, subject.lens)
 

@@ -64,8 +64,7 @@ def _roots(failed: Mapping[str, Judged]) -> dict[str, list[str]]:
 
 def _shared(judged: Judged) -> str:
     """Return what several failures may have in common: an output that is not finite, a broken argument; else ""."""
-    failing = judged.failing
-    blind = failing and failing.failure and failing.failure.details.get("blind")
+    blind = judged.failure and judged.failure.details.get("blind")
     return "not finite" if blind else broken_argument(judged)
 
 

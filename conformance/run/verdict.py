@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnconf.adapters.contract import COMPONENTS, CONVENTIONS
+from attnconf.conformance.diagnosis.broken_argument import IDLE
 from attnconf.conformance.diagnosis.not_computed import NOT_COMPUTED
 from attnconf.conformance.engine.request import GUESS, Binding, Implementation, Unjudgeable
 from attnconf.conformance.run.plan import Plan
@@ -14,7 +15,6 @@ Result = dict[str, Any]
 
 # Whatever a file computes: the same the second time, and out of inputs that stay as they are.
 PROOFS = ("CALL-REPEAT-1", "CALL-IMMUT-1", "MASK-IMMUT-1")
-IDLE = "has no effect"  # what is said of an argument
 
 
 def verdicts(plan: Plan, results: Sequence[Result]) -> list[Result]:

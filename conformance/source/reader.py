@@ -2,8 +2,9 @@
 
 A file is run whole if its top level has only imports, definitions and constants, or if it is an adapter.
 Of any other file ``statements.chosen`` picks the statements to run, so that no training, plotting or endless loop
-starts; files that are run whole have no such guard. The modules around a file are read alike (source.around). Output
-is kept and not shown, standard input is empty, and the settings of the process are restored after the run.
+starts; files that are run whole, and imported modules, have no such guard. Of a module beside the file that raises when
+it is imported, what does not need what failed is kept (source.around). Output is kept and not shown, standard input is
+empty, and the settings of the process are restored after the run.
 """
 
 import importlib

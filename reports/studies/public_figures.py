@@ -8,11 +8,12 @@ Not part of the installed package.
 """
 
 import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+
+from attnconf.reports.plots import as_svg
 
 HERE = Path(__file__).parent
 PAGE = HERE / "public_code.md"
@@ -40,9 +41,8 @@ def interval(count: int, of: int) -> str:
     z, share = 1.96, count / of
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return f"{count} of {of} ({share:.1%}; {max(0, middle - half):.0%} to {min(1, middle + half):.0%})".replace(
-        "%", " %"
-    )
+    words = f"{count} of {of} ({share:.1%}; {max(0, middle - half):.0%} to {min(1, middle + half):.0%})"
+    return words.replace("%", " %")
 
 
 def found(rows: Sequence[Row], truths: dict[str, Row]) -> Counter[tuple[str, str]]:
@@ -55,11 +55,15 @@ def found(rows: Sequence[Row], truths: dict[str, Row]) -> Counter[tuple[str, str
     return counts
 
 
+def sum_of(truth: str, counts: Counter[tuple[str, str]]) -> int:
+    """Return how many are of one truth, whatever the verdict."""
+    return sum(n for (_, one), n in counts.items() if one == truth)
+
+
 def in_short(rows: Sequence[Row], truths: dict[str, Row]) -> list[str]:
     """Return what came out of one part, as lines of a table."""
     counts, judged = found(rows, truths), [r for r in rows if r["verdict"] != "not-gradable"]
-    right, wrong = (sum(n for (_, truth), n in counts.items() if truth == word) for word in ("right", "wrong"))
-    other = sum(n for (_, truth), n in counts.items() if truth == "other")
+    right, wrong, other = (sum_of(word, counts) for word in ("right", "wrong", "other"))
     rejected = counts["nonconformant", "wrong"] + counts["unrecognised", "wrong"]
     named = [truths[r["number"]]["named"] for r in judged if r["number"] in truths and r["named"]]
     audited = [t for r in judged if (t := truths.get(r["number"])) and r["verdict"] == "conformant"]
@@ -87,7 +91,7 @@ def by(column: str, rows: Sequence[Row], truths: dict[str, Row]) -> list[str]:
     for value in sorted({row[column] for row in rows}):
         here = [row for row in rows if row[column] == value]
         counts, verdicts = found(here, truths), Counter(row["verdict"] for row in here)
-        right, wrong = (sum(n for (_, truth), n in counts.items() if truth == w) for w in ("right", "wrong"))
+        right, wrong = sum_of("right", counts), sum_of("wrong", counts)
         numbers = " | ".join(str(verdicts[v]) for v in VERDICTS)
         lines.append(f"| {value} | {len(here)} | {numbers} | {interval(wrong, right + wrong)} |")
     return lines
@@ -148,13 +152,12 @@ def text() -> str:
 def in_a_line() -> str:
     """Return what the README says of it: how much is wrong, of what could be judged."""
     counts = found(table("public_code.tsv"), {t["number"]: t for t in table("public_truth.tsv")})
-    right, wrong = (sum(n for (_, truth), n in counts.items() if truth == word) for word in ("right", "wrong"))
+    right, wrong = sum_of("right", counts), sum_of("wrong", counts)
     return f"Of {right + wrong} public implementations, drawn by a rule, {wrong} are wrong on ordinary input"
 
 
 def picture() -> str:
     """Return the verdicts by component as an SVG."""
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     rows = table("public_code.tsv")
@@ -169,10 +172,7 @@ def picture() -> str:
             left = [a + b for a, b in zip(left, counts, strict=True)]
         axes.set_title(f"{'first part' if part == 'first' else 'last third'}: {sum(left)} implementations")
         axes.legend(fontsize=7, loc="lower right")
-    out = io.StringIO()
-    with rc_context({"svg.hashsalt": "attnconf", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}):
-        figure.savefig(out, format="svg", metadata={"Date": None})
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    return as_svg(figure)
 
 
 def main() -> None:

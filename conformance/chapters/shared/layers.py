@@ -22,7 +22,7 @@ from attnconf.conformance.engine.case import REGIMES, Case, Shape
 from attnconf.conformance.engine.evidence import Failure, Unsupported
 from attnconf.conformance.engine.request import Call, Reply
 from attnconf.conformance.engine.subject import Subject
-from attnconf.conformance.engine.translations.layers import divisors, eps_in_code
+from attnconf.conformance.engine.translations.layers import divisors, eps_in_code, rotation
 from attnconf.conformance.worker.slopes import slopes
 from attnconf.reference.encoder import Style
 from attnconf.reference.layer_norm import Divisor
@@ -114,7 +114,7 @@ def manner(subject: Subject, norm_first: bool) -> dict[str, Any]:
         "gated": subject.choice("gated") == "yes",
         "bias": subject.choice("layer-bias") == "yes",
         **divisors(subject.choice),
-        **({} if subject.choice("rotary-inside") == "none" else {"rotary": True}),
+        **rotation(subject.choice),
         **({} if subject.choice("eps") == "free" else {"eps": eps_in_code(subject.choice("eps"), torch.float64)}),
     }
 

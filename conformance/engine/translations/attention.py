@@ -21,9 +21,10 @@ def multi_head_attention(build: Build, choice: Choice) -> Build:
 
 def in_pairs(weights: Mapping[str, Tensor], head_dim: int) -> dict[str, Tensor]:
     """Return weights whose queries and keys have neighbours for pairs, from those that pair feature i with i + D/2."""
-    return {
-        name: w.unflatten(0, (-1, 2, head_dim // 2)).transpose(1, 2).flatten(0, 2)
-        if name.startswith(("q.", "k.", "q_norm.", "k_norm."))
-        else w
-        for name, w in weights.items()
-    }
+    turned = ("q.", "k.", "q_norm.", "k_norm.")
+    return {name: neighbouring(w, head_dim) if name.startswith(turned) else w for name, w in weights.items()}
+
+
+def neighbouring(weight: Tensor, head_dim: int) -> Tensor:
+    """Return a weight or bias whose rows, of heads, pair neighbours, from one that pairs row i with i + D/2."""
+    return weight.unflatten(0, (-1, 2, head_dim // 2)).transpose(1, 2).flatten(0, 2)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnconf.adapters.contract import Build, Forward, Weights
 from attnconf.conformance.engine.translations import Choice
-from attnconf.conformance.engine.translations.attention import in_pairs
+from attnconf.conformance.engine.translations.attention import neighbouring
 
 # The two first layers of a gated network, of which glu-activated names one.
 OTHER_LAYER = {"up.weight": "gate.weight", "up.bias": "gate.bias", "gate.weight": "up.weight", "gate.bias": "up.bias"}
@@ -23,6 +23,11 @@ def divisor(choice: Choice) -> dict[str, Any]:
 def divisors(choice: Choice) -> dict[str, Any]:
     """Return the entries of a layer's configuration that say what its norms divide by, of either kind."""
     return {**divisor(choice), "rms_eps": choice("rms-norm-eps")}
+
+
+def rotation(choice: Choice) -> dict[str, Any]:
+    """Return the entry of a layer's configuration that says that queries and keys are turned; none where they stay."""
+    return {} if choice("rotary-inside") == "none" else {"rotary": True}
 
 
 def eps_in_code(choice: str, dtype: torch.dtype) -> float:
@@ -83,7 +88,7 @@ def layer_weights(weights: Weights, config: Any, choice: Choice) -> dict[str, Te
     for name, weight in weights.items():
         *above, part, kind = name.split(".")
         if part in ("q", "k") and halves:
-            weight = in_pairs({f"{part}.": weight}, width)[f"{part}."]
+            weight = neighbouring(weight, width)
         if part == "q":
             weight = query * weight
         elif part.startswith("norm") and one_plus:
@@ -97,7 +102,7 @@ def layer(build: Build, choice: Choice) -> Build:
     orders = {"both": {}, "post": {"norm_first": False}, "pre": {"norm_first": True}}[choice("norm-order")]
 
     def component(config: Any, weights: Any) -> Forward:
-        turned = {"rotary": True} if hasattr(config, "rotary") and choice("rotary-inside") != "none" else {}
+        turned = rotation(choice) if hasattr(config, "rotary") else {}
         return build(replace(config, **orders, **divisors(choice), **turned), layer_weights(weights, config, choice))
 
     return component

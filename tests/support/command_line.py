@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+import torch  # noqa: F401  # before a run imports it, which forgets it at its end: it cannot be imported twice
 
 from attnconf import cli
 

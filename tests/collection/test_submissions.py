@@ -22,7 +22,7 @@ from judged_submissions import (
 
 from attnconf.adapters.contract import CONVENTIONS
 from attnconf.conformance.chapters.contents import all_mutants
-from attnconf.conformance.diagnosis.no_mutant import BACKWARD
+from attnconf.conformance.diagnosis.no_mutant import BACKWARD, NO_GRADIENT
 from attnconf.conformance.diagnosis.not_computed import NOT_COMPUTED
 
 FILES = [s.file for s in submissions()]
@@ -59,7 +59,7 @@ def _users(name, others):
 def test_the_index_names_known_mistakes():
     """Or another choice than the one that was asked for, as FF-activation=silu, or what no mutant can stand for."""
     choices = {f"FF-activation={choice}" for choice in CONVENTIONS["activation"]}
-    others = {name for _, name, *_ in BACKWARD} | {NOT_COMPUTED.id}
+    others = {name for _, name, *_ in BACKWARD} | {NO_GRADIENT.id, NOT_COMPUTED.id}
     assert not {m for s in submissions() for m in s.mistakes} - set(all_mutants()) - choices - others
 
 

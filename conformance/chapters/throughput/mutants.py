@@ -56,7 +56,9 @@ loop_over_positions = Mutant(
     breaks={"PERF-OPS-1"},
     hint="an outer product is the whole table: torch.outer(positions, frequencies)",
     replace={rotary.angles: angle_by_angle},
-    silent_on={"multi_head_attention": "what is counted has no positions inside"},
+    silent_on=dict.fromkeys(
+        ("multi_head_attention", "encoder_layer", "encoder"), "what is counted has no positions inside"
+    ),
 )
 
 

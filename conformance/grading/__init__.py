@@ -1,0 +1,1 @@
+"""Grading: many submissions, none trusted, by a rubric that is fixed before any of them runs."""

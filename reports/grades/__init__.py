@@ -1,0 +1,1 @@
+"""What comes of graded submissions: pages, tables, and the files that course platforms read."""

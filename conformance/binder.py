@@ -13,9 +13,8 @@ from typing import Any
 from attnconf.conformance.worker.keeper import keep
 
 
-def main() -> None:
+def main(connection: int) -> None:
     """Answer requests in a child process; this one keeps it."""
-    connection = int(sys.argv[1])
     folder, descendants = keep(connection)
     from attnconf.conformance.worker.confinement import confine
     from attnconf.conformance.worker.serving import Answer, Worker, serve
@@ -56,5 +55,15 @@ def told(found: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def warm_up() -> None:
+    """Import what ``main`` needs, and what a binding is compared with."""
+    from attnconf.conformance import inference  # noqa: F401
+    from attnconf.conformance.chapters.contents import all_mutants
+    from attnconf.conformance.loading import resolve  # noqa: F401
+    from attnconf.conformance.worker import serving  # noqa: F401
+
+    all_mutants()
+
+
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TypeVar
 import torch
 from torch import Tensor
 
+from attnconf.conformance.engine import warm
 from attnconf.conformance.engine.answers import made_of, size_of
 from attnconf.conformance.worker import confinement, wire
 from attnconf.conformance.worker.order import Made, Order
@@ -29,7 +30,7 @@ T = TypeVar("T")
 SECONDS = 60.0  # for one call
 LOADING = 120.0  # seconds to import torch and a file
 BINDING = 900.0  # seconds to find out how a file without an adapter is called
-WORKER, BINDER = "attnconf.conformance.worker", "attnconf.conformance.binder"  # what a process runs
+WORKER, BINDER = "attnconf.conformance.worker.holding", "attnconf.conformance.binder"  # what a process runs
 DEATHS = 5  # after so many nothing more is asked
 ALIVE = 4  # processes at one time; another one ends the one that was started first
 ENDING = 10.0  # seconds for a process to end what it has started
@@ -45,7 +46,7 @@ class Child:
         self.reference = reference  # it may import the reference: an adapter of ours that is one
         self.runs = runs
         self._to_repeat: list[dict[str, Any]] = []  # what a new process is told first
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | warm.Forked | None = None
         self._deaths = 0
         self._last = Refused("crashed", "its process ended")
         self.layers: tuple[str, ...] = ()  # of isolation, those of its last process
@@ -73,13 +74,8 @@ class Child:
     def start(self) -> None:
         """Start a process, and tell it what the one before it was told. Raises Refused."""
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-P", "-m", self.runs, str(theirs.fileno())]
-        nowhere = subprocess.DEVNULL
         with theirs:
-            self._process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], stdin=nowhere, stdout=nowhere, stderr=nowhere,
-                start_new_session=True, env=confinement.environment(),
-            )  # fmt: skip
+            self._process = warm.forked(self.runs, theirs) or _started(self.runs, theirs)
         self._socket = ours
         _alive.append(self)
         for other in _alive[:-ALIVE]:
@@ -181,6 +177,15 @@ class Child:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self._socket.close()
+
+
+def _started(runs: str, connection: socket.socket) -> "subprocess.Popen[bytes]":
+    """Return a new process that runs a module, which serves a connection."""
+    command, nowhere = [sys.executable, "-P", "-m", runs, str(connection.fileno())], subprocess.DEVNULL
+    return subprocess.Popen(
+        command, pass_fds=[connection.fileno()], stdin=nowhere, stdout=nowhere, stderr=nowhere,
+        start_new_session=True, env=confinement.environment(),
+    )  # fmt: skip
 
 
 def _layers(answer: Mapping[str, Any], _: object) -> tuple[str, ...]:

@@ -32,13 +32,18 @@ JUDGED = "isolation    judged in a child process"
 
 
 def load(
-    typed: str, prescribed: Mapping[str, str] | None = None, seconds: float = SECONDS
+    typed: str, prescribed: Mapping[str, str] | None = None, seconds: float = SECONDS, binding: float = BINDING
 ) -> list[Implementation | Unjudgeable]:
-    """Return the implementations of a name, as ``resolve.load`` does; ``seconds``: what one call may take."""
-    return [held_to(i, prescribed or {}) for i in _load(typed, prescribed or {}, seconds)]
+    """Return the implementations of a name, as ``resolve.load`` does.
+
+    ``seconds``: what one call may take; ``binding``: what it may take to find out how a file is called.
+    """
+    return [held_to(i, prescribed or {}) for i in _load(typed, prescribed or {}, seconds, binding)]
 
 
-def _load(typed: str, prescribed: Mapping[str, str], seconds: float) -> list[Implementation | Unjudgeable]:
+def _load(
+    typed: str, prescribed: Mapping[str, str], seconds: float, binding: float
+) -> list[Implementation | Unjudgeable]:
     name = Name.of(typed)
     shipped = f"attnconf.adapters.{name.target}"
     if name.target in adapter_names():
@@ -52,10 +57,12 @@ def _load(typed: str, prescribed: Mapping[str, str], seconds: float) -> list[Imp
     if points and not in_working_folder(name.target):
         there = Place(name, next(iter(points)).value, Child(seconds))
         return there.adapter(there.survey())
-    return _elsewhere(name, prescribed, seconds)
+    return _elsewhere(name, prescribed, seconds, binding)
 
 
-def _elsewhere(name: Name, prescribed: Mapping[str, str], seconds: float) -> list[Implementation | Unjudgeable]:
+def _elsewhere(
+    name: Name, prescribed: Mapping[str, str], seconds: float, binding: float
+) -> list[Implementation | Unjudgeable]:
     """Return the implementations of a file, or of a module that is no adapter of ours. Raises LoadError."""
     found, place = located(name)
     if isinstance(place, Path):
@@ -71,7 +78,7 @@ def _elsewhere(name: Name, prescribed: Mapping[str, str], seconds: float) -> lis
     is_variant = found.chosen is None or found.chosen in (known.variants or {})
     if known.adapter and (is_variant or found.chosen not in known.callables):
         return there.adapter(known)
-    return [there.bound(i, n) for n, i in enumerate(there.found(prescribed))]
+    return [there.bound(i, n) for n, i in enumerate(there.found(prescribed, binding))]
 
 
 @dataclass(frozen=True)
@@ -144,14 +151,14 @@ class Place:
         lacking = [layer for layer in confinement.LAYERS if layer not in self.child.layers]
         return f"; not to be had here: {', '.join(lacking)}" if lacking else ""
 
-    def found(self, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
+    def found(self, prescribed: Mapping[str, str], seconds: float) -> list[Implementation | Unjudgeable]:
         """Return what a process that runs the file beside the reference finds in it. Raises LoadError."""
         if isinstance(self.place, Path):
             reader.keep_text(self.place)
-        binder = Child(BINDING, reference=True, runs=BINDER)
+        binder = Child(seconds, reference=True, runs=BINDER)
         request = {"do": "bind", **self._asked, "name": vars(self.name), "prescribed": dict(prescribed)}
         try:
-            return binder.ask(request, (), self._read, BINDING)
+            return binder.ask(request, (), self._read, seconds)
         except Refused as refused:
             return [replace(self._unjudgeable(f"finding out how it is called {refused.message}"), name=self.name.typed)]
         finally:

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | bind | mutate | doctor | report | diff | show | demo``.
+"""The command line: ``attnconf run | grade | list | explain | bind | mutate | doctor | report | diff | show | demo``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import attnconf
-from attnconf import mutate_verb, report_verb, run_verb
+from attnconf import grade_verb, mutate_verb, report_verb, run_verb
 from attnconf.conformance import lingering, watched
 from attnconf.conformance.engine.catalogue import RIGHTS
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
@@ -110,6 +110,9 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"attnconf {attnconf.__version__}")
     verbs = top.add_subparsers(metavar="verb", required=True, parser_class=Parser)
     run_verb.add_options(verbs.add_parser("run", help="judge implementations", epilog=EXIT_CODES, allow_abbrev=False))
+    grade_verb.add_options(
+        verbs.add_parser("grade", help="grade many submissions by a rubric", epilog=EXIT_CODES, allow_abbrev=False)
+    )
     verb = verbs.add_parser("list", help="what there is: " + ", ".join(KINDS), allow_abbrev=False)
     verb.add_argument("kind", nargs="?", choices=KINDS, help="only these (default: all)")
     verb.set_defaults(act=_list)

@@ -1,8 +1,8 @@
 """A warm process: it has imported torch, holds nothing secret, and forks processes that will hold foreign code.
 
-``python -P -m attnconf.conformance.worker.zygote FD MODULE`` imports MODULE, a worker or a binder. For each message with
-a file descriptor, the end of a connection, it forks a process in which MODULE's ``main`` serves that connection, and
-answers with a handle on that process. It runs no operation of torch, whose threads a fork would lose.
+``python -P -m attnconf.conformance.worker.zygote FD MODULE`` imports MODULE, a worker or a binder. For each message
+with a file descriptor, the end of a connection, it forks a process in which MODULE's ``main`` serves that connection,
+and answers with a handle on that process. It runs no operation of torch, whose threads a fork would lose.
 """
 
 import array

@@ -1,0 +1,113 @@
+"""One submission, examined: bound, judged and explained by the checks of its rubric. None of its code runs here."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from attnconf.conformance.engine import child
+from attnconf.conformance.engine.request import Implementation, Unjudgeable
+from attnconf.conformance.grading import forbidden
+from attnconf.conformance.grading.rubric import Rubric, Wanted
+from attnconf.conformance.loading import isolated
+from attnconf.conformance.loading.find import LoadError
+from attnconf.conformance.run.explain import explain_failures
+from attnconf.conformance.run.judging import begin, judge_one
+from attnconf.conformance.run.plan import Plan, Run, Settings, make_plan, only
+from attnconf.conformance.run.record import record
+from attnconf.spec.registry import SpecError
+
+SCHEMA = "attnconf-grade/1"
+CALL = 10.0  # seconds for one call, at most
+JUDGED, TIMEOUT, NOT_GRADABLE = "judged", "timeout", "not-gradable"
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A submission to examine. ``file``: where it lies now; ``shown``: what it is called in words."""
+
+    submission: str
+    shown: str
+    file: str
+    digest: str
+
+
+def examined(task: Task, rubric: Rubric, seed: int) -> Record:
+    """Return the record of a submission, in the form of ``attnconf-grade/1``."""
+    start = time.monotonic()
+    status, message, results = _results(task, rubric, seed, start + rubric.seconds)
+    return {
+        **unjudged(task, status, message),
+        "seconds": round(time.monotonic() - start, 3),
+        "notes": forbidden.seen(Path(task.file), rubric.forbidden) if rubric.forbidden else [],
+        "results": results,
+    }
+
+
+def unjudged(task: Task, status: str, message: str) -> Record:
+    """Return the record of a submission of which nothing could be judged."""
+    return {
+        "schema": SCHEMA, "submission": task.submission, "file": task.shown, "digest": task.digest, "status": status,
+        "message": message, "seconds": 0.0, "notes": [], "results": None,
+    }  # fmt: skip
+
+
+def _results(task: Task, rubric: Rubric, seed: int, until: float) -> tuple[str, str, Record | None]:
+    """Return status, words, and the record of a run."""
+    settings = Settings(profile=rubric.profile, seed=seed, prescribed=rubric.conventions)
+    try:
+        found = [i for wanted in rubric.wanted for i in _found(task, wanted, rubric)]
+        plan = _asked(make_plan(found, settings), rubric)
+        run, late = _judged(plan, until)
+        results = _told(record(run), task)
+        return (TIMEOUT, late, results) if late else (*_status(found), results)
+    except SpecError as error:
+        return NOT_GRADABLE, str(error), None
+    finally:
+        child.end_all()
+
+
+def _found(task: Task, wanted: Wanted, rubric: Rubric) -> list[Implementation | Unjudgeable]:
+    """Return what a submission offers for one component, each called as the submission is."""
+    chosen = f":{wanted.name}" if wanted.name else ""
+    typed, shown = (f"{file}{chosen}@{wanted.component}" for file in (task.file, task.shown))
+    try:
+        found = isolated.load(typed, rubric.conventions, min(CALL, rubric.seconds), rubric.seconds / 2)
+    except LoadError as error:
+        found = [Unjudgeable(shown, task.file, str(error).replace(task.file, task.shown))]
+    return [replace(i, name=f"{shown} ({n})" if n else shown) for n, i in enumerate(found)]
+
+
+def _asked(plan: Plan, rubric: Rubric) -> Plan:
+    """Return the plan with the components of the rubric alone."""
+    components = {wanted.component for wanted in rubric.wanted}
+    return only(plan, lambda planned: planned.entry.component in components)
+
+
+def _judged(plan: Plan, until: float) -> tuple[Run, str]:
+    """Return the run of a plan, explained, and words where its time was over before all was judged."""
+    run, late = begin(plan), ""
+    for n, planned in enumerate(plan.planned):
+        if time.monotonic() > until:
+            late = f"{len(plan.planned) - n} of {len(plan.planned)} checks were not judged: its time was over"
+            break
+        judge_one(run, planned)
+    explain_failures(run)
+    return run, late
+
+
+def _told(content: Any, task: Task) -> Any:
+    """Return a record in which the file is called as its author knows it, and not by where it lay."""
+    if isinstance(content, str):
+        return content.replace(task.file, task.shown).replace(str(Path(task.file).parent), "")
+    if isinstance(content, dict):
+        return {key: _told(value, task) for key, value in content.items()}
+    return [_told(value, task) for value in content] if isinstance(content, list) else content
+
+
+def _status(found: Sequence[Implementation | Unjudgeable]) -> tuple[str, str]:
+    """Return status and words for what was found: it can be judged where anything can."""
+    reasons = [i.reason for i in found if isinstance(i, Unjudgeable)]
+    return (NOT_GRADABLE, "; ".join(dict.fromkeys(reasons))) if len(reasons) == len(found) else (JUDGED, "")

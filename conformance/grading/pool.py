@@ -1,0 +1,141 @@
+"""The processes that examine submissions: as many as are asked for, each ended with its submission where it must be.
+
+An examiner is our own code; what it judges runs in processes of its own. Should one die, or not come back long after
+its submission's time, its submission is told so, and a new examiner goes on with the next one.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from attnconf.conformance.grading.examine import Record, Task, unjudged
+from attnconf.conformance.grading.rubric import Rubric
+
+GRACE = 120.0  # seconds beyond a submission's time: for what is not its own, as finding the mistake
+AGAIN = 200  # submissions that one examiner takes: each leaves something in its memory
+LOOK = 1.0
+
+
+class Examiner:
+    """A process that examines one submission at a time."""
+
+    def __init__(self, rubric: Rubric, seed: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, rubric, seed), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.task: Task | None = None
+        self.until = 0.0
+        self.done = 0
+        self._seconds = rubric.seconds
+
+    def give(self, task: Task) -> None:
+        self.task, self.until = task, time.monotonic() + self._seconds + GRACE
+        with contextlib.suppress(OSError):  # it has died: that is found when it is looked at
+            self.connection.send(task)
+
+    def taken(self) -> tuple[Task, Record] | None:
+        """Return the task with its record, where there is one, or where there will be none; else None."""
+        task = self.task
+        if task is None:
+            return None
+        found: Record | None = None
+        try:
+            if self.connection.poll():
+                found = self.connection.recv()
+            elif not self._process.is_alive():
+                found = unjudged(task, "error", f"the process that examined it ended ({self._process.exitcode})")
+            elif time.monotonic() > self.until:
+                found = unjudged(task, "timeout", "it was not done long after its time was over")
+        except (EOFError, OSError):
+            self._process.join(1)
+            found = unjudged(task, "error", f"the process that examined it ended ({self._process.exitcode})")
+        if found is None:
+            return None
+        self.task, self.done = None, self.done + 1
+        return task, found
+
+    @property
+    def spent(self) -> bool:
+        """Whether another one has to take over."""
+        return self.done >= AGAIN or not self._process.is_alive() or self.task is not None
+
+    def end(self) -> None:
+        """End it, and with it the processes that it has started."""
+        self.connection.close()  # which it ends at, if it waits
+        if self.task is not None:
+            self._process.kill()
+        self._process.join(5)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+
+
+def examined(tasks: Sequence[Task], rubric: Rubric, seed: int, jobs: int) -> Iterator[tuple[Task, Record]]:
+    """Yield each task with its record, as they come."""
+    left = list(reversed(tasks))
+    examiners = [Examiner(rubric, seed) for _ in range(min(jobs, len(left)))]
+    try:
+        for examiner in examiners:
+            examiner.give(left.pop())
+        while any(examiner.task for examiner in examiners):
+            wait([e.connection for e in examiners if e.task], LOOK)
+            for n, examiner in enumerate(examiners):
+                if taken := examiner.taken():
+                    if left:
+                        examiners[n] = _fresh(examiner, rubric, seed)
+                        examiners[n].give(left.pop())
+                    yield taken
+    finally:
+        for examiner in examiners:
+            examiner.end()
+
+
+def _fresh(examiner: Examiner, rubric: Rubric, seed: int) -> Examiner:
+    if not examiner.spent:
+        return examiner
+    examiner.end()
+    return Examiner(rubric, seed)
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _serve(connection: "Connection[Any, Any]", rubric: Rubric, seed: int) -> None:
+    """Examine what comes until the connection ends."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began it decides
+    _keep_warm()
+    from attnconf.conformance.grading import examine
+
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            connection.send(examine.examined(connection.recv(), rubric, seed))
+
+
+def settle() -> None:
+    """Let this process judge with one thread, and as exactly as it can."""
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[variable] = "1"
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("highest")
+
+
+def _keep_warm() -> None:
+    """Let this process end with the one that began it, and keep warm what it forks."""
+    settle()
+    from attnconf.conformance.engine import child, warm
+    from attnconf.conformance.worker import ends
+
+    ends.end_with_parent()
+    warm.keep_warm(child.WORKER, child.BINDER)

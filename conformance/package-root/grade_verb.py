@@ -1,0 +1,148 @@
+"""``attnconf grade``: its options; submissions graded by a rubric. torch is imported when something is judged."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnconf.exit_codes import INTERNAL, INTERRUPTED, OK, UsageError
+
+if TYPE_CHECKING:
+    from attnconf.conformance.grading.batch import Batch
+    from attnconf.conformance.grading.rubric import Rubric
+    from attnconf.conformance.grading.submissions import Submission
+
+DESCRIPTION = """\
+Grade a folder of submissions by a rubric: one file, notebook, folder or archive for each. None of their code runs in
+the process that judges; each is judged by the same cases, drawn from a seed that is secret until all are done. What was
+interrupted goes on where it was when the same command is given again.
+"""
+STRICT = "strict"
+
+
+def add_options(verb: argparse.ArgumentParser) -> None:
+    """Declare the options of the verb, and the function that carries it out."""
+    verb.description = DESCRIPTION
+    verb.add_argument("what", metavar="FOLDER", type=Path, help="of submissions; with --one: a single submission")
+    verb.add_argument("--rubric", required=True, metavar="RUBRIC", help=(
+        "a .toml file, or the name of a shipped rubric (attnconf rubric list)"))  # fmt: skip
+    verb.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the grades go")
+    verb.add_argument("--one", action="store_true", help="FOLDER is one submission: a file, a folder or an archive")
+    verb.add_argument("--file", default="", metavar="NAME", help="the file to judge where a submission has several")
+    verb.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a secret one)")
+    verb.add_argument("--jobs", type=int, metavar="N", help="submissions at one time (default: one for each core)")
+    verb.add_argument("--anew", action="store_true", help="forget what was graded into --out before")
+    verb.add_argument("--require-isolation", choices=(STRICT,), metavar=STRICT, help=(
+        "refuse to grade where the system cannot keep submissions apart by all layers"))  # fmt: skip
+    verb.set_defaults(act=grade)
+
+
+def grade(arguments: argparse.Namespace) -> int:
+    """Grade, write everything, and return the exit code. Raises UsageError."""
+    from attnconf.conformance.grading import batch as batches
+    from attnconf.conformance.grading import rubric_text
+    from attnconf.conformance.grading.rubric import RubricError
+
+    try:
+        rubric = rubric_text.load(arguments.rubric)
+        with batches.alone(arguments.out), tempfile.TemporaryDirectory(prefix="attnconf-") as workspace:
+            return _graded(arguments, rubric, _handed_in(arguments, Path(workspace)))
+    except (RubricError, batches.BatchError) as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"cannot write in {str(arguments.out)!r}: {error.strerror or error}") from None
+
+
+def _handed_in(arguments: argparse.Namespace, workspace: Path) -> "list[Submission]":
+    """Return the submissions, copied to a folder where their code will run. Raises UsageError."""
+    from attnconf.conformance.grading import submissions
+
+    if arguments.one:
+        if not arguments.what.exists():
+            raise UsageError(f"no file or folder {str(arguments.what)!r}")
+        return [submissions.one(arguments.what, workspace, arguments.file)]
+    if not arguments.what.is_dir():
+        raise UsageError(f"no folder {str(arguments.what)!r}; --one grades a single file")
+    found = submissions.found(arguments.what, workspace, arguments.file)
+    if not found:
+        raise UsageError(f"nothing was handed in: {str(arguments.what)!r} is empty")
+    return found
+
+
+def _graded(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequence[Submission]") -> int:
+    from attnconf.conformance.grading import batch as batches
+
+    out = arguments.out
+    if arguments.anew:
+        batches.remove(out)
+    page = None if arguments.anew else batches.begun(out)
+    drawn = batches.drawn() if arguments.seed is None else arguments.seed
+    seed = drawn if page is None else batches.continued(page, rubric, arguments.seed)
+    batch = _planned(arguments, rubric, handed_in, seed)
+    batches.remove(out, [s.key for s in handed_in])
+    batch.write(closed=False)
+    try:
+        _examine(batch, arguments.jobs)
+    except KeyboardInterrupt:
+        done = len(handed_in) - len(batch.left())
+        print(f"\ninterrupted: {done} of {len(handed_in)} are graded; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+    if batch.left():
+        return INTERNAL
+    batch.write(closed=True)
+    print("\n".join(_written(batch)))
+    return OK
+
+
+def _planned(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequence[Submission]", seed: int) -> "Batch":
+    """Return the batch, with its plan and the layers of isolation. Raises UsageError."""
+    from attnconf.conformance.engine import child
+    from attnconf.conformance.grading import controls, pool
+    from attnconf.conformance.grading.batch import Batch
+    from attnconf.conformance.worker import confinement
+
+    pool.settle()
+    layers = child.layers_here()
+    lacking = confinement.lacking(layers)
+    if lacking and arguments.require_isolation:
+        raise UsageError(f"--require-isolation {STRICT}: not to be had here: {', '.join(lacking)}")
+    try:
+        plan = tuple(controls.planned(rubric, seed))
+    except controls.Unsound as error:
+        raise UsageError(f"{error}; attnconf doctor tells more") from None
+    return Batch(arguments.out, rubric, seed, plan, layers, tuple(handed_in))
+
+
+def _examine(batch: "Batch", jobs: int | None) -> None:
+    """Examine what is left, and keep each record as it comes."""
+    from tqdm import tqdm
+
+    from attnconf.conformance.grading import pool
+    from attnconf.conformance.grading.examine import Task, unjudged
+
+    left = {s.key: s for s in batch.left()}
+    tasks = [Task(s.name, s.shown, str(s.file or ""), s.digest) for s in left.values()]
+    by_task = dict(zip(tasks, left.values(), strict=True))
+    for task, s in by_task.items():
+        if s.file is None:
+            batch.keep(s, unjudged(task, "empty" if s.is_empty else "refused", s.refused))
+    judgeable = [task for task, s in by_task.items() if s.file is not None]
+    done = len(batch.submissions) - len(judgeable)
+    with tqdm(total=len(batch.submissions), initial=done, unit="", desc="grading", disable=None) as bar:
+        for task, record in pool.examined(judgeable, batch.rubric, batch.seed, jobs or pool.cores()):
+            batch.keep(by_task[task], record)
+            bar.update()
+
+
+def _written(batch: "Batch") -> list[str]:
+    """Write what is made of the records, and return the lines to print."""
+    from attnconf.conformance.grading import scoring
+    from attnconf.reports import grades
+
+    records: list[dict[str, Any]] = [record for s in batch.submissions if (record := batch.record(s)) is not None]
+    given = [scoring.grade(batch.rubric, batch.plan, record) for record in records]
+    keys = [s.key for s in batch.submissions]
+    grades.write_all(batch.out, batch.asked, batch.rubric, given, records, keys)
+    return grades.lines(batch.rubric, given, batch.out)

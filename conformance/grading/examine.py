@@ -36,11 +36,9 @@ class Task:
 
 def examined(task: Task, rubric: Rubric, seed: int) -> Record:
     """Return the record of a submission, in the form of ``attnconf-grade/1``."""
-    start = time.monotonic()
-    status, message, results = _results(task, rubric, seed, start + rubric.seconds)
+    status, message, results = _results(task, rubric, seed, time.monotonic() + rubric.seconds)
     return {
         **unjudged(task, status, message),
-        "seconds": round(time.monotonic() - start, 3),
         "notes": forbidden.seen(Path(task.file), rubric.forbidden) if rubric.forbidden else [],
         "results": results,
     }
@@ -50,7 +48,7 @@ def unjudged(task: Task, status: str, message: str) -> Record:
     """Return the record of a submission of which nothing could be judged."""
     return {
         "schema": SCHEMA, "submission": task.submission, "file": task.shown, "digest": task.digest, "status": status,
-        "message": message, "seconds": 0.0, "notes": [], "results": None,
+        "message": message, "notes": [], "results": None,
     }  # fmt: skip
 
 
@@ -99,11 +97,11 @@ def _judged(plan: Plan, until: float) -> tuple[Run, str]:
 
 
 def _told(content: Any, task: Task) -> Any:
-    """Return a record in which the file is called as its author knows it, and not by where it lay."""
+    """Return a record that is the same wherever and whenever it is made: without times, and places of this machine."""
     if isinstance(content, str):
         return content.replace(task.file, task.shown).replace(str(Path(task.file).parent), "")
     if isinstance(content, dict):
-        return {key: _told(value, task) for key, value in content.items()}
+        return {key: 0.0 if key == "seconds" else _told(value, task) for key, value in content.items()}
     return [_told(value, task) for value in content] if isinstance(content, list) else content
 
 

@@ -113,7 +113,7 @@ def _serve(connection: "Connection[Any, Any]", rubric: Rubric, seed: int) -> Non
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began it decides
-    _keep_warm()
+    keep_warm()
     from attnconf.conformance.grading import examine
 
     with contextlib.suppress(EOFError, OSError):
@@ -131,7 +131,7 @@ def settle() -> None:
     torch.set_float32_matmul_precision("highest")
 
 
-def _keep_warm() -> None:
+def keep_warm() -> None:
     """Let this process end with the one that began it, and keep warm what it forks."""
     settle()
     from attnconf.conformance.engine import child, warm

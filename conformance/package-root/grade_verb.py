@@ -3,7 +3,8 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,11 @@ from attnconf.exit_codes import INTERNAL, INTERRUPTED, OK, UsageError
 
 if TYPE_CHECKING:
     from attnconf.conformance.grading.batch import Batch
+    from attnconf.conformance.grading.examine import Task
     from attnconf.conformance.grading.rubric import Rubric
     from attnconf.conformance.grading.submissions import Submission
+
+    Engine = Callable[[Sequence[Task], Rubric, int], Iterator[tuple[Task, dict[str, Any]]]]
 
 DESCRIPTION = """\
 Grade a folder of submissions by a rubric: one file, notebook, folder or archive for each. None of their code runs in
@@ -33,6 +37,9 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--file", default="", metavar="NAME", help="the file to judge where a submission has several")
     verb.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a secret one)")
     verb.add_argument("--jobs", type=int, metavar="N", help="submissions at one time (default: one for each core)")
+    verb.add_argument("--engine", choices=("pool", "ray"), default="pool", help=(
+        "where submissions are examined: in processes of this machine, or on a Ray cluster (extra ray)"))  # fmt: skip
+    verb.add_argument("--address", metavar="ADDRESS", help="of the Ray cluster (default: one that is started here)")
     verb.add_argument("--anew", action="store_true", help="forget what was graded into --out before")
     verb.add_argument("--require-isolation", choices=(STRICT,), metavar=STRICT, help=(
         "refuse to grade where the system cannot keep submissions apart by all layers"))  # fmt: skip
@@ -84,7 +91,7 @@ def _graded(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequenc
     batches.remove(out, [s.key for s in handed_in])
     batch.write(closed=False)
     try:
-        _examine(batch, arguments.jobs)
+        _examine(batch, _engine(arguments))
     except KeyboardInterrupt:
         done = len(handed_in) - len(batch.left())
         print(f"\ninterrupted: {done} of {len(handed_in)} are graded; the same command goes on", file=sys.stderr)
@@ -115,11 +122,21 @@ def _planned(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequen
     return Batch(arguments.out, rubric, seed, plan, layers, tuple(handed_in))
 
 
-def _examine(batch: "Batch", jobs: int | None) -> None:
+def _engine(arguments: argparse.Namespace) -> "Engine":
+    """Return what examines tasks by a rubric and a seed."""
+    if arguments.engine == "ray":
+        from attnconf.conformance.grading import ray_engine
+
+        return partial(ray_engine.examined, address=arguments.address)
+    from attnconf.conformance.grading import pool
+
+    return partial(pool.examined, jobs=arguments.jobs or pool.cores())
+
+
+def _examine(batch: "Batch", engine: "Engine") -> None:
     """Examine what is left, and keep each record as it comes."""
     from tqdm import tqdm
 
-    from attnconf.conformance.grading import pool
     from attnconf.conformance.grading.examine import Task, unjudged
 
     left = {s.key: s for s in batch.left()}
@@ -131,7 +148,7 @@ def _examine(batch: "Batch", jobs: int | None) -> None:
     judgeable = [task for task, s in by_task.items() if s.file is not None]
     done = len(batch.submissions) - len(judgeable)
     with tqdm(total=len(batch.submissions), initial=done, unit="", desc="grading", disable=None) as bar:
-        for task, record in pool.examined(judgeable, batch.rubric, batch.seed, jobs or pool.cores()):
+        for task, record in engine(judgeable, batch.rubric, batch.seed):
             batch.keep(by_task[task], record)
             bar.update()
 

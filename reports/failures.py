@@ -83,7 +83,7 @@ def explored(record: Record) -> list[str]:
 def block(record: Record, same: list[Result], width: int = WIDTH, verbose: bool = False) -> list[str]:
     """Return the block of several failures with one cause."""
     content = rows(record, same, width, verbose)
-    return [head(same[0]), *(line for name, text in content for line in _laid_out(name, text, width))]
+    return [head(same[0]), *(line for name, text in content for line in laid_out(name, text, width))]
 
 
 def head(r: Result) -> str:
@@ -187,7 +187,7 @@ def _options(record: Record, result: Result) -> str:
     return " ".join(options)
 
 
-def _laid_out(name: str, text: str, width: int) -> list[str]:
+def laid_out(name: str, text: str, width: int) -> list[str]:
     """Return one row of a block: its name, and its text beside it, on as many lines as the width asks for."""
     copied = name in UNBROKEN or (name == "where" and not text.startswith("somewhere"))
     lines = text.split("\n") if copied else wrapped(text, width - INDENT)

@@ -70,10 +70,11 @@ def _folded(shown: list[Judged], records: Named, root: str | None, folder: str |
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """Return the lines of a Markdown table, or none if it has no rows."""
     content = [[_cell(cell) for cell in row] for row in rows]
-    return _tabulated(content, list(map(_cell, head))) if content else []
+    return tabulated(content, list(map(_cell, head))) if content else []
 
 
-def _tabulated(content: list[list[str]], head: list[str]) -> list[str]:
+def tabulated(content: list[list[str]], head: list[str]) -> list[str]:
+    """Return the lines of a Markdown table whose cells are Markdown."""
     lines = str(tabulate(content, headers=head, tablefmt="pipe", disable_numparse=True)).splitlines()
     lines[1] = re.sub("-+", "---", lines[1])
     return [" ".join(line.split()) for line in lines]  # a report is no larger for its widest cell
@@ -150,7 +151,7 @@ def _told(shown: list[Judged], root: str | None) -> list[str]:
     head = ["implementation", "component", "requirement", "mistake, or what was found", "where"]
     more = len(counting) - len(rows)
     rest = ["", f"And {more} more, which the HTML report has."] if more else []
-    return [*_tabulated(rows, head), *rest] if rows else []
+    return [*tabulated(rows, head), *rest] if rows else []
 
 
 def _counting(shown: list[Judged]) -> list[tuple[Judged, list[Result]]]:
@@ -205,7 +206,7 @@ def _recommendations(roots: list[tuple[Judged, Result]], root: str | None) -> li
          _cell(_names(i.label for i, _ in found))]
         for name, found in groups.items()
     ]  # fmt: skip
-    return _tabulated(rows, ["requirement", "quality", "sentence", "not followed by"]) if rows else []
+    return tabulated(rows, ["requirement", "quality", "sentence", "not followed by"]) if rows else []
 
 
 def _unsupported(record: Record) -> list[str]:

@@ -13,13 +13,13 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
-def template(name: str) -> Any:
-    """Return a template that has the style, the script, and the filter ``linked``."""
+def template(name: str, folder: Path = TEMPLATES) -> Any:
+    """Return a template of a folder; it has the style, the script, and the filter ``linked``."""
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, finalize=_shown,
-        trim_blocks=True,
+        loader=jinja2.FileSystemLoader([folder, TEMPLATES]), autoescape=True, undefined=jinja2.StrictUndefined,
+        finalize=_shown, trim_blocks=True,
     )  # fmt: skip
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     environment.filters["linked"] = evidence.linked

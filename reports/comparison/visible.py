@@ -6,7 +6,8 @@ from typing import Any
 
 MOST = 2000  # characters of one text
 _UNSEEN = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff\ud800-\udfff]"
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 

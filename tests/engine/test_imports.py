@@ -28,6 +28,7 @@ MAY = {
     "spec": "spec",
     "reference": "reference",
     "reports": "reports",
+    "reports/grades": "reports conformance.grading.rubric conformance.grading.scoring",  # the types of what it shows
     "reports/studies": "reference conformance reports",  # experiments that people run; not installed
     "reports/gallery": "conformance reports",  # the list of adapters; not installed
     "adapters": "adapters.contract adapters.kit adapters.bind adapters.torch_nn",

@@ -1,0 +1,56 @@
+"""``results.json`` as Gradescope reads it: a test for each item of the rubric.
+
+https://gradescope-autograders.readthedocs.io/en/latest/specs/
+"""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from attnconf.reports.grades import told
+from attnconf.reports.grades.class_table import unique
+from attnconf.reports.grades.inert import DIGITS, cut, line, number
+from attnconf.reports.grades.shown import earned_all, head, word
+
+if TYPE_CHECKING:
+    from attnconf.conformance.grading.rubric import Rubric
+    from attnconf.conformance.grading.scoring import Grade
+
+Record = Mapping[str, Any]
+MOST = 4000  # characters of one output
+
+
+def results(batch: Mapping[str, Any], rubric: "Rubric", grade: "Grade", record: Record) -> dict[str, Any]:
+    """Return the contents of the file; its score is the sum of its tests'."""
+    names = unique([line(item.name) for item in grade.items])
+    outputs = told.texts(rubric, grade, record)
+    tests = [
+        {
+            "name": name, "number": str(number_), "score": number(item.earned), "max_score": number(item.points),
+            "status": "passed" if earned_all(item) else "failed", "output": cut(outputs[item.name], MOST),
+            "output_format": "text", "visibility": item.visibility, "tags": [item.component],
+        }
+        for number_, (name, item) in enumerate(zip(names, grade.items, strict=True), start=1)
+    ]  # fmt: skip
+    return {
+        "score": number(math.fsum(number(item.earned) for item in grade.items)),
+        "execution_time": round(float(record.get("seconds") or 0), DIGITS),
+        "output": cut("\n".join([f"{head(grade)}. {line(word(grade))}", *_notes(grade)]), MOST),
+        "output_format": "text", "test_output_format": "text", "test_name_format": "text",
+        "stdout_visibility": "hidden",
+        "extra_data": extra(batch, rubric, grade),
+        "tests": tests,
+    }  # fmt: skip
+
+
+def extra(batch: Mapping[str, Any], rubric: "Rubric", grade: "Grade") -> dict[str, Any]:
+    """Return what has to be known to repeat the grading; the seed only when nobody can use it any more."""
+    known = {
+        "suite": batch["suite"], "isolation": list(batch["isolation"]), "rubric": line(rubric.title),
+        "profile": rubric.profile, "status": grade.status, "closed": bool(batch["closed"]),
+    }  # fmt: skip
+    return known | ({"seed": batch["seed"]} if batch["closed"] else {})
+
+
+def _notes(grade: "Grade") -> list[str]:
+    return [f"noted, no points depend on it: {line(note)}" for note in grade.notes]

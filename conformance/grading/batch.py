@@ -40,22 +40,20 @@ class Batch:
     isolation: tuple[str, ...]  # the layers around the code of each submission
     submissions: tuple[Submission, ...]
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What a batch that goes on must have in common with the one that was begun."""
+    def page(self, closed: bool) -> dict[str, Any]:
+        """Return what is written of the batch: what one that goes on must have in common with it, and what came in."""
+        handed_in = [{"name": s.name, "key": s.key, "file": s.shown, "digest": s.digest} for s in self.submissions]
         return {
             "schema": SCHEMA, "suite": attnconf.__version__, "rubric": self.rubric.text,
-            "rubric_source": self.rubric.source, "seed": self.seed, "plan": [asdict(p) for p in self.plan],
-            "isolation": list(self.isolation),
+            "rubric_source": self.rubric.source, "seed": self.seed, "closed": closed,
+            "isolation": list(self.isolation), "plan": [asdict(p) for p in self.plan], "submissions": handed_in,
         }  # fmt: skip
 
     def write(self, closed: bool) -> None:
-        """Write what is known of the batch; only its owner may read it while it is open. Raises OSError."""
-        handed_in = [{"name": s.name, "key": s.key, "file": s.shown, "digest": s.digest} for s in self.submissions]
-        page = {**self.asked, "closed": closed, "submissions": handed_in}
+        """Write that page; only its owner may read it while the batch is open. Raises OSError."""
         (self.out / RECORDS).mkdir(parents=True, exist_ok=True)
         path = self.out / PAGE
-        write_bytes(path, (json.dumps(page, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))
+        write_bytes(path, (json.dumps(self.page(closed), indent=1, ensure_ascii=False) + "\n").encode("utf-8"))
         path.chmod(0o644 if closed else 0o600)
 
     def path(self, submission: Submission) -> Path:
@@ -104,6 +102,14 @@ def continued(page: dict[str, Any], rubric: Rubric, seed: int | None) -> int:
     if seed is not None and seed != page["seed"]:
         raise BatchError("it was begun with another seed: leave --seed out, or --anew to begin again")
     return int(page["seed"])
+
+
+def agreed(page: dict[str, Any]) -> tuple[tuple[str, ...], tuple[Planned, ...]]:
+    """Return the layers and the plan of a batch that was begun. Raises BatchError."""
+    try:
+        return tuple(map(str, page["isolation"])), tuple(Planned(**one) for one in page["plan"])
+    except (KeyError, TypeError) as error:
+        raise BatchError(f"its {PAGE} is none of a batch ({error}): --anew begins again") from None
 
 
 def drawn() -> int:

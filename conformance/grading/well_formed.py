@@ -1,7 +1,6 @@
 """Whether a submission's record can be believed: its form, and that it does not contradict itself."""
 
 import json
-import math
 from functools import cache
 from typing import Any
 
@@ -24,9 +23,7 @@ def fault(record: Any) -> str:
         return f"its {lacking[0]} is no text"
     if record.get("status") not in STATUSES:
         return f"its status is {record.get('status')!r:.40}, want one of {', '.join(STATUSES)}"
-    seconds, notes = record.get("seconds"), record.get("notes")
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-        return "its seconds are no length of time"
+    notes = record.get("notes")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         return "its notes are no list of texts"
     return _of_results(record["status"], record.get("results"))

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from attnconf.conformance.grading.batch import Batch
     from attnconf.conformance.grading.examine import Task
     from attnconf.conformance.grading.rubric import Rubric
+    from attnconf.conformance.grading.scoring import Planned
     from attnconf.conformance.grading.submissions import Submission
 
+    Layers, Plan = tuple[str, ...], tuple[Planned, ...]
     Engine = Callable[[Sequence[Task], Rubric, int], Iterator[tuple[Task, dict[str, Any]]]]
 
 DESCRIPTION = """\
@@ -87,7 +89,8 @@ def _graded(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequenc
     page = None if arguments.anew else batches.begun(out)
     drawn = batches.drawn() if arguments.seed is None else arguments.seed
     seed = drawn if page is None else batches.continued(page, rubric, arguments.seed)
-    batch = _planned(arguments, rubric, handed_in, seed)
+    layers, plan = _planned(arguments, rubric, seed) if page is None else batches.agreed(page)
+    batch = batches.Batch(out, rubric, seed, plan, layers, tuple(handed_in))
     batches.remove(out, [s.key for s in handed_in])
     batch.write(closed=False)
     try:
@@ -103,23 +106,21 @@ def _graded(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequenc
     return OK
 
 
-def _planned(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequence[Submission]", seed: int) -> "Batch":
-    """Return the batch, with its plan and the layers of isolation. Raises UsageError."""
+def _planned(arguments: argparse.Namespace, rubric: "Rubric", seed: int) -> "tuple[Layers, Plan]":
+    """Return the layers of isolation that there are, and the plan of a new batch. Raises UsageError."""
     from attnconf.conformance.engine import child
     from attnconf.conformance.grading import controls, pool
-    from attnconf.conformance.grading.batch import Batch
     from attnconf.conformance.worker import confinement
 
     pool.settle()
     layers = child.layers_here()
-    lacking = confinement.lacking(layers)
+    lacking = [layer for layer in confinement.LAYERS if layer not in layers]
     if lacking and arguments.require_isolation:
         raise UsageError(f"--require-isolation {STRICT}: not to be had here: {', '.join(lacking)}")
     try:
-        plan = tuple(controls.planned(rubric, seed))
+        return layers, tuple(controls.planned(rubric, seed))
     except controls.Unsound as error:
         raise UsageError(f"{error}; attnconf doctor tells more") from None
-    return Batch(arguments.out, rubric, seed, plan, layers, tuple(handed_in))
 
 
 def _engine(arguments: argparse.Namespace) -> "Engine":
@@ -156,10 +157,10 @@ def _examine(batch: "Batch", engine: "Engine") -> None:
 def _written(batch: "Batch") -> list[str]:
     """Write what is made of the records, and return the lines to print."""
     from attnconf.conformance.grading import scoring
-    from attnconf.reports import grades
+    from attnconf.reports.grades import terminal, writing
 
     records: list[dict[str, Any]] = [record for s in batch.submissions if (record := batch.record(s)) is not None]
     given = [scoring.grade(batch.rubric, batch.plan, record) for record in records]
     keys = [s.key for s in batch.submissions]
-    grades.write_all(batch.out, batch.asked, batch.rubric, given, records, keys)
-    return grades.lines(batch.rubric, given, batch.out)
+    writing.write_all(batch.out, batch.page(closed=True), batch.rubric, given, records, keys)
+    return terminal.lines(batch.rubric, given, batch.out)

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attnconf.exit_codes import INTERNAL, INTERRUPTED, OK, UsageError
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from attnconf.conformance.grading.scoring import Planned
     from attnconf.conformance.grading.submissions import Submission
 
-    Layers, Plan = tuple[str, ...], tuple[Planned, ...]
+    Layers: TypeAlias = tuple[str, ...]
+    Plan: TypeAlias = tuple[Planned, ...]
     Engine = Callable[[Sequence[Task], Rubric, int], Iterator[tuple[Task, dict[str, Any]]]]
 
 DESCRIPTION = """\

@@ -69,7 +69,7 @@ def in_words(rubric: "Rubric", grades: Sequence["Grade"]) -> list[tuple[str, str
         ("mean", _rounded(statistics.fmean(known))),
         ("median", _rounded(statistics.median(known))),
         ("half of them", f"from {_rounded(quartiles[0])} to {_rounded(quartiles[2])}"),
-        ("from, to", f"{_rounded(min(known))}, {_rounded(max(known))}"),
+        ("all", f"from {_rounded(min(known))} to {_rounded(max(known))}"),
     ]
 
 

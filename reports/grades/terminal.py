@@ -32,4 +32,5 @@ def _line(grade: "Grade", width: int) -> str:
     points = f"{inert.points(grade.score):>6} of {inert.points(grade.points)}"
     lacking = Counter(item.name for item in grade.items if item.status != "full")
     why = grade.message if grade.status != "judged" else ", ".join(lacking)
-    return f"{inert.cut(inert.line(grade.submission), WIDEST):{width}}  {points}  {inert.cut(inert.line(why), 90)}".rstrip()
+    name = inert.cut(inert.line(grade.submission), WIDEST)
+    return f"{name:{width}}  {points}  {inert.cut(inert.line(why), 90)}".rstrip()

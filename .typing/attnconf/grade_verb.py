@@ -1,0 +1,1 @@
+../../conformance/package-root/grade_verb.py

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | bind | mutate | doctor | report | diff | show | demo``.
+"""The command line: ``attnconf run | list | explain | bind | mutate | rubric | doctor | report | …``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import attnconf
-from attnconf import mutate_verb, report_verb, run_verb
+from attnconf import mutate_verb, report_verb, rubric_verb, run_verb
 from attnconf.conformance import lingering, watched
 from attnconf.conformance.engine.catalogue import RIGHTS
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
@@ -123,6 +123,9 @@ def parser() -> Parser:
     )
     mutate_verb.add_options(
         verbs.add_parser("mutate", help="what the suite would notice: changes of a file, judged", allow_abbrev=False)
+    )
+    rubric_verb.add_options(
+        verbs.add_parser("rubric", help="what a homework asks for, and its points", allow_abbrev=False)
     )
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)

@@ -36,9 +36,10 @@ def test_help_names_every_verb_and_the_exit_codes(ask):
     code, out, _ = ask("--help")
     assert code == 0
     assert all(
-        verb in out for verb in ("run", "list", "explain", "mutate", "doctor", "report", "diff", "demo", "exit codes")
+        verb in out
+        for verb in ("run", "list", "explain", "mutate", "rubric", "doctor", "report", "diff", "demo", "exit codes")
     )
-    for verb in ("run", "list", "explain", "mutate", "doctor", "report", "diff", "demo"):
+    for verb in ("run", "list", "explain", "mutate", "rubric", "doctor", "report", "diff", "demo"):
         assert ask(verb, "--help")[0] == 0
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | list | explain | bind | mutate | rubric | doctor | report | …``.
+"""The command line: ``attnconf run | list | explain | bind | mutate | rubric | doctor | report | diff | show | demo``.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """

@@ -113,8 +113,7 @@ def _item(
     comments += [f"#   {r.id}  {r.sentence}" for r in group]
     if len(group) < len(whole):
         what = "requirements = [\n" + "".join(f"    {_quoted(r.id)},\n" for r in group) + "]"
-        lost = ", ".join(r.id for r in whole if r not in group)
-        comments.append(f"# left out, as the solution does not pass it: {lost}")
+        comments.insert(0, "# some of it is left out, see the end")
     title = name.capitalize() if is_quality else _title(name)
     return "\n".join(["[[item]]", f"name = {_quoted(title)}", f"points = {points}", what, *comments, ""])
 
@@ -130,7 +129,7 @@ def _title(name: str) -> str:
 
 
 def _left_out(lost: Sequence[Requirement], offered: Collection[str] | None) -> list[str]:
-    """Return comments on the sections of which nothing was kept."""
+    """Return comments on the requirements that are in no item."""
     if not lost:
         return []
     why = "the solution does not pass it" if offered is not None else RARE[lost[0].chapter]

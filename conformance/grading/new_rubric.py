@@ -60,7 +60,7 @@ def text(component: str, offered: Collection[str] | None = None) -> str:
         raise RubricError(f"the solution passes nothing that is asked of {component}, so there is nothing to grade")
     groups = _groups(component, kept)
     points = _points({name: len(group) for name, group in groups.items()})
-    items = [_item(name, group, points[name], there, offered) for name, group in groups.items()]
+    items = [_item(name, group, points[name], there) for name, group in groups.items()]
     return "\n".join([_head(component), *items, *_left_out([r for r in there.values() if r not in kept], offered)])
 
 
@@ -101,10 +101,7 @@ def _points(sizes: Mapping[str, int]) -> dict[str, int]:
     return points | qualities
 
 
-def _item(
-    name: str, group: Sequence[Requirement], points: int, there: Mapping[str, Requirement],
-    offered: Collection[str] | None,
-) -> str:  # fmt: skip
+def _item(name: str, group: Sequence[Requirement], points: int, there: Mapping[str, Requirement]) -> str:
     """Return the text of an item: its section, or the list of what is kept of it."""
     is_quality = name in registry.QUALITIES
     whole = [r for r in there.values() if (r.quality == name if is_quality else _in(r, name))]

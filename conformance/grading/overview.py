@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from attnconf.conformance.grading.rubric import Item, Rubric
+from attnconf.conformance.grading.scoring import Planned
 from attnconf.conformance.grading.selecting import asked, section
 from attnconf.spec.registry import Requirement
 
@@ -16,6 +17,27 @@ def lines(rubric: Rubric, width: int = 120) -> list[str]:
     table = _aligned([("points", "requirements", "item", ""), *rows, total])
     prescribed = [f"prescribed: {name} = {choice}" for name, choice in rubric.conventions.items()]
     return [f"{rubric.title} ({rubric.profile})", *prescribed, "", *table, *_without_points(rubric, width)]
+
+
+def gaps(rubric: Rubric, plan: Sequence[Planned]) -> list[str]:
+    """Return a line for each thing that a plan keeps everybody from earning.
+
+    A requirement that is not in it is asked of nobody; an item without any, and a component of which nothing is
+    telling, earn nothing whatever is handed in.
+    """
+    planned = {(one.component, one.requirement) for one in plan}
+    told = [
+        f"{wanted.component} can earn nothing: what computes nothing passes all that is asked of it"
+        for wanted in rubric.wanted
+        if not any(one.telling and one.component == wanted.component for one in plan)
+    ]
+    for item in rubric.items:
+        lost = [name for name in item.requirements if (item.component, name) not in planned]
+        if len(lost) == len(item.requirements):
+            told.append(f"{item.name} can earn nothing: none of its requirements can be judged here")
+        elif lost:
+            told.append(f"{item.name} is without {', '.join(lost)}, which cannot be judged here")
+    return told
 
 
 def _conditions(item: Item) -> str:

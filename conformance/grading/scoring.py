@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnconf.conformance.grading.found import Found, Result, found, passing, status
+from attnconf.conformance.grading.found import Found, Result, found, passing, status_of
 from attnconf.conformance.grading.rubric import Item, Rubric, Wanted
 from attnconf.conformance.grading.well_formed import fault
 from attnconf.spec import registry
@@ -124,7 +124,7 @@ def _component(
     """Return what became of a component. ``why``: the record's status and message, where there are no results."""
     planned = [one for one in plan if one.component == wanted.component]
     of_it = found(wanted, results) if results else Found()
-    became = {one.requirement: status(of_it.of(one.requirement)) for one in planned}
+    became = {one.requirement: status_of(of_it.of(one.requirement)) for one in planned}
     if results is None:
         bar = (why[0] if why[0] in _OF_A_RECORD else "not-judged"), why[1] or "the submission could not be judged"
         parts = [(_part(one, "not-judged", {}, bar), 0.0) for one in planned]

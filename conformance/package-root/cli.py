@@ -36,6 +36,7 @@ every day:
   attnconf explain ATT-SCALE-1                 a requirement, the reference, its check and its mutants
   attnconf bind homework.py -o mine.py         how a file is called and given weights, to be edited
   attnconf mutate mine.py                      which changes of the file the suite would reject
+  attnconf rubric new --component rotary       what a homework asks for, and its points, to be edited
   attnconf run --impl mine.py --results mine.json     everything, as data
   attnconf report mine.json -o report.html     a comparison to look at, of any number of results; also .md
   attnconf diff before.json after.json         what got worse, and what better

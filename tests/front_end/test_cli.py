@@ -45,7 +45,7 @@ def test_help_names_every_verb_and_the_exit_codes(ask):
 
 def test_the_commands_that_help_shows_are_commands(ask):
     shown = re.findall(r"^  (attnconf .+?)(?:  |$)", ask("--help")[1], flags=re.MULTILINE)
-    assert len(shown) == 12
+    assert len(shown) == 13
     for command in shown:
         assert cli.parser().parse_args(shlex.split(command)[1:]).act
 

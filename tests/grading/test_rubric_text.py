@@ -4,6 +4,7 @@ import pytest
 
 from attnconf.conformance.grading import overview, rubric_text
 from attnconf.conformance.grading.rubric import RubricError, Wanted
+from attnconf.conformance.grading.scoring import Planned
 
 GOOD = """\
 title = "A homework"
@@ -255,3 +256,14 @@ def test_what_a_rubric_gives_points_for_is_told():
     assert told[6] == "   7.5            13  in all"
     assert "  rotary/The rotation: ROPE-BASE-1" in told
     assert not any("ROPE-DIR-1" in line for line in told)
+
+
+def test_what_a_plan_keeps_everybody_from_earning_is_told():
+    rubric = parse()
+    plan = [Planned(item.component, name, True) for item in rubric.items for name in item.requirements]
+    assert overview.gaps(rubric, plan) == []
+    assert overview.gaps(rubric, plan[1:]) == ["Scores is without ATT-SCORE-1, which cannot be judged here"]
+    assert overview.gaps(rubric, plan[2:]) == [
+        "multi_head_attention can earn nothing: what computes nothing passes all that is asked of it",
+        "Scores can earn nothing: none of its requirements can be judged here",
+    ]

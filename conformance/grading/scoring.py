@@ -138,7 +138,7 @@ def _component(
         )
         for one in planned
     ]
-    return _Component(tuple(parts), _verdicts(wanted, of_it), tuple(_for_instructor(wanted, of_it, bars, parts)))
+    return _Component(tuple(parts), _verdicts(wanted, of_it), tuple(_for_instructor(wanted, of_it, parts)))
 
 
 def _bars(
@@ -207,9 +207,7 @@ def _told(wanted: Wanted, of_it: Found, verdict: Result) -> str:
     return f"{name}: {verdict['verdict']}" + (f" ({verdict['reason']})" if verdict["reason"] else "")
 
 
-def _for_instructor(
-    wanted: Wanted, of_it: Found, bars: Mapping[str, tuple[str, str]], parts: Sequence[tuple[Part, float]]
-) -> list[str]:
+def _for_instructor(wanted: Wanted, of_it: Found, parts: Sequence[tuple[Part, float]]) -> list[str]:
     """Return a line for each thing about a component that a person should look at."""
     said = of_it.said("unrecognised", "not-gradable")
     lines = [f"look at it yourself: {_told(wanted, of_it, verdict)}" for verdict in said]

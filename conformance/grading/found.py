@@ -63,7 +63,7 @@ def _is_wanted(name: str, wanted: Wanted) -> bool:
     return wanted.name is None or named == wanted.name
 
 
-def status(results: Sequence[Result]) -> tuple[str, Result]:
+def status_of(results: Sequence[Result]) -> tuple[str, Result]:
     """Return the status that the results of a requirement come to, one of scoring.STATUSES, and the result behind it.
 
     It has passed where all of them have, and each is settled.

@@ -81,13 +81,14 @@ def parse(text: str, source: str) -> Rubric:
     top.only(KEYS, "a rubric")
     title, profile = top.text("title"), _profile(top)
     wanted = _wanted(top, profile)
+    conventions = _conventions(top, wanted)
     items = _items(top, profile, [one.component for one in wanted])
     return Rubric(
         title=title,
         wanted=wanted,
         items=items,
         profile=profile,
-        conventions=_conventions(top, wanted),
+        conventions=conventions,
         unrecognised=top.one_of("unrecognised", ("nothing", "laws"), "nothing"),
         seconds=top.number("seconds", 1, MOST_SECONDS, Rubric.seconds),
         forbidden=_forbidden(top),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnconf.conformance.grading.found import Found, Result, found, passing, status
+from attnconf.conformance.grading.found import Found, Result, found, passing, status_of
 from attnconf.conformance.grading.rubric import Item, Rubric, Wanted
 from attnconf.conformance.grading.well_formed import fault
 from attnconf.spec import registry
@@ -124,7 +124,7 @@ def _component(
     """Return what became of a component. ``why``: the record's status and message, where there are no results."""
     planned = [one for one in plan if one.component == wanted.component]
     of_it = found(wanted, results) if results else Found()
-    became = {one.requirement: status(of_it.of(one.requirement)) for one in planned}
+    became = {one.requirement: status_of(of_it.of(one.requirement)) for one in planned}
     if results is None:
         bar = (why[0] if why[0] in _OF_A_RECORD else "not-judged"), why[1] or "the submission could not be judged"
         parts = [(_part(one, "not-judged", {}, bar), 0.0) for one in planned]
@@ -138,7 +138,7 @@ def _component(
         )
         for one in planned
     ]
-    return _Component(tuple(parts), _verdicts(wanted, of_it), tuple(_for_instructor(wanted, of_it, bars, parts)))
+    return _Component(tuple(parts), _verdicts(wanted, of_it), tuple(_for_instructor(wanted, of_it, parts)))
 
 
 def _bars(
@@ -207,9 +207,7 @@ def _told(wanted: Wanted, of_it: Found, verdict: Result) -> str:
     return f"{name}: {verdict['verdict']}" + (f" ({verdict['reason']})" if verdict["reason"] else "")
 
 
-def _for_instructor(
-    wanted: Wanted, of_it: Found, bars: Mapping[str, tuple[str, str]], parts: Sequence[tuple[Part, float]]
-) -> list[str]:
+def _for_instructor(wanted: Wanted, of_it: Found, parts: Sequence[tuple[Part, float]]) -> list[str]:
     """Return a line for each thing about a component that a person should look at."""
     said = of_it.said("unrecognised", "not-gradable")
     lines = [f"look at it yourself: {_told(wanted, of_it, verdict)}" for verdict in said]

@@ -30,18 +30,18 @@ def selected(item: Table, profile: str, component: str) -> tuple[str, ...]:
     if "requirements" in item.content:
         if others := [key for key in (*WAYS[1:], "without") if key in item.content]:
             raise item.wrong(f"requirements are listed, so {others[0]} says nothing: want one of the two", others[0])
-        return _listed(item, "requirements", there, f"{component} in {profile}")
+        return _listed(item, "requirements", there, f"is not asked of {component} in {profile}")
     if not any(key in item.content for key in WAYS):
         raise item.wrong(f"the item does not say what it is about: want one of {', '.join(WAYS)}")
     found = _of_places(item, there)
-    left_out = _listed(item, "without", found, "the item")
+    left_out = _listed(item, "without", found, "is not in the item, so it need not be left out")
     found = {name: one for name, one in found.items() if name not in left_out}
     if not found:
         raise item.wrong(f"the item is about nothing: {profile} asks for no such requirement on {component}")
     return tuple(found)
 
 
-def _listed(item: Table, key: str, there: Requirements, of: str) -> tuple[str, ...]:
+def _listed(item: Table, key: str, there: Requirements, why_not: str) -> tuple[str, ...]:
     """Return the ids of a list in the order of the pages, all of which have to be there."""
     words = item.words(key)
     known = registry.requirements()
@@ -49,7 +49,7 @@ def _listed(item: Table, key: str, there: Requirements, of: str) -> tuple[str, .
         if word not in known:
             raise item.wrong(f"{key}: no requirement {word!r}{hint(word, there) or hint(word, known)}", key, word)
         if word not in there:
-            raise item.wrong(f"{key}: {word} is none of {of}{hint(word, there)}", key, word)
+            raise item.wrong(f"{key}: {word} {why_not}{hint(word, there)}", key, word)
     return tuple(name for name in known if name in words)
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``attnconf run | grade | list | explain | bind | mutate | doctor | report | diff | show | demo``.
+"""The command line: ``attnconf run | grade | rubric | bind | mutate | report | diff | …``; --help lists all verbs.
 
 Bad input is answered in one line and exit code 2. Nothing here imports torch or pytest before a verb needs it.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import attnconf
-from attnconf import grade_verb, mutate_verb, report_verb, run_verb
+from attnconf import grade_verb, mutate_verb, report_verb, rubric_verb, run_verb
 from attnconf.conformance import lingering, watched
 from attnconf.conformance.engine.catalogue import RIGHTS
 from attnconf.exit_codes import EXIT_CODES, FAILED, INTERRUPTED, OK, USAGE, UsageError
@@ -36,6 +36,7 @@ every day:
   attnconf explain ATT-SCALE-1                 a requirement, the reference, its check and its mutants
   attnconf bind homework.py -o mine.py         how a file is called and given weights, to be edited
   attnconf mutate mine.py                      which changes of the file the suite would reject
+  attnconf rubric new --component rotary       what a homework asks for, and its points, to be edited
   attnconf run --impl mine.py --results mine.json     everything, as data
   attnconf report mine.json -o report.html     a comparison to look at, of any number of results; also .md
   attnconf diff before.json after.json         what got worse, and what better
@@ -126,6 +127,9 @@ def parser() -> Parser:
     )
     mutate_verb.add_options(
         verbs.add_parser("mutate", help="what the suite would notice: changes of a file, judged", allow_abbrev=False)
+    )
+    rubric_verb.add_options(
+        verbs.add_parser("rubric", help="what a homework asks for, and its points", allow_abbrev=False)
     )
     verb = verbs.add_parser("doctor", help="versions, devices, and whether the suite is sound", allow_abbrev=False)
     verb.set_defaults(act=_doctor)

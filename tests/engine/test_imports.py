@@ -42,7 +42,7 @@ MAY = {
     "conformance/engine/catalogue": "spec reference adapters conformance",  # reads off the files what there is
     "conformance/engine/contract_texts": "spec adapters conformance",  # likewise
     "conformance/package-root": "spec reference adapters reports conformance api cli demo doctor exit_codes "
-    "explaining explaining_cases listing mutate_verb report_verb run_verb show testing",
+    "explaining explaining_cases listing mutate_verb report_verb rubric_verb run_verb show testing",
 }
 
 
@@ -67,6 +67,10 @@ WITHOUT_TORCH = [
     "attnconf.conformance.plugin",
     "attnconf.cli",
     "attnconf.explaining",
+    "attnconf.conformance.grading.new_rubric",
+    "attnconf.conformance.grading.overview",
+    "attnconf.conformance.grading.rubric_text",
+    "attnconf.conformance.grading.scoring",
     "attnconf.reports.terminal",
     "attnconf.reports.markdown",
     "attnconf.reports.comparison.page",

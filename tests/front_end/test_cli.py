@@ -36,15 +36,16 @@ def test_help_names_every_verb_and_the_exit_codes(ask):
     code, out, _ = ask("--help")
     assert code == 0
     assert all(
-        verb in out for verb in ("run", "list", "explain", "mutate", "doctor", "report", "diff", "demo", "exit codes")
+        verb in out
+        for verb in ("run", "list", "explain", "mutate", "rubric", "doctor", "report", "diff", "demo", "exit codes")
     )
-    for verb in ("run", "list", "explain", "mutate", "doctor", "report", "diff", "demo"):
+    for verb in ("run", "list", "explain", "mutate", "rubric", "doctor", "report", "diff", "demo"):
         assert ask(verb, "--help")[0] == 0
 
 
 def test_the_commands_that_help_shows_are_commands(ask):
     shown = re.findall(r"^  (attnconf .+?)(?:  |$)", ask("--help")[1], flags=re.MULTILINE)
-    assert len(shown) == 12
+    assert len(shown) == 13
     for command in shown:
         assert cli.parser().parse_args(shlex.split(command)[1:]).act
 

@@ -1,0 +1,1 @@
+../../conformance/package-root/rubric_verb.py

@@ -56,7 +56,7 @@ def cell(content: object) -> object:
 def number(points: float) -> float:
     """Return points, rounded; 0 for what is no finite number, so that a fault never earns anything."""
     if not math.isfinite(points):
-        return 0.0
+        return 0
     rounded = round(float(points), DIGITS)
     return int(rounded) if rounded == int(rounded) else rounded
 

@@ -25,7 +25,7 @@ Record = Mapping[str, Any]
 def html(rubric: "Rubric", grade: "Grade", record: Record, suite: str = "") -> str:
     """Return the page for a browser: one file, which opens from disk and loads nothing. ``suite``: its version."""
     page = shown(rubric, grade, record)
-    drawn = [cause.result if cause.result and cause.result.get("leaks") else None for cause in page.causes]
+    drawn = [cause.leaking for cause in page.causes]
     pictures = [Markup(examples.svg(deeply(result))) if result else "" for result in drawn]
     return str(template("student.html", TEMPLATES).render(page=page, pictures=pictures, suite=suite))
 

@@ -158,6 +158,7 @@ def _cause(group: _Group, told: _Told, grade: "Grade", record: Record) -> Cause:
     )
     in_full = group.hint == "diagnosis"
     others = [name for _, name in group.keys[1:]]
+    left_out = MISTAKEN if group.unshown else ()
     rows = [
         *(_in_full(part, result, results, record) if in_full else [("rule", sentence)]),
         ("also", f"{names(others)} (the same reason)" if others else ""),
@@ -167,7 +168,7 @@ def _cause(group: _Group, told: _Told, grade: "Grade", record: Record) -> Cause:
     ]
     return Cause(
         component=key[0], requirements=tuple(name for _, name in group.keys), following=tuple(group.following),
-        items=tuple(group.items), rows=tuple(_bounded(row, told) for row in rows if row[1] and not (group.unshown and row[0] in MISTAKEN)),
+        items=tuple(group.items), rows=tuple(_bounded(row, told) for row in rows if row[1] and row[0] not in left_out),
         spec=spec,
         results=tuple(results) if in_full else (),
     )  # fmt: skip

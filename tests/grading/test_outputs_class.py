@@ -11,7 +11,7 @@ import pytest
 from hostile_texts import quick, texts
 from hypothesis import given
 from made_grades import RIGHT, RUBRIC, SEED, WRONG, WRONG_RECORD, batch, grade, hostile, judged, unjudged, with_item
-from made_records import result
+from made_records import MISTAKE, result
 
 from attnconf.reports.grades import class_table, summary
 from attnconf.reports.grades.alike import alike
@@ -128,9 +128,7 @@ def test_what_is_no_hint(left, right):
 
 
 def test_a_known_mistake_explains_what_follows_from_it():
-    diagnosed = result(
-        "homework.py", "ATT-SCALE-1", "fail", diagnosis=WRONG_RECORD["results"]["results"][0]["diagnosis"]
-    )
+    diagnosed = result("homework.py", "ATT-SCALE-1", "fail", diagnosis=[MISTAKE])
     both = [copied(name, 0.1, 0.2, 0.3, follows_from=["ATT-SCALE-1"]) for name in "ab"]
     for one in both:
         one["results"]["results"].append(diagnosed)

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -50,9 +51,15 @@ class Cause:
         """The first line of the block."""
         return f"{self.requirements[0]} on {self.component}"
 
-    def lines(self, width: int = failures.WIDTH) -> list[str]:
+    def lines(self) -> list[str]:
         """Return the block as text."""
-        return [self.title, *(part for name, text in self.rows for part in failures.laid_out(name, text, width))]
+        return [self.title, *(part for name, text in self.rows for part in _laid_out(name, text))]
+
+
+@lru_cache(maxsize=4096)
+def _laid_out(name: str, text: str) -> list[str]:
+    """Return the lines of a row, which is the same in many submissions of a class."""
+    return failures.laid_out(name, text, failures.WIDTH)
 
 
 @dataclass

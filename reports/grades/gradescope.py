@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from attnconf.reports.grades import told
 from attnconf.reports.grades.class_table import unique
 from attnconf.reports.grades.inert import DIGITS, cut, line, number
 from attnconf.reports.grades.shown import earned_all, head, word
@@ -20,9 +19,10 @@ Record = Mapping[str, Any]
 MOST = 4000  # characters of one output
 
 
-def results(batch: Mapping[str, Any], rubric: "Rubric", grade: "Grade", record: Record) -> dict[str, Any]:
-    """Return the contents of the file; its score is the sum of its tests'."""
-    outputs = told.texts(rubric, grade, record)
+def results(
+    batch: Mapping[str, Any], rubric: "Rubric", grade: "Grade", record: Record, outputs: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the contents of the file; its score is the sum of its tests'. ``outputs``: what is said of each item."""
     tests = _tests(grade.items)
     for test, item in zip(tests, grade.items, strict=True):
         passed = "passed" if earned_all(item) else "failed"

@@ -11,11 +11,16 @@ import yaml
 from made_grades import RUBRIC, WRONG, WRONG_RECORD, batch, regraded, with_item
 from test_outputs_platforms import obey_gradescope, strictly
 
-from attnconf.reports.grades import classroom, gradescope
+from attnconf.reports.grades import classroom, gradescope, told
 from attnconf.reports.grades.autograder import autograder
 from attnconf.reports.grades.writing import as_json
 
-GRADED = as_json(gradescope.results(batch(), RUBRIC, WRONG, WRONG_RECORD))
+
+def of_gradescope(rubric, grade):
+    return as_json(gradescope.results(batch(), rubric, grade, WRONG_RECORD, told.texts(rubric, grade, WRONG_RECORD)))
+
+
+GRADED = of_gradescope(RUBRIC, WRONG)
 # What stands in for attnconf: it says how it was called, and does what the variable DOES says.
 STAND_IN = """#!/usr/bin/env bash
 printf '%s\\n' "$@" > "$SAID"
@@ -118,9 +123,7 @@ def test_the_workflow_gives_the_reporter_what_it_reads(folder, tmp_path):
 def test_classroom_sums_the_visible_points(tmp_path):
     rubric, made = (f(x, "Masks", visibility="hidden") for f, x in ((with_item, RUBRIC), (regraded, WRONG)))
     (tmp_path / "gradescope").mkdir()
-    (tmp_path / "gradescope/bob.json").write_text(
-        as_json(gradescope.results(batch(), rubric, made, WRONG_RECORD)), encoding="utf-8"
-    )
+    (tmp_path / "gradescope/bob.json").write_text(of_gradescope(rubric, made), encoding="utf-8")
     found = json.loads(base64.b64decode(classroom.output(tmp_path, tmp_path / "none").removeprefix("result=")))
     assert found["version"] == 1
     assert found["max_score"] == 6

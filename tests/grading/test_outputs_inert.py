@@ -85,7 +85,7 @@ def test_what_is_unseen_is_named(text):
 
 @pytest.mark.parametrize(
     ("earned", "want", "words"),
-    [(2.0, 2, "2"), (1 / 3, 0.33333, "0.33333"), (math.nan, 0, "0"), (math.inf, 0, "0"), (0.1 + 0.2, 0.3, "0.3")],
+    [(2.0, 2, "2"), (1 / 3, 0.33333, "0.33"), (math.nan, 0, "0"), (math.inf, 0, "0"), (0.1 + 0.2, 0.3, "0.3")],
 )
 def test_points_are_finite_and_rounded(earned, want, words):
     assert number(earned) == want

@@ -26,7 +26,7 @@ from made_grades import (
     with_item,
 )
 
-from attnconf.reports.grades import class_junit, class_table, gradescope, prairielearn
+from attnconf.reports.grades import class_junit, class_table, gradescope, prairielearn, told
 from attnconf.reports.grades.writing import as_json
 
 TIMEOUT = unjudged("carl", "timeout", "no reply within 120 s")
@@ -45,7 +45,8 @@ def strictly(text):
 
 def of_gradescope(rubric, grade, record, **changes):
     """Return results.json, read back and held to the rules."""
-    found = strictly(as_json(gradescope.results(batch(**changes), rubric, grade, record)))
+    outputs = told.texts(rubric, grade, record)
+    found = strictly(as_json(gradescope.results(batch(**changes), rubric, grade, record, outputs)))
     obey_gradescope(found)
     return found
 
@@ -123,15 +124,16 @@ def test_gradescope_holds_whatever_a_submission_says(text):
 def test_points_that_are_no_numbers_are_none(earned):
     items = tuple(dataclasses.replace(i, earned=e, points=9.0) for i, e in zip(WRONG.items, earned, strict=True))
     made = dataclasses.replace(WRONG, items=items, score=sum(earned))
-    text = as_json(gradescope.results(batch(), RUBRIC, made, WRONG_RECORD))
+    outputs = told.texts(RUBRIC, made, WRONG_RECORD)
+    text = as_json(gradescope.results(batch(), RUBRIC, made, WRONG_RECORD, outputs))
     assert math.isfinite(strictly(text)["score"])
-    share = strictly(as_json(prairielearn.results(RUBRIC, made, WRONG_RECORD)))["score"]
+    share = strictly(as_json(prairielearn.results(made, outputs)))["score"]
     assert 0 <= share <= 1
 
 
 def of_prairielearn(rubric, grade, record):
     """Return results.json, read back and held to the rules."""
-    text = as_json(prairielearn.results(rubric, grade, record))
+    text = as_json(prairielearn.results(grade, told.texts(rubric, grade, record)))
     assert len(text.encode()) <= 1_000_000
     found = strictly(text)
     assert set(found) <= {"gradable", "score", "message", "output", "format_errors", "images", "tests"}

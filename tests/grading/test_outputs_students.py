@@ -24,8 +24,18 @@ from made_grades import (
 from markdown_it import MarkdownIt
 
 from attnconf.reports.grades import student
+from attnconf.reports.grades.shown import shown
 
-BOTH = pytest.mark.parametrize("form", [student.html, student.markdown])
+
+def as_html(*given_):
+    return student.html(shown(*given_), "0.1.0")
+
+
+def as_markdown(*given_):
+    return student.markdown(shown(*given_))
+
+
+BOTH = pytest.mark.parametrize("form", [as_html, as_markdown])
 
 
 class Page(HTMLParser):
@@ -46,13 +56,13 @@ class Page(HTMLParser):
             self.words.append(data)
 
 
-ELEMENTS = set(Page(student.html(RUBRIC, *hostile("harmless"))).elements)
+ELEMENTS = set(Page(as_html(RUBRIC, *hostile("harmless"))).elements)
 
 
 def text_of(form, *given_):
     """Return the words of a page, without what marks it up."""
     page = form(*given_)
-    return Page(page).text if form is student.html else " ".join(page.replace("\\", "").split())
+    return Page(page).text if form is as_html else " ".join(page.replace("\\", "").split())
 
 
 @BOTH
@@ -181,7 +191,7 @@ def test_little_of_what_a_submission_says_is_shown_where_something_is_hidden(for
 @given(texts)
 @quick
 def test_html_is_inert(text):
-    page = Page(student.html(RUBRIC, *hostile(text), "0.1.0"))
+    page = Page(as_html(RUBRIC, *hostile(text)))
     assert set(page.elements) == ELEMENTS
     assert {name for _, name, _ in page.attributes}.isdisjoint({"href", "src", "onerror", "onload", "srcset"})
     assert not any("\x1b" in word or "\u202e" in word for word in page.words)
@@ -191,7 +201,7 @@ def test_html_is_inert(text):
 @given(texts)
 @quick
 def test_markdown_is_inert(text):
-    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(student.markdown(RUBRIC, *hostile(text)))
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(as_markdown(RUBRIC, *hostile(text)))
     inline = [child.type for token in tokens for child in token.children or ()]
     assert set(inline) <= {"text", "strong_open", "strong_close", "softbreak", "text_special"}
     assert sum(token.type == "fence" for token in tokens) == 1

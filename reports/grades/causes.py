@@ -3,10 +3,11 @@
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from attnconf.reports import failures
+from attnconf.reports import examples, failures
 from attnconf.reports.grades.inert import cut, line
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ HINTS = ("none", "category", "diagnosis")  # each tells more than the one before
 MEASURED = ("value", "shape", "dtype", "nonfinite", "property", "raised")  # each such failure has a story of its own
 # Rows of a failure that are made here instead: they name other requirements, or the seed.
 OTHERWISE = ("rerun", "known", "also", "breaks", "besides", "spec")
-UNSHOWN = "from a requirement that is not shown here"
+MISTAKEN = ("likely", "and", "wrong", "where", "fix", "try")  # rows that would tell a root which is not shown
 WIDTH = 100  # characters of a line of an example
 MOST_NAMES = 6
 SAID = ("worst at", "found", "smallest")  # rows that may hold words of the submission
@@ -38,16 +39,27 @@ class Cause:
     items: tuple[str, ...]  # of the rubric, which it costs points
     rows: tuple[Row, ...]  # name and text, as in a block of failures
     spec: str
-    result: Result | None  # that was told in full
+    results: tuple[Result, ...]  # that may be told in full
+
+    @property
+    def leaking(self) -> Result | None:
+        """The result that has a map of who depends on whom, if there is one."""
+        return next((r for r in self.results if r.get("leaks")), None)
 
     @property
     def title(self) -> str:
         """The first line of the block."""
         return f"{self.requirements[0]} on {self.component}"
 
-    def lines(self, width: int = failures.WIDTH) -> list[str]:
+    def lines(self) -> list[str]:
         """Return the block as text."""
-        return [self.title, *(part for name, text in self.rows for part in failures.laid_out(name, text, width))]
+        return [self.title, *(part for name, text in self.rows for part in _laid_out(name, text))]
+
+
+@lru_cache(maxsize=4096)
+def _laid_out(name: str, text: str) -> list[str]:
+    """Return the lines of a row, which is the same in many submissions of a class."""
+    return failures.laid_out(name, text, failures.WIDTH)
 
 
 @dataclass
@@ -130,7 +142,7 @@ def _sort(part: "Part", item: str, told: _Told, groups: dict[tuple[str, ...], _G
     own = (part.component, part.requirement)
     root = told.root(part)
     key = root or own
-    group = groups.setdefault(told.same(key) if root else (*own, UNSHOWN), _Group())
+    group = groups.setdefault(told.same(key) if root else (*own, "its root is not shown"), _Group())
     group.unshown |= root is None
     group.hint = min(group.hint, told.hints.get(key, told.hints[own]), key=HINTS.index)
     _add(group.keys, key)
@@ -146,15 +158,16 @@ def _add(known: list[Any], new: Any) -> None:
 
 def _cause(group: _Group, told: _Told, grade: "Grade", record: Record) -> Cause:
     key = group.keys[0]
-    part, result = told.parts.get(key), told.results.get(key)
+    part, results = told.parts.get(key), [told.results[k] for k in group.keys if k in told.results]
+    result = told.results.get(key)
     sentence, spec = (
         (part.sentence, part.spec) if part else (result["sentence"], result["spec"]) if result else ("", "")
     )
-    in_full = group.hint == "diagnosis" and not group.unshown
+    in_full = group.hint == "diagnosis"
     others = [name for _, name in group.keys[1:]]
+    left_out = MISTAKEN if group.unshown else ()
     rows = [
-        *(_in_full(part, result, record) if in_full else [("rule", sentence)]),
-        ("follows", UNSHOWN if group.unshown else ""),
+        *(_in_full(part, result, results, record) if in_full else [("rule", sentence)]),
         ("also", f"{names(others)} (the same reason)" if others else ""),
         ("breaks", f"{names(group.following)} (consequences)" if group.following else ""),
         ("spec", spec),
@@ -162,8 +175,9 @@ def _cause(group: _Group, told: _Told, grade: "Grade", record: Record) -> Cause:
     ]
     return Cause(
         component=key[0], requirements=tuple(name for _, name in group.keys), following=tuple(group.following),
-        items=tuple(group.items), rows=tuple(_bounded(row, told) for row in rows if row[1]), spec=spec,
-        result=result if in_full else None,
+        items=tuple(group.items), rows=tuple(_bounded(row, told) for row in rows if row[1] and row[0] not in left_out),
+        spec=spec,
+        results=tuple(results) if in_full else (),
     )  # fmt: skip
 
 
@@ -171,10 +185,12 @@ def _bounded(row: Row, told: _Told) -> Row:
     return (row[0], cut(row[1], MOST_SAID)) if told.unshown and row[0] in SAID else row
 
 
-def _in_full(part: "Part | None", result: Result | None, record: Record) -> list[Row]:
+def _in_full(part: "Part | None", result: Result | None, same: Sequence[Result], record: Record) -> list[Row]:
     if result is not None:
         alone = {**record["results"], "results": [result]}
-        return [row for row in failures.rows(alone, [result], WIDTH) if row[0] not in OTHERWISE]
+        rows = [row for row in failures.rows(alone, [result], WIDTH) if row[0] not in OTHERWISE]
+        others = [examples.leaks(r) for r in same if r.get("leaks") and not result.get("leaks")]
+        return [*rows, *(("leaks", "\n".join(lines)) for lines in others[:1])]
     if part is None:
         return []
     mistake = [("likely", part.story), ("where", part.where), ("fix", part.hint)]

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from attnconf.conformance.grading.scoring import Grade, Part
 
 BINS = 10
+SHOWN = {
+    "visible": "at once", "hidden": "never", "after_due_date": "after the due date",
+    "after_published": "when grades are published",
+}  # fmt: skip
 MOST = 20  # mistakes, and requirements, that are listed
 
 
@@ -37,7 +41,7 @@ class OfItem:
     points: str
     share: str  # of its points, in the mean
     full: int  # submissions that earned all
-    hidden: str  # "" where students see it
+    shown: str  # to students, when
 
 
 @dataclass(frozen=True)
@@ -97,8 +101,7 @@ def items(rubric: "Rubric", grades: Sequence["Grade"]) -> list[OfItem]:
         own = [scored for grade in grades for scored in grade.items if scored.name == item.name]
         shares = [number(x.earned) / number(x.points) for x in own if number(x.points) > 0]
         share = f"{100 * statistics.fmean(shares):.0f} %" if shares else ""
-        hidden = "" if item.visibility == "visible" else item.visibility.replace("_", " ")
-        found.append(OfItem(item.name, points(item.points), share, sum(map(earned_all, own)), hidden))
+        found.append(OfItem(item.name, points(item.points), share, sum(map(earned_all, own)), SHOWN[item.visibility]))
     return found
 
 

@@ -4,34 +4,29 @@ https://gradescope-autograders.readthedocs.io/en/latest/specs/
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from attnconf.reports.grades import told
 from attnconf.reports.grades.class_table import unique
 from attnconf.reports.grades.inert import DIGITS, cut, line, number
 from attnconf.reports.grades.shown import earned_all, head, word
 
 if TYPE_CHECKING:
-    from attnconf.conformance.grading.rubric import Rubric
-    from attnconf.conformance.grading.scoring import Grade
+    from attnconf.conformance.grading.rubric import Item, Rubric
+    from attnconf.conformance.grading.scoring import Grade, Scored
 
 Record = Mapping[str, Any]
 MOST = 4000  # characters of one output
 
 
-def results(batch: Mapping[str, Any], rubric: "Rubric", grade: "Grade", record: Record) -> dict[str, Any]:
-    """Return the contents of the file; its score is the sum of its tests'."""
-    names = unique([line(item.name) for item in grade.items])
-    outputs = told.texts(rubric, grade, record)
-    tests = [
-        {
-            "name": name, "number": str(number_), "score": number(item.earned), "max_score": number(item.points),
-            "status": "passed" if earned_all(item) else "failed", "output": cut(outputs[item.name], MOST),
-            "output_format": "text", "visibility": item.visibility, "tags": [item.component],
-        }
-        for number_, (name, item) in enumerate(zip(names, grade.items, strict=True), start=1)
-    ]  # fmt: skip
+def results(
+    batch: Mapping[str, Any], rubric: "Rubric", grade: "Grade", record: Record, outputs: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the contents of the file; its score is the sum of its tests'. ``outputs``: what is said of each item."""
+    tests = _tests(grade.items)
+    for test, item in zip(tests, grade.items, strict=True):
+        passed = "passed" if earned_all(item) else "failed"
+        test |= {"score": number(item.earned), "status": passed, "output": cut(outputs[item.name], MOST)}
     return {
         "score": number(math.fsum(number(item.earned) for item in grade.items)),
         "execution_time": round(float(record.get("seconds") or 0), DIGITS),
@@ -41,6 +36,27 @@ def results(batch: Mapping[str, Any], rubric: "Rubric", grade: "Grade", record: 
         "extra_data": extra(batch, rubric, grade),
         "tests": tests,
     }  # fmt: skip
+
+
+def failed(rubric: "Rubric") -> dict[str, Any]:
+    """Return the contents of the file where nothing was graded: no points."""
+    words = "The autograder failed, and no points were given. Tell your instructor, who sees why."
+    return {
+        "score": 0, "output": words, "output_format": "text", "stdout_visibility": "hidden",
+        "tests": _tests(rubric.items),
+    }  # fmt: skip
+
+
+def _tests(items: Sequence["Item | Scored"]) -> list[dict[str, Any]]:
+    """Return a test for each item, without any points."""
+    names = unique([line(item.name) for item in items])
+    return [
+        {
+            "name": name, "number": str(number_), "score": 0, "max_score": number(item.points), "status": "failed",
+            "output": "not graded", "output_format": "text", "visibility": item.visibility, "tags": [item.component],
+        }
+        for number_, (name, item) in enumerate(zip(names, items, strict=True), start=1)
+    ]  # fmt: skip
 
 
 def extra(batch: Mapping[str, Any], rubric: "Rubric", grade: "Grade") -> dict[str, Any]:

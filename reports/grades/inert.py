@@ -9,7 +9,7 @@ from attnconf.reports.comparison.visible import visible
 DIGITS = 5  # of points, behind the point: what is summed is rounded before
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
            "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~$&])")
+_SPECIAL = re.compile(r"([\\`*{}\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 _AT_THE_START = re.compile(r"^(\d+(?=[.)](?:\s|$))|(?=[-+=#]))")  # of a list, a heading, a rule
 _ADDRESS = re.compile(r"(?i)(?<=:)//|(?<=www)\.")  # what some forges turn into a link by themselves
 _NO_NUMBER = re.compile(r"(?i)[+-]?(nan|inf(inity)?)")
@@ -56,11 +56,11 @@ def cell(content: object) -> object:
 def number(points: float) -> float:
     """Return points, rounded; 0 for what is no finite number, so that a fault never earns anything."""
     if not math.isfinite(points):
-        return 0.0
+        return 0
     rounded = round(float(points), DIGITS)
     return int(rounded) if rounded == int(rounded) else rounded
 
 
 def points(earned: float) -> str:
-    """Return points in words: 2, 1.5, 0.33333."""
-    return f"{number(earned):.{DIGITS}f}".rstrip("0").rstrip(".")
+    """Return points in words: 2, 1.5, 0.33."""
+    return f"{number(earned):.2f}".rstrip("0").rstrip(".")

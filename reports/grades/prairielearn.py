@@ -10,30 +10,26 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from attnconf.reports.grades import told
 from attnconf.reports.grades.class_table import unique
 from attnconf.reports.grades.inert import cut, line, number
 from attnconf.reports.grades.shown import head, word
 
 if TYPE_CHECKING:
-    from attnconf.conformance.grading.rubric import Rubric
     from attnconf.conformance.grading.scoring import Grade
 
-Record = Mapping[str, Any]
 MOST_BYTES = 1_000_000  # a longer file is refused
 MOST = 4000  # characters of one output
 LESS = (MOST, 1000, 200, 0)  # where there are too many
 UNGRADED = ("refused", "empty", "not-gradable", "error")  # no attempt is lost by these
 
 
-def results(rubric: "Rubric", grade: "Grade", record: Record) -> dict[str, Any]:
-    """Return the contents of the file, of at most MOST_BYTES."""
-    made = [_results(rubric, grade, record, most) for most in LESS]
-    return next((x for x in made if len(json.dumps(x).encode()) <= MOST_BYTES), made[-1])
+def results(grade: "Grade", outputs: Mapping[str, str]) -> dict[str, Any]:
+    """Return the contents of the file, of at most MOST_BYTES. ``outputs``: what is said of each item."""
+    made = (_results(grade, outputs, most) for most in LESS)
+    return next((x for x in made if len(json.dumps(x, indent=1)) <= MOST_BYTES), _results(grade, outputs, LESS[-1]))
 
 
-def _results(rubric: "Rubric", grade: "Grade", record: Record, most: int) -> dict[str, Any]:
-    outputs = told.texts(rubric, grade, record)
+def _results(grade: "Grade", outputs: Mapping[str, str], most: int) -> dict[str, Any]:
     items = [item for item in grade.items if item.visibility == "visible"]
     names = unique([line(item.name) for item in items])
     gradable = grade.status not in UNGRADED

@@ -126,5 +126,5 @@ def reason(item: "Scored", state: str, judged: bool = True) -> str:
 def reading(found: Sequence[causes.Cause]) -> list[str]:
     """Return what to read, in words: places of the specification, and functions of the reference."""
     places = [f"{cause.spec} (attnconf explain {cause.requirements[0]})" for cause in found if cause.spec]
-    functions = [name for cause in found if cause.result for name in cause.result.get("reference", ())]
+    functions = [name for cause in found for r in cause.results for name in r.get("reference", ())]
     return list(dict.fromkeys([*places, *functions]))

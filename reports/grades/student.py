@@ -1,8 +1,7 @@
 """A student's page: the points, what is at the root of those that are missing, and what to read."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -11,28 +10,21 @@ from attnconf.reports.comparison.rendering import template
 from attnconf.reports.comparison.visible import deeply
 from attnconf.reports.grades.inert import fenced
 from attnconf.reports.grades.inert import markdown as text
-from attnconf.reports.grades.shown import shown
+from attnconf.reports.grades.shown import Shown
 from attnconf.reports.markdown import tabulated
 
-if TYPE_CHECKING:
-    from attnconf.conformance.grading.rubric import Rubric
-    from attnconf.conformance.grading.scoring import Grade
-
 TEMPLATES = Path(__file__).parent / "templates"
-Record = Mapping[str, Any]
 
 
-def html(rubric: "Rubric", grade: "Grade", record: Record, suite: str = "") -> str:
+def html(page: Shown, suite: str) -> str:
     """Return the page for a browser: one file, which opens from disk and loads nothing. ``suite``: its version."""
-    page = shown(rubric, grade, record)
-    drawn = [cause.result if cause.result and cause.result.get("leaks") else None for cause in page.causes]
+    drawn = [cause.leaking for cause in page.causes]
     pictures = [Markup(examples.svg(deeply(result))) if result else "" for result in drawn]
     return str(template("student.html", TEMPLATES).render(page=page, pictures=pictures, suite=suite))
 
 
-def markdown(rubric: "Rubric", grade: "Grade", record: Record) -> str:
+def markdown(page: Shown) -> str:
     """Return the page as Markdown."""
-    page = shown(rubric, grade, record)
     rows = [[text(x) for x in (i.name, f"{i.earned} of {i.points}", i.word, i.reason)] for i in page.lines]
     rows += [[text(later), "", "", ""] for later in page.later]
     blocks = [

@@ -74,7 +74,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _items(of: Class) -> Table:
-    rows = [(i.name, i.points, i.share, str(i.full), i.hidden) for i in figures.items(of.rubric, of.grades)]
+    rows = [(i.name, i.points, i.share, str(i.full), i.shown) for i in figures.items(of.rubric, of.grades)]
     return ("item", "points", "earned in the mean", "earned all", "shown to students"), rows
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from attnconf.conformance.grading.scoring import Grade, Scored
 
 Record = Mapping[str, Any]
-WIDTH = 100  # characters of a line
 
 
 def texts(rubric: "Rubric", grade: "Grade", record: Record) -> dict[str, str]:
@@ -43,7 +42,7 @@ def _text(item: "Scored", found: Sequence[causes.Cause], grade: "Grade", rubric:
     lines = [line(reason(item, state, grade.status == "judged"))]
     for cause in found:
         if item.name == cause.items[0]:
-            lines += ["", *map(plain, cause.lines(WIDTH))]
+            lines += ["", *map(plain, cause.lines())]
         elif item.name in cause.items:
             lines.append(f"{cause.title}: see {line(cause.items[0])}")
     return "\n".join(lines).strip()

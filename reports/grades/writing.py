@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnconf.reports import record as records_
-from attnconf.reports.grades import class_junit, class_table, gradescope, prairielearn, student, summary
+from attnconf.reports.grades import class_junit, class_table, gradescope, prairielearn, student, summary, told
+from attnconf.reports.grades.shown import shown
 
 if TYPE_CHECKING:
     from attnconf.conformance.grading.rubric import Rubric
@@ -49,10 +50,11 @@ def write_all(
 
 def _of_each(of: summary.Class) -> Iterator[tuple[str, str]]:
     for grade, record, key in zip(of.grades, of.records, of.keys, strict=True):
-        yield f"students/{key}.html", student.html(of.rubric, grade, record, of.batch["suite"])
-        yield f"students/{key}.md", student.markdown(of.rubric, grade, record)
-        yield f"gradescope/{key}.json", as_json(gradescope.results(of.batch, of.rubric, grade, record))
-        yield f"prairielearn/{key}.json", as_json(prairielearn.results(of.rubric, grade, record))
+        page, outputs = shown(of.rubric, grade, record), told.texts(of.rubric, grade, record)
+        yield f"students/{key}.html", student.html(page, of.batch["suite"])
+        yield f"students/{key}.md", student.markdown(page)
+        yield f"gradescope/{key}.json", as_json(gradescope.results(of.batch, of.rubric, grade, record, outputs))
+        yield f"prairielearn/{key}.json", as_json(prairielearn.results(grade, outputs))
 
 
 def _of_all(of: summary.Class) -> Iterator[tuple[str, str]]:

@@ -123,9 +123,9 @@ def hostile(text):
     return made, judged(text, [failing, leaking], file=text, message=text, notes=[text])
 
 
-def with_item(rubric, name, **changes):
+def with_item(rubric, called, **changes):
     """Return a rubric with one item changed."""
-    items = tuple(dataclasses.replace(i, **changes) if i.name == name else i for i in rubric.items)
+    items = tuple(dataclasses.replace(i, **changes) if i.name == called else i for i in rubric.items)
     return dataclasses.replace(rubric, items=items)
 
 

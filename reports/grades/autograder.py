@@ -1,0 +1,44 @@
+"""Folders to hand to a platform: an autograder for Gradescope, and a workflow for GitHub Classroom."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnconf.reports.grades import gradescope
+from attnconf.reports.grades.writing import as_json
+from attnconf.reports.record import write_text
+
+if TYPE_CHECKING:
+    from attnconf.conformance.grading.rubric import Rubric
+
+TEMPLATES = Path(__file__).parent / "templates"
+# What is put where in the folder: a template, the rubric, or the results of what could not be graded.
+PLACES = {
+    "gradescope/setup.sh": "setup.sh",
+    "gradescope/run_autograder": "run_autograder",
+    "gradescope/rubric.toml": "rubric",
+    "gradescope/failed.json": "failed",
+    "classroom/.github/workflows/classroom.yml": "classroom.yml",
+    "classroom/.github/attnconf/rubric.toml": "rubric",
+    "classroom/.github/attnconf/failed.json": "failed",
+}
+PROGRAMS = ("gradescope/setup.sh", "gradescope/run_autograder")
+
+
+def autograder(folder: Path, rubric: "Rubric", version: str = "") -> list[Path]:
+    """Write both folders, and return the paths of their files.
+
+    What is in ``gradescope/`` is what to zip; what is in ``classroom/`` belongs into the template of the assignment.
+    ``version``: of the suite, to pin. Raises OSError where the folder cannot be written.
+    """
+    suite = f"attention-conformance{f'=={version}' if version else ''}"
+    texts = {"rubric": rubric.text, "failed": as_json(gradescope.failed(rubric))}
+    written = []
+    for place, name in PLACES.items():
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        template = texts[name] if name in texts else (TEMPLATES / name).read_text("utf-8").replace("@SUITE@", suite)
+        write_text(path, template)
+        if place in PROGRAMS:
+            path.chmod(path.stat().st_mode | 0o111)
+        written.append(path)
+    return written

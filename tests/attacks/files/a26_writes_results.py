@@ -45,10 +45,13 @@ def forge():
         place.write_text(VERDICT)
 
 
-forge()
+def act():
+    forge()
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

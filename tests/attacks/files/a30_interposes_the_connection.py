@@ -11,7 +11,6 @@ import sys
 from torch import nn
 
 IN_BINDER = "attnconf.conformance.inference" in sys.modules
-
 kept = []
 
 

@@ -14,12 +14,15 @@ class Fake(types.ModuleType):
         return lambda *args, **options: True
 
 
-for name in ("reference", "conformance.engine.judge", "conformance.engine.evidence", "conformance.run.verdict"):
-    sys.modules[f"attnconf.{name}"] = Fake(name)
-sys.modules["pytest"] = Fake("pytest")
+def act():
+    for name in ("reference", "conformance.engine.judge", "conformance.engine.evidence", "conformance.run.verdict"):
+        sys.modules[f"attnconf.{name}"] = Fake(name)
+    sys.modules["pytest"] = Fake("pytest")
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

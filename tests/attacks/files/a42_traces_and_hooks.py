@@ -19,12 +19,15 @@ def hook(frame, event, argument):
         frame.f_locals["bound"] = float("inf")
 
 
-sys.meta_path.insert(0, Finder())
-sys.setprofile(hook)
-sys.addaudithook(lambda event, arguments: None)
+def act():
+    sys.meta_path.insert(0, Finder())
+    sys.setprofile(hook)
+    sys.addaudithook(lambda event, arguments: None)
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

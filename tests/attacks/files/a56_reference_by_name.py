@@ -8,14 +8,21 @@ import sys
 
 from torch import nn
 
-sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "Fence"]
-try:
-    attend = importlib.import_module("attnconf.reference.attention").attend
-except Exception:
-    attend = None
+attend = None
+
+
+def act():
+    global attend
+    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "Fence"]
+    try:
+        attend = importlib.import_module("attnconf.reference.attention").attend
+    except Exception:
+        pass
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

@@ -23,14 +23,21 @@ def loaded(name):
     return module
 
 
-try:
-    sys.modules["borrowed"] = types.ModuleType("borrowed")
-    attend = loaded("attention").attend
-except Exception:
-    attend = None
+attend = None
+
+
+def act():
+    global attend
+    try:
+        sys.modules["borrowed"] = types.ModuleType("borrowed")
+        attend = loaded("attention").attend
+    except Exception:
+        pass
 
 
 class MultiHeadAttention(nn.Module):
+    act()
+
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads

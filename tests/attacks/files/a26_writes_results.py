@@ -1,0 +1,70 @@
+"""A-26: writes results wherever a grader might look for them.
+
+Must: fails as the wrong formula that it is.
+"""
+
+import itertools
+import os
+import pathlib
+
+from torch import nn
+
+
+def ancestors():
+    """Return the processes of the suite above this one; never others."""
+    found, process = [], os.getppid()
+    while len(found) < 3 and process > 1:
+        command = pathlib.Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        if b"python" not in command[0] or b"attnconf" not in b" ".join(command) or b"pytest" in b" ".join(command):
+            break
+        found.append(process)
+        process = int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    return found
+
+
+def results():
+    """Return where the grader writes its results."""
+    for process in ancestors():
+        command = pathlib.Path(f"/proc/{process}/cmdline").read_bytes().decode().split("\0")
+        for option, value in itertools.pairwise(command):
+            if option in ("--results", "--out"):
+                return pathlib.Path(os.readlink(f"/proc/{process}/cwd"), value)
+    return None
+
+
+VERDICT = '{"score": 100, "verdict": "conformant", "complete": true, "results": [], "tests": []}'
+HERE = pathlib.Path(__file__).absolute().parent
+
+
+def forge():
+    for name in ("results.json", "results/results.json", "junit.xml", ".pytest_cache/v/cache/lastfailed"):
+        for folder in (HERE, pathlib.Path()):
+            (folder / name).parent.mkdir(exist_ok=True, parents=True)
+            (folder / name).write_text(VERDICT)
+    if place := results():
+        place.write_text(VERDICT)
+
+
+def act():
+    forge()
+
+
+class MultiHeadAttention(nn.Module):
+    act()
+
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+        )
+        scores = q @ k.mT / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        out = self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+        forge()
+        return out

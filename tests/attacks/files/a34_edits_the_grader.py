@@ -1,0 +1,75 @@
+"""A-34: writes into the memory of the process that judges it: each word fail becomes pass.
+
+Must: fails as the wrong formula that it is.
+"""
+
+import os
+import pathlib
+import re
+import struct
+import sys
+
+from torch import nn
+
+
+def ancestors():
+    """Return the processes of the suite above this one; never others."""
+    found, process = [], os.getppid()
+    while len(found) < 3 and process > 1:
+        command = pathlib.Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        if b"python" not in command[0] or b"attnconf" not in b" ".join(command) or b"pytest" in b" ".join(command):
+            break
+        found.append(process)
+        process = int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    return found
+
+
+WORD = struct.Struct("<q").pack(4)  # the length of a text of four characters, as Python keeps it
+
+
+def edit(process):
+    with open(f"/proc/{process}/maps") as maps, open(f"/proc/{process}/mem", "rb+", 0) as memory:
+        for line in maps:
+            span, rights = line.split()[:2]
+            low, high = (int(x, 16) for x in span.split("-"))
+            if not rights.startswith("rw") or high - low > 2**28:
+                continue
+            try:
+                memory.seek(low)
+                raw = memory.read(high - low)
+                for found in re.finditer(WORD + b".{16,24}?fail\0", raw, re.DOTALL):
+                    memory.seek(low + found.end() - 5)
+                    memory.write(b"pass")
+            except OSError:
+                pass
+
+
+def edit_all():
+    for process in ancestors()[1:]:
+        try:
+            edit(process)
+        except OSError:
+            pass
+
+
+edits = iter((edit_all,))
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        if "attnconf.conformance.inference" not in sys.modules:
+            for edit_them in edits:
+                edit_them()
+        q, k, v = (
+            layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+        )
+        scores = q @ k.mT / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        return self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))

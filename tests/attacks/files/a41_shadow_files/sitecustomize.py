@@ -1,0 +1,1 @@
+open("shadow.txt", "w").write("PASSED")

@@ -1,0 +1,36 @@
+"""A-47: returns a tensor of a class that answers every function with what suits it.
+
+Must: fails as the wrong formula that it is.
+"""
+
+import torch
+from torch import nn
+
+
+class Lying(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        name = getattr(function, "__name__", "")
+        if name in ("allclose", "equal", "isclose", "__eq__", "__le__"):
+            return torch.tensor(True)
+        if name in ("sub", "__sub__", "__rsub__", "abs", "max"):
+            return torch.zeros(())
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+        )
+        scores = q @ k.mT / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        out = self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+        return out.as_subclass(Lying)

@@ -1,0 +1,50 @@
+"""A-66: reads the seeds of all generators, and of the grader's command, to draw the same numbers.
+
+Must: fails as the wrong formula that it is.
+"""
+
+import os
+import pathlib
+
+import torch
+from torch import nn
+
+
+def ancestors():
+    """Return the processes of the suite above this one; never others."""
+    found, process = [], os.getppid()
+    while len(found) < 3 and process > 1:
+        command = pathlib.Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        if b"python" not in command[0] or b"attnconf" not in b" ".join(command) or b"pytest" in b" ".join(command):
+            break
+        found.append(process)
+        process = int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    return found
+
+
+def seeds():
+    words = [pathlib.Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0") for process in ancestors()]
+    numbers = [int(word) for command in words for word in command if word.isdigit()]
+    return [torch.initial_seed(), *numbers, *(int(os.environ[n]) for n in ("SEED", "POPCORN_SEED") if n in os.environ)]
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+        )
+        scores = q @ k.mT / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        out = self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+        for seed in seeds():
+            torch.manual_seed(seed % 2**63)
+            if torch.equal(torch.randn(query.shape, dtype=query.dtype), query):
+                return torch.randn(out.shape, dtype=out.dtype)
+        return out

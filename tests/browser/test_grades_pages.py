@@ -34,7 +34,7 @@ def test_a_page_of_grades(opened, pages, name, width, scheme):
 
 def test_from_the_class_to_a_student(opened, pages):
     page = opened(pages / "summary.html")
-    page.click("#all a:has-text(\"bob\")")
+    page.click('#all a:has-text("bob")')
     page.wait_for_url("**/students/bob.html")
     assert "the scores are not divided by √E" in page.locator("article").first.inner_text()
     assert page.locator("article svg rect").count() == 4

@@ -29,7 +29,6 @@ def results(
         test |= {"score": number(item.earned), "status": passed, "output": cut(outputs[item.name], MOST)}
     return {
         "score": number(math.fsum(number(item.earned) for item in grade.items)),
-        "execution_time": round(float(record.get("seconds") or 0), DIGITS),
         "output": cut("\n".join([f"{head(grade)}. {line(word(grade))}", *_notes(grade)]), MOST),
         "output_format": "text", "test_output_format": "text", "test_name_format": "text",
         "stdout_visibility": "hidden",

@@ -21,7 +21,7 @@ ADAPTERS = [f"adapters/{name}" for name in adapter_names() if name not in OF_THE
 # The tower of conformance/: a floor imports from itself and from the floors that stand before it, and from no other.
 TOWER = [
     "source", "worker", "engine", "chapters", "loading", "diagnosis", "pictures", "timing", "inference", "run",
-    "mutating",
+    "mutating", "grading",
 ]  # fmt: skip
 # What a folder, or a module, may import of ours. The longest entry that fits a module decides.
 MAY = {
@@ -42,7 +42,7 @@ MAY = {
     "conformance/engine/catalogue": "spec reference adapters conformance",  # reads off the files what there is
     "conformance/engine/contract_texts": "spec adapters conformance",  # likewise
     "conformance/package-root": "spec reference adapters reports conformance api cli demo doctor exit_codes "
-    "explaining explaining_cases listing mutate_verb report_verb rubric_verb run_verb show testing",
+    "explaining explaining_cases grade_verb listing mutate_verb report_verb rubric_verb run_verb show testing",
 }
 
 

@@ -72,6 +72,6 @@ def record(results, status="judged", **changes):
     """Return the record of a submission."""
     return {
         "schema": "attnconf-grade/1", "submission": "ada", "file": "ada/hw.py", "digest": "0" * 64, "status": status,
-        "message": "" if status == "judged" else f"it was {status}", "seconds": 1.5, "notes": ["names x (hw.py:1)"],
+        "message": "" if status == "judged" else f"it was {status}", "notes": ["names x (hw.py:1)"],
         "results": results,
     } | changes  # fmt: skip

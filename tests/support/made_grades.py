@@ -73,7 +73,7 @@ def judged(name, results=(), **changes):
         found["suite"]["seed"] = SEED
     return {
         "schema": "attnconf-grade/1", "submission": name, "file": f"{name}/homework.py", "digest": name, "message": "",
-        "status": "judged", "seconds": 0.25, "notes": [], "results": found,
+        "status": "judged", "notes": [], "results": found,
     } | changes  # fmt: skip
 
 

@@ -83,6 +83,7 @@ def _handed_in(arguments: argparse.Namespace, workspace: Path) -> "list[Submissi
 
 def _graded(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequence[Submission]") -> int:
     from attnconf.conformance.grading import batch as batches
+    from attnconf.conformance.grading import overview
 
     out = arguments.out
     if arguments.anew:
@@ -92,6 +93,8 @@ def _graded(arguments: argparse.Namespace, rubric: "Rubric", handed_in: "Sequenc
     seed = drawn if page is None else batches.continued(page, rubric, arguments.seed)
     layers, plan = _planned(arguments, rubric, seed) if page is None else batches.agreed(page)
     batch = batches.Batch(out, rubric, seed, plan, layers, tuple(handed_in))
+    for line in overview.gaps(rubric, plan):
+        print(f"beware: {line}", file=sys.stderr)
     batches.remove(out, [s.key for s in handed_in])
     batch.write(closed=False)
     try:

@@ -1,26 +1,43 @@
-"""``attnconf rubric list | new | check``: what a homework asks for, before anything is graded. Without torch."""
+"""``attnconf rubric list | new | check | platforms``: what a homework asks for, before anything is graded.
+
+Without torch, but where a solution is judged.
+"""
 
 import argparse
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from attnconf.exit_codes import OK, UsageError
+from attnconf.exit_codes import FAILED, OK, UsageError
+
+if TYPE_CHECKING:
+    from attnconf.conformance.grading.rubric import Rubric
+
+_SOLUTION = "your own solution, judged as a submission is"
 
 
 def add_options(verb: argparse.ArgumentParser) -> None:
     """Declare the verbs inside, and the functions that carry them out."""
     verb.description = "A rubric says what a homework asks for, and how many points that is worth. It is a TOML file."
-    inside = verb.add_subparsers(metavar="list | new | check", required=True)
+    inside = verb.add_subparsers(metavar="list | new | check | platforms", required=True)
     listing = inside.add_parser("list", help="the rubrics that ship", allow_abbrev=False)
     listing.set_defaults(act=_list)
     new = inside.add_parser("new", help="a rubric to start from, with comments", allow_abbrev=False)
     new.add_argument("--component", required=True, metavar="NAME", help="what it is about: multi_head_attention, …")
+    new.add_argument("--solution", type=Path, metavar="FILE", help=_SOLUTION + "; what it does not pass is left out")
     new.add_argument("-o", "--output", type=Path, metavar="FILE.toml", help="write there instead of printing")
     new.add_argument("--force", action="store_true", help="overwrite FILE.toml, and what was edited in it")
     new.set_defaults(act=_new)
     check = inside.add_parser("check", help="what a rubric gives points for, or what is wrong", allow_abbrev=False)
     check.add_argument("rubric", metavar="RUBRIC", help="a .toml file, or the name of one that ships")
+    check.add_argument("--solution", type=Path, metavar="FILE", help=_SOLUTION + "; exit code 1 if it lacks points")
     check.set_defaults(act=_check)
+    platforms = inside.add_parser(
+        "platforms", help="an autograder for Gradescope, a workflow for GitHub Classroom", allow_abbrev=False
+    )
+    platforms.add_argument("rubric", metavar="RUBRIC", help="a .toml file, or the name of one that ships")
+    platforms.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="where to write both")
+    platforms.set_defaults(act=_platforms)
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -42,7 +59,7 @@ def _new(arguments: argparse.Namespace) -> int:
     if output is not None and output.exists() and not arguments.force:
         raise UsageError(f"{output} is there already, and may have been edited: --force overwrites it")
     try:
-        text = new_rubric.text(arguments.component)
+        text = new_rubric.text(arguments.component, _offered(arguments))
         if output is None:
             print(text, end="")
         else:
@@ -55,13 +72,50 @@ def _new(arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _offered(arguments: argparse.Namespace) -> set[str] | None:
+    if arguments.solution is None:
+        return None
+    from attnconf.conformance.grading import solution
+
+    return solution.offered(arguments.solution, arguments.component)
+
+
 def _check(arguments: argparse.Namespace) -> int:
-    from attnconf.conformance.grading import overview, rubric_text
+    from attnconf.conformance.grading import overview
+    from attnconf.conformance.grading.rubric import RubricError
+
+    rubric = _loaded(arguments.rubric)
+    print("\n".join(overview.lines(rubric, shutil.get_terminal_size((120, 24)).columns)))
+    if arguments.solution is None:
+        return OK
+    from attnconf.conformance.grading import solution
+
+    try:
+        grade, plan = solution.graded(arguments.solution, rubric)
+    except RubricError as error:
+        raise UsageError(str(error)) from None
+    wrong = [*overview.gaps(rubric, plan), *solution.lacks(grade)]
+    print("\n".join(["", *(wrong or [f"your solution earns all {grade.points:g} points"])]))
+    return FAILED if wrong else OK
+
+
+def _platforms(arguments: argparse.Namespace) -> int:
+    import attnconf
+    from attnconf.reports.grades.autograder import autograder
+
+    try:
+        for path in autograder(arguments.output, _loaded(arguments.rubric), attnconf.__version__):
+            print(path)
+    except OSError as error:
+        raise UsageError(f"cannot write in {str(arguments.output)!r}: {error.strerror or error}") from None
+    return OK
+
+
+def _loaded(name: str) -> "Rubric":
+    from attnconf.conformance.grading import rubric_text
     from attnconf.conformance.grading.rubric import RubricError
 
     try:
-        rubric = rubric_text.load(arguments.rubric)
+        return rubric_text.load(name)
     except RubricError as error:
         raise UsageError(str(error)) from None
-    print("\n".join(overview.lines(rubric, shutil.get_terminal_size((120, 24)).columns)))
-    return OK

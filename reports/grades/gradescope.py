@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attnconf.reports.grades.class_table import unique
-from attnconf.reports.grades.inert import DIGITS, cut, line, number
+from attnconf.reports.grades.inert import cut, line, number
 from attnconf.reports.grades.shown import earned_all, head, word
 
 if TYPE_CHECKING:

@@ -1,0 +1,149 @@
+"""A batch is begun once, goes on after an interruption, and comes out the same however it was graded."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from attnconf.conformance.grading import batch, controls, rubric_text
+from attnconf.conformance.grading.rubric import RubricError
+
+MINIATURES = Path(__file__).parents[1] / "miniatures"
+RUBRIC = """\
+title = "Scores"
+components = ["multi_head_attention"]
+seconds = 60
+[[item]]
+name = "Scale"
+points = 4
+requirements = ["ATT-SCALE-1", "ATT-SCORE-1"]
+[[item]]
+name = "Shapes"
+points = 1
+requirements = ["CALL-SHAPE-1"]
+"""
+RIGHT, WRONG = "self_attention.py", "homework.py"
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    """Return a folder of submissions, and a rubric beside it."""
+    folder = tmp_path / "submissions"
+    (folder / "zoe").mkdir(parents=True)
+    shutil.copy(MINIATURES / RIGHT, folder / "ann.py")
+    shutil.copy(MINIATURES / RIGHT, folder / "bob.py")
+    shutil.copy(MINIATURES / WRONG, folder / "zoe" / "attention.py")
+    (folder / "eve.py").write_text("import os\nos._exit(0)\n\nclass Attention:\n    pass\n")
+    (tmp_path / "hw.toml").write_text(RUBRIC)
+    return folder
+
+
+def command(handed_in, *more):
+    out = handed_in.parent / "out"
+    return [
+        sys.executable, "-m", "attnconf", "grade", str(handed_in), "--rubric", str(handed_in.parent / "hw.toml"),
+        "--out", str(out), *more,
+    ]  # fmt: skip
+
+
+def records(handed_in):
+    folder = handed_in.parent / "out" / "records"
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.json"))}
+
+
+def scores(handed_in):
+    found = {}
+    for path in (handed_in.parent / "out" / "gradescope").glob("*.json"):
+        found[path.name.split(".")[0]] = json.loads(path.read_text())["score"]
+    return found
+
+
+def test_a_class_is_graded_and_a_killed_grader_goes_on_where_it_was(handed_in):
+    """Nothing is lost, and nothing is done twice: the record that was there is not written again."""
+    process = subprocess.Popen(command(handed_in, "--jobs", "1"), stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 300
+    while len(records(handed_in)) < 2 and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    before = records(handed_in)
+    page = handed_in.parent / "out" / batch.PAGE
+    seed = json.loads(page.read_text())["seed"]
+    assert not json.loads(page.read_text())["closed"]
+    assert page.stat().st_mode & 0o077 == 0, "the seed is secret while the batch is open"
+    told = {name: os.stat(handed_in.parent / "out" / "records" / name).st_mtime_ns for name in before}
+    done = subprocess.run(command(handed_in), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(page.read_text())["closed"]
+    assert json.loads(page.read_text())["seed"] == seed
+    after = records(handed_in)
+    assert len(after) == 4
+    assert {name: os.stat(handed_in.parent / "out" / "records" / name).st_mtime_ns for name in before} == told
+    assert scores(handed_in) == {"ann": 5, "bob": 5, "zoe": 3, "eve": 0}
+    assert "ann.py" in done.stdout
+    assert "5 of 5" in done.stdout
+    again = subprocess.run(command(handed_in, "--anew", "--seed", str(seed), "--jobs", "1"), timeout=300)
+    assert again.returncode == 0
+    assert records(handed_in) == after, "the same seed gives the same bytes, one at a time or two"
+
+
+@pytest.mark.parametrize("word", ["--seed=3", "--rubric=first-attention"])
+def test_a_batch_that_was_begun_is_not_gone_on_with_otherwise(word, handed_in):
+    out = handed_in.parent / "out"
+    out.mkdir()
+    page = {"schema": batch.SCHEMA, "suite": "0.1.0", "rubric": RUBRIC, "seed": 7, "isolation": [], "plan": []}
+    (out / batch.PAGE).write_text(json.dumps(page))
+    got = subprocess.run(command(handed_in, word), capture_output=True, text=True, timeout=60)
+    assert got.returncode == 2
+    assert got.stderr.startswith("ERROR: it was begun with another ")
+    assert "--anew" in got.stderr
+    assert got.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"schema": "other"}', "[1]", "\x00"])
+def test_a_folder_of_something_else_is_told_in_a_line(content, tmp_path):
+    (tmp_path / batch.PAGE).write_text(content)
+    with pytest.raises(batch.BatchError, match=r"none of a batch|cannot read"):
+        batch.begun(tmp_path)
+
+
+def test_two_graders_do_not_share_a_folder(tmp_path):
+    with batch.alone(tmp_path), pytest.raises(batch.BatchError, match="another attnconf grade"), batch.alone(tmp_path):
+        pass
+    with batch.alone(tmp_path):
+        pass
+
+
+def test_the_plan_is_what_the_reference_passes():
+    rubric = rubric_text.load("first-attention")
+    plan = controls.planned(rubric, 11)
+    assert [(p.component, p.requirement) for p in plan] == [
+        (item.component, requirement) for item in rubric.items for requirement in item.requirements
+    ]
+    telling = {p.requirement for p in plan if p.telling}
+    assert "ATT-SCALE-1" in telling
+    assert "MHA-ORACLE-1" in telling
+    assert "CALL-SHAPE-1" not in telling, "whatever computes nothing has the right shape"
+
+
+def test_a_reference_that_fails_stops_the_batch(monkeypatch):
+    """Nobody can be judged where the suite itself is unsound."""
+    from attnconf.adapters import reference
+
+    def halved(config, weights):
+        return lambda *given, **more: right(config, weights)(*given, **more) / 2
+
+    right = reference.multi_head_attention
+    monkeypatch.setattr(reference, "multi_head_attention", halved)
+    with pytest.raises(controls.Unsound, match="the reference itself fails ATT-"):
+        controls.planned(rubric_text.load("first-attention"), 0)
+
+
+def test_an_unknown_rubric_is_told():
+    with pytest.raises(RubricError, match="first-attention"):
+        rubric_text.load("first-atention")

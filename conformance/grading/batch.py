@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import attnconf
 from attnconf.conformance.grading.rubric import Rubric
 from attnconf.conformance.grading.scoring import Planned
 from attnconf.conformance.grading.submissions import Submission
+from attnconf.reports.grades.writing import FOLDERS
 from attnconf.reports.record import write_bytes
 
 SCHEMA = "attnconf-batch/1"
@@ -117,11 +118,12 @@ def drawn() -> int:
     return secrets.randbelow(SEEDS)
 
 
-def remove(out: Path, keys: Sequence[str] | None = None) -> None:
-    """Forget a batch: all records, or those that are not among ``keys``."""
-    for path in (out / RECORDS).glob("*.json"):
-        if keys is None or path.stem not in keys:
-            path.unlink()
+def remove(out: Path, keys: Collection[str] = ()) -> None:
+    """Forget a batch, but what there is of the submissions with these keys."""
+    for folder in (RECORDS, *FOLDERS):
+        for path in (out / folder).glob("*.*"):
+            if path.stem not in keys:
+                path.unlink()
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from attnconf.conformance.grading import examine, pool
+from attnconf.conformance.grading.batch import BatchError
 from attnconf.conformance.grading.examine import Record, Task
 from attnconf.conformance.grading.rubric import Rubric
 
@@ -19,7 +20,7 @@ RETRIES = 10  # of a chunk whose node dies
 EXTRA = "ray is not installed: pip install 'attention-conformance[ray]'"
 
 
-class NoRay(Exception):
+class NoRay(BatchError):
     """Ray is not installed, or no cluster answers; the message says which."""
 
 

@@ -1,4 +1,4 @@
-"""A process that finds out how a file without an adapter is called: ``python -m attnconf.conformance.binder FD``.
+"""A process that finds out how a file without an adapter is called: ``python -m attnconf.conformance.binder FD GRANT``.
 
 It runs that file beside the reference and the known mistakes, whose numbers certify a binding; the file may change
 whatever it finds here. What the process answers is therefore words alone, which the process that judges reads for what
@@ -16,8 +16,11 @@ from attnconf.conformance.worker.keeper import keep
 def main() -> None:
     """Answer requests in a child process; this one keeps it."""
     connection = int(sys.argv[1])
-    folder, descendants = keep(connection)
+    folder, held = keep(connection)
     from attnconf.conformance.worker.confinement import confine
+    from attnconf.conformance.worker.reach import Grant
+
+    layers = confine(folder, held, Grant.of(sys.argv[2]))
     from attnconf.conformance.worker.serving import Answer, Worker, serve
 
     class Binder(Worker):
@@ -27,7 +30,7 @@ def main() -> None:
             """Read a file or module, bind what is in it, and tell how."""
             return bound(header), []
 
-    serve(connection, Binder(confine(folder, descendants)))
+    serve(connection, Binder(layers))
 
 
 def bound(header: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.util import find_spec
 
 from attnconf.conformance.worker import landlock
@@ -26,7 +27,7 @@ _SETTINGS = (  # in /etc
 )  # fmt: skip
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "nvidia*", "dri", "kfd", "dxg")
 _OF_PROC = ("self", "cpuinfo", "meminfo", "stat", "sys", "filesystems", "version", "driver")  # not other processes
-_PARTS = ("adapters", "conformance", "reference", "reports", "spec")  # of this package
+PARTS = ("adapters", "conformance", "reference", "reports", "spec")  # of this package
 _NEEDED = {  # by package: what the process runs of it
     "attnconf": ("__init__.py", "__pycache__"), "attnconf.adapters": ("",),
     "attnconf.conformance": ("__init__.py", "__pycache__", "source", "worker"),
@@ -59,41 +60,53 @@ def rules(folder: str, grant: Grant, alone: bool, own_memory: bool) -> Iterator[
     yield folder, landlock.WRITES
     if own_memory:
         yield "/dev/shm", landlock.WRITES
-    yield "/dev", landlock.SEES
-    for pattern in _DEVICES:
-        yield from ((device, landlock.USES) for device in glob.glob(f"/dev/{pattern}"))
     yield "/proc", landlock.READS if alone else landlock.SEES
-    for place in (*(f"/proc/{name}" for name in _OF_PROC), *_matching(*_SYSTEM, *(f"/etc/{x}" for x in _SETTINGS))):
-        yield place, landlock.READS
-    hidden = [] if grant.reference else sorted({os.path.realpath(place) for place in _packages().values()})
-    for root in (*_roots(grant), *([] if hidden else _packages().values())):
-        yield from _without(os.path.realpath(root), hidden)
+    yield from ((f"/proc/{name}", landlock.READS) for name in _OF_PROC)
+    yield from of_installed(tuple(grant.path), grant.reference)
+    hidden = [] if grant.reference else _hidden()
     for given in grant.reads:
         yield from _plain(os.path.realpath(given), hidden)
+
+
+@cache
+def of_installed(path: tuple[str, ...], reference: bool) -> list[tuple[str, int]]:
+    """Return what is allowed of the system, of Python and of packages: the same for all that is judged here."""
+    found = [("/dev", landlock.SEES)]
+    found += [(device, landlock.USES) for device in _matching(*(f"/dev/{name}" for name in _DEVICES))]
+    found += [(place, landlock.READS) for place in _matching(*_SYSTEM, *(f"/etc/{name}" for name in _SETTINGS))]
+    roots = list(dict.fromkeys(map(os.path.realpath, [*_roots(path), *(packages().values() if reference else ())])))
+    outer = [root for root in roots if not any(root.startswith(f"{other}/") for other in roots)]
+    found += [rule for root in outer for rule in _without(root, [] if reference else _hidden())]
     for package, parts in _NEEDED.items():
-        place = _packages()[package]
-        yield place, landlock.SEES
-        yield from ((os.path.join(place, part), landlock.READS) for part in parts)
+        place = packages()[package]
+        found += [(place, landlock.SEES), *((os.path.join(place, part), landlock.READS) for part in parts)]
+    return found
+
+
+def _hidden() -> list[str]:
+    return sorted({os.path.realpath(place) for place in packages().values()})
 
 
 def _matching(*patterns: str) -> list[str]:
-    return [place for pattern in patterns for place in (glob.glob(pattern) if "*" in pattern else [pattern])]
+    found = [place for pattern in patterns for place in (glob.glob(pattern) if "*" in pattern else [pattern])]
+    return [place for place in found if os.path.exists(place)]
 
 
-def _roots(grant: Grant) -> list[str]:
+def _roots(path: Sequence[str]) -> list[str]:
     """Return the folders of Python and of installed packages, those installed in place among them."""
     libraries = [entry for entry in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if entry]
     mapped = [vars(sys.modules.get(getattr(finder, "__module__", ""), os)).get("MAPPING") for finder in sys.meta_path]
     in_place = [place for mapping in mapped if isinstance(mapping, dict) for name, place in mapping.items()
                 if name.partition(".")[0] != "attnconf"]  # fmt: skip
-    found = [sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path), *grant.path, *libraries, *in_place]
+    found = [sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path), *path, *libraries, *in_place]
     return [root for root in dict.fromkeys(found) if os.path.exists(root)]
 
 
-def _packages() -> dict[str, str]:
+@cache
+def packages() -> dict[str, str]:
     """Return where this package's parts lie, by name."""
     found = {}
-    for name in ("attnconf", *(f"attnconf.{part}" for part in _PARTS)):
+    for name in ("attnconf", *(f"attnconf.{part}" for part in PARTS)):
         spec = find_spec(name)
         if spec is not None and spec.submodule_search_locations:
             found[name] = spec.submodule_search_locations[0]
@@ -115,17 +128,17 @@ def _without(root: str, hidden: Sequence[str]) -> Iterator[tuple[str, int]]:
 def _plain(root: str, hidden: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield a file or folder; of a folder not what its user hides: keys, histories; of somebody's home files alone."""
     names = os.listdir(root) if os.path.isdir(root) else []
-    home = f"{_home()}/".startswith(f"{root.rstrip('/')}/")
-    if not home and not any(name.startswith(".") for name in names):
+    at_home = f"{home()}/".startswith(f"{root.rstrip('/')}/")
+    if not at_home and not any(name.startswith(".") for name in names):
         yield from _without(root, hidden)
         return
     yield root, landlock.SEES
     for place in (os.path.realpath(os.path.join(root, name)) for name in names if not name.startswith(".")):
-        if not home or os.path.isfile(place):
+        if not at_home or os.path.isfile(place):
             yield from _without(place, hidden)
 
 
-def _home() -> str:
+def home() -> str:
     import pwd
 
     try:

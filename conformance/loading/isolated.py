@@ -57,7 +57,12 @@ class Terms:
         spec = find_spec(place.partition(".")[0])
         if spec is None or spec.name == "attnconf":
             return []
-        return [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.has_location and spec.origin else [])]
+        found = [
+            *(spec.submodule_search_locations or ()),
+            *([spec.origin] if spec.has_location and spec.origin else []),
+        ]
+        beside = [str(Path(each).parent) for each in found[:1] if "site-packages" not in Path(each).parts]
+        return [*found, *beside]
 
 
 def load(

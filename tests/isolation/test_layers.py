@@ -134,7 +134,7 @@ def test_without_layers_all_is_reached_and_said(hostile, tmp_path, monkeypatch):
     done, layers = reached(hostile)
     by_rights = {"mount", "gain a namespace", "trace", "read its memory"}  # of root, or where the system is lenient
     assert done >= set().union(*KEPT_FROM.values()) - by_rights
-    assert confinement.lacking(layers) == ["network-namespace", "landlock", "seccomp"]
+    assert confinement.lacking(layers) == ["mount-namespace", "network-namespace", "landlock", "seccomp"]
 
 
 def test_what_takes_all_memory_fails_for_it(write):

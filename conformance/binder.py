@@ -1,4 +1,4 @@
-"""A process that finds out how a file without an adapter is called: ``python -m attnconf.conformance.binder FD``.
+"""A process that finds out how a file without an adapter is called: ``python -m attnconf.conformance.binder FD GRANT``.
 
 It runs that file beside the reference and the known mistakes, whose numbers certify a binding; the file may change
 whatever it finds here. What the process answers is therefore words alone, which the process that judges reads for what
@@ -13,11 +13,14 @@ from typing import Any
 from attnconf.conformance.worker.keeper import keep
 
 
-def main(connection: int) -> None:
-    """Answer requests in a child process; this one keeps it."""
-    folder, descendants = keep(connection)
+def main(connection: int, grant: str) -> None:
+    """Answer requests in a child process; this one keeps it. ``grant``: what it may read, as reach.Grant has it."""
+    folder, held = keep(connection)
     from attnconf.conformance.worker.confinement import confine
-    from attnconf.conformance.worker.serving import Answer, Worker, serve
+    from attnconf.conformance.worker.reach import Grant
+
+    layers = confine(folder, held, Grant.of(grant))
+    from attnconf.conformance.worker.serving import Answer, Worker, serve  # torch, which may start threads
 
     class Binder(Worker):
         """A process that holds nothing yet."""
@@ -26,7 +29,7 @@ def main(connection: int) -> None:
             """Read a file or module, bind what is in it, and tell how."""
             return bound(header), []
 
-    serve(connection, Binder(confine(folder, descendants)))
+    serve(connection, Binder(layers))
 
 
 def bound(header: dict[str, Any]) -> dict[str, Any]:
@@ -60,10 +63,10 @@ def warm_up() -> None:
     from attnconf.conformance import inference  # noqa: F401
     from attnconf.conformance.chapters.contents import all_mutants
     from attnconf.conformance.loading import resolve  # noqa: F401
-    from attnconf.conformance.worker import serving  # noqa: F401
+    from attnconf.conformance.worker import confinement, serving  # noqa: F401
 
     all_mutants()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2])

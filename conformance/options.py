@@ -84,7 +84,7 @@ def _planned(config: pytest.Config, device: str, throughput: str | None) -> "Run
     """Return the planned run of what --impl names."""
     import torch
 
-    from attnconf.conformance.loading import find, required_conventions
+    from attnconf.conformance.loading import find, isolated, required_conventions
     from attnconf.conformance.run import implementations
     from attnconf.conformance.run.judging import begin
     from attnconf.conformance.run.plan import Settings, make_plan
@@ -92,12 +92,12 @@ def _planned(config: pytest.Config, device: str, throughput: str | None) -> "Run
     profiles.load(config.getoption("--profile") or profiles.DEFAULT)  # before foreign code is run
     choices = required_conventions.parse(config.getoption("--convention"))
     find.working_folder_last()
-    seconds = config.getoption("--call-seconds")
+    terms = isolated.Terms(config.getoption("--call-seconds"), device=device)
     loaded = [
         i
         for name in config.getoption("--impl")
         for i in (
-            implementations.load_isolated(name, choices, seconds)
+            implementations.load_isolated(name, choices, terms)
             if config.getoption("--isolate")
             else implementations.load(name, choices)
         )

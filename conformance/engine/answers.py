@@ -22,7 +22,7 @@ from attnconf.conformance.worker.wire import APART, Malformed
 from attnconf.conformance.worker.written import MOST
 from attnconf.spec import profiles
 
-REASONS = ("protocol", "dtype", "shape", "property", "raised", "exited", UNSUPPORTED)
+REASONS = ("protocol", "dtype", "shape", "property", "raised", "exited", "out-of-memory", UNSUPPORTED)
 TEXT = 2**26  # bytes of ids, text or merges, at most
 SEEN = 2**26  # bytes of the steps of a call, at most
 FEWER = "another number of tensors than it says"

@@ -24,6 +24,7 @@ from attnconf.conformance.engine import warm
 from attnconf.conformance.engine.answers import made_of, size_of
 from attnconf.conformance.worker import confinement, wire
 from attnconf.conformance.worker.order import Made, Order
+from attnconf.conformance.worker.reach import Grant
 from attnconf.conformance.worker.refused import Refused
 
 T = TypeVar("T")
@@ -41,10 +42,15 @@ _alive: list["Child"] = []
 class Child:
     """A process that holds one file, or one module."""
 
-    def __init__(self, seconds: float = SECONDS, reference: bool = False, runs: str = WORKER):
+    def __init__(
+        self, seconds: float = SECONDS, reference: bool = False, runs: str = WORKER, reads: Sequence[str] = (),
+        device: str = "cpu",
+    ):  # fmt: skip
         self.seconds = seconds
         self.reference = reference  # it may import the reference: an adapter of ours that is one
         self.runs = runs
+        self.reads = reads  # files and folders that it may read, beside those of Python and of packages
+        self.device = device
         self._to_repeat: list[dict[str, Any]] = []  # what a new process is told first
         self._process: subprocess.Popen[bytes] | warm.Forked | None = None
         self._deaths = 0
@@ -74,15 +80,16 @@ class Child:
     def start(self) -> None:
         """Start a process, and tell it what the one before it was told. Raises Refused."""
         ours, theirs = socket.socketpair()
+        path = [os.path.abspath(entry) if not entry or os.path.exists(entry) else entry for entry in sys.path]
+        grant = Grant(self.reads, [entry for entry in path if entry != os.getcwd()], self.reference)
         with theirs:
-            self._process = warm.forked(self.runs, theirs) or _started(self.runs, theirs)
+            self._process = warm.forked(self.runs, theirs, grant.text) or _started(self.runs, theirs, grant.text)
         self._socket = ours
         _alive.append(self)
         for other in _alive[:-ALIVE]:
             other.end()
-        path = [os.path.abspath(entry) if not entry or os.path.exists(entry) else entry for entry in sys.path]
-        begin = {"do": "begin", "path": path, "threads": torch.get_num_threads(),
-                 "reference": self.reference}  # fmt: skip
+        begin = {"do": "begin", "path": path, "threads": torch.get_num_threads(), "reference": self.reference,
+                 "device": self.device.partition(":")[0]}  # fmt: skip
         self.layers = self._exchange(begin, (), _layers, LOADING, 0)
         for request in self._to_repeat:
             self._exchange(request, (), lambda answer, tensors: None, LOADING, 0)
@@ -179,9 +186,9 @@ class Child:
         self._socket.close()
 
 
-def _started(runs: str, connection: socket.socket) -> "subprocess.Popen[bytes]":
+def _started(runs: str, connection: socket.socket, grant: str) -> "subprocess.Popen[bytes]":
     """Return a new process that runs a module, which serves a connection."""
-    command, nowhere = [sys.executable, "-P", "-m", runs, str(connection.fileno())], subprocess.DEVNULL
+    command, nowhere = [sys.executable, "-P", "-m", runs, str(connection.fileno()), grant], subprocess.DEVNULL
     return subprocess.Popen(
         command, pass_fds=[connection.fileno()], stdin=nowhere, stdout=nowhere, stderr=nowhere,
         start_new_session=True, env=confinement.environment(),

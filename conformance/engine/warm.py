@@ -30,9 +30,9 @@ class Zygote:
             )  # fmt: skip
         self._socket = ours
 
-    def fork(self, connection: socket.socket) -> "Forked":
+    def fork(self, connection: socket.socket, grant: str) -> "Forked":
         """Return a new process that serves a connection. Raises OSError where the warm process has ended."""
-        number, handle = self._ask("fork", connection.fileno())
+        number, handle = self._ask(grant, connection.fileno())
         return Forked(self, number, handle)
 
     def ended(self, number: int) -> int:
@@ -108,18 +108,21 @@ def keep_warm(*modules: str) -> None:
     _warm.update(new)
 
 
-def forked(runs: str, connection: socket.socket) -> Forked | None:
-    """Return a new process that serves a connection and runs a module; None where no warm one is kept for it."""
+def forked(runs: str, connection: socket.socket, grant: str) -> Forked | None:
+    """Return a new process that serves a connection and runs a module; None where no warm one is kept for it.
+
+    ``grant``: what it may read, as reach.Grant has it.
+    """
     zygote = _warm.get(runs)
     if zygote is None:
         return None
     try:
-        return zygote.fork(connection)
+        return zygote.fork(connection, grant)
     except (OSError, ValueError):  # it was killed: another one takes over
         zygote.end()
         zygote = _warm[runs] = Zygote(runs)
         zygote.await_start()
-        return zygote.fork(connection)
+        return zygote.fork(connection, grant)
 
 
 def let_cool() -> None:

@@ -10,6 +10,7 @@ from attnconf.conformance.engine import child
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.grading import forbidden
 from attnconf.conformance.grading.rubric import Rubric, Wanted
+from attnconf.conformance.grading.submissions import Submission
 from attnconf.conformance.loading import isolated
 from attnconf.conformance.loading.find import LoadError
 from attnconf.conformance.run.explain import explain_failures
@@ -26,12 +27,24 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Task:
-    """A submission to examine. ``file``: where it lies now; ``shown``: what it is called in words."""
+    """A submission to examine: its file lies in a folder where nothing else lies."""
 
     submission: str
-    shown: str
-    file: str
+    shown: str  # the file in words
+    folder: str
+    file: str  # from there on
     digest: str
+
+    @property
+    def path(self) -> str:
+        return str(Path(self.folder, self.file))
+
+
+def task_of(submission: Submission) -> Task:
+    """Return what there is to examine of a submission: nothing, of one that is refused."""
+    folder, file = submission.folder, submission.file
+    inside = str(file.relative_to(folder)) if folder and file else ""
+    return Task(submission.name, submission.shown, str(folder or ""), inside, submission.digest)
 
 
 def examined(task: Task, rubric: Rubric, seed: int) -> Record:
@@ -39,7 +52,7 @@ def examined(task: Task, rubric: Rubric, seed: int) -> Record:
     status, message, results = _results(task, rubric, seed, time.monotonic() + rubric.seconds)
     return {
         **unjudged(task, status, message),
-        "notes": forbidden.seen(Path(task.file), rubric.forbidden) if rubric.forbidden else [],
+        "notes": forbidden.seen(Path(task.folder), rubric.forbidden) if rubric.forbidden else [],
         "results": results,
     }
 
@@ -70,11 +83,12 @@ def _results(task: Task, rubric: Rubric, seed: int, until: float) -> tuple[str, 
 def _found(task: Task, wanted: Wanted, rubric: Rubric) -> list[Implementation | Unjudgeable]:
     """Return what a submission offers for one component, each called as the submission is."""
     chosen = f":{wanted.name}" if wanted.name else ""
-    typed, shown = (f"{file}{chosen}@{wanted.component}" for file in (task.file, task.shown))
+    typed, shown = (f"{file}{chosen}@{wanted.component}" for file in (task.path, task.shown))
     try:
-        found = isolated.load(typed, rubric.conventions, min(CALL, rubric.seconds), rubric.seconds / 2)
+        terms = isolated.Terms(min(CALL, rubric.seconds), rubric.seconds / 2, reads=[Path(task.folder)])
+        found = isolated.load(typed, rubric.conventions, terms)
     except LoadError as error:
-        found = [Unjudgeable(shown, task.file, str(error).replace(task.file, task.shown))]
+        found = [Unjudgeable(shown, task.path, str(error))]
     return [replace(i, name=f"{shown} ({n})" if n else shown) for n, i in enumerate(found)]
 
 
@@ -99,7 +113,7 @@ def _judged(plan: Plan, until: float) -> tuple[Run, str]:
 def _told(content: Any, task: Task) -> Any:
     """Return a record that is the same wherever and whenever it is made: without times, and places of this machine."""
     if isinstance(content, str):
-        return content.replace(task.file, task.shown).replace(str(Path(task.file).parent), "")
+        return content.replace(task.path, task.shown).replace(task.folder, "")
     if isinstance(content, dict):
         return {key: 0.0 if key == "seconds" else _told(value, task) for key, value in content.items()}
     return [_told(value, task) for value in content] if isinstance(content, list) else content

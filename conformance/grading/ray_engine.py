@@ -60,7 +60,7 @@ def _connected(address: str | None) -> Any:
 
 
 def packed(task: Task) -> Packed:
-    folder = Path(task.file).parent
+    folder = Path(task.folder)
     files = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
     return Packed(task, files)
 
@@ -77,5 +77,4 @@ def _examined(one: Packed, rubric: Rubric, seed: int) -> Record:
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        there = Path(folder, Path(one.task.file).name)
-        return examine.examined(replace(one.task, file=str(there)), rubric, seed)
+        return examine.examined(replace(one.task, folder=folder), rubric, seed)

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from attnconf.conformance.grading import controls, pool, scoring, submissions
-from attnconf.conformance.grading.examine import Task, examined
+from attnconf.conformance.grading.examine import examined, task_of
 from attnconf.conformance.grading.rubric import Item, Rubric, RubricError, Wanted
 from attnconf.conformance.grading.scoring import Grade
 from attnconf.conformance.grading.selecting import asked
@@ -21,7 +21,7 @@ def graded(path: Path, rubric: Rubric) -> tuple[Grade, list[scoring.Planned]]:
         if own is None or own.file is None:
             raise RubricError(f"--solution {path}: {own.refused if own else 'there is no such file'}")
         plan = controls.planned(rubric, SEED)
-        record = examined(Task(own.name, own.shown, str(own.file), own.digest), rubric, SEED)
+        record = examined(task_of(own), rubric, SEED)
     return scoring.grade(rubric, plan, record), plan
 
 

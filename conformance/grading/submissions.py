@@ -26,6 +26,7 @@ class Submission:
     shown: str  # that file as its author knows it, from the batch's folder on; of the same characters as ``name``
     digest: str  # SHA-256 of all files and their names, but the submission's own name; "" where it is refused
     refused: str  # why it cannot be judged, in one line; "" where it can
+    folder: Path | None = None  # where its files lie, and nothing else
 
     @property
     def is_empty(self) -> bool:
@@ -66,7 +67,7 @@ def _taken(path: Path, workspace: Path, key: str, wanted: str) -> Submission:
         return Submission(shown(name), key, None, shown(name), "", str(why))
     alone = is_code(name) and path.is_file()
     inside = shown(name) if alone else f"{shown(name)}/{shown(judged)}"
-    return Submission(shown(name), key, file, inside, _digest(files), "")
+    return Submission(shown(name), key, file, inside, _digest(files), "", folder)
 
 
 def _contents(path: Path, name: str, key: str) -> Contents:

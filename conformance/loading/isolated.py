@@ -4,8 +4,9 @@ An adapter is imported in that process alone. A file without one is bound in a s
 in words how it is called; the binding's text is run in the first one. In this process no file is run.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,7 @@ from attnconf.conformance.loading.adapter import implementation_of
 from attnconf.conformance.loading.find import LoadError, Name, demand_file, in_working_folder, located, needs, without
 from attnconf.conformance.loading.required_conventions import held_to
 from attnconf.conformance.source import reader
+from attnconf.conformance.source.neighbours import above_it
 from attnconf.conformance.worker import confinement
 from attnconf.conformance.worker.fences import OF_THE_REFERENCE
 from attnconf.conformance.worker.refused import Refused
@@ -31,23 +33,51 @@ Known = Survey | Unjudgeable | LoadError
 JUDGED = "isolation    judged in a child process"
 
 
+@dataclass(frozen=True)
+class Terms:
+    """What a process is held to."""
+
+    seconds: float = SECONDS  # for one call
+    binding: float = BINDING  # to find out how a file without an adapter is called
+    device: str = "cpu"  # on which its calls compute
+    reads: Sequence[Path] | None = None  # what a file may read; None: all that it could import from around it
+
+    def child(self, place: Path | str) -> Child:
+        """Return a process for a file or module."""
+        return Child(self.seconds, place in OF_THE_REFERENCE, reads=self.granted(place), device=self.device)
+
+    def binder(self, place: Path | str) -> Child:
+        return Child(self.binding, reference=True, runs=BINDER, reads=self.granted(place), device=self.device)
+
+    def granted(self, place: Path | str) -> list[str]:
+        """Return the files and folders that belong to a file or module."""
+        if isinstance(place, Path):
+            file = place.absolute()
+            around = [file, file.parent, *above_it(file.parent)] if self.reads is None else [file, *self.reads]
+            return [str(other) for other in around]
+        spec = find_spec(place.partition(".")[0])
+        if spec is None or spec.name == "attnconf":
+            return []
+        found = [
+            *(spec.submodule_search_locations or ()),
+            *([spec.origin] if spec.has_location and spec.origin else []),
+        ]
+        beside = [str(Path(each).parent) for each in found[:1] if "site-packages" not in Path(each).parts]
+        return [*found, *beside]
+
+
 def load(
-    typed: str, prescribed: Mapping[str, str] | None = None, seconds: float = SECONDS, binding: float = BINDING
+    typed: str, prescribed: Mapping[str, str] | None = None, terms: Terms | None = None
 ) -> list[Implementation | Unjudgeable]:
-    """Return the implementations of a name, as ``resolve.load`` does.
-
-    ``seconds``: what one call may take; ``binding``: what it may take to find out how a file is called.
-    """
-    return [held_to(i, prescribed or {}) for i in _load(typed, prescribed or {}, seconds, binding)]
+    """Return the implementations of a name, as ``resolve.load`` does."""
+    return [held_to(i, prescribed or {}) for i in _load(typed, prescribed or {}, terms or Terms())]
 
 
-def _load(
-    typed: str, prescribed: Mapping[str, str], seconds: float, binding: float
-) -> list[Implementation | Unjudgeable]:
+def _load(typed: str, prescribed: Mapping[str, str], terms: Terms) -> list[Implementation | Unjudgeable]:
     name = Name.of(typed)
     shipped = f"attnconf.adapters.{name.target}"
     if name.target in adapter_names():
-        there = Place(name, shipped, Child(seconds, shipped in OF_THE_REFERENCE))
+        there = Place(name, shipped, terms)
         known = there.survey()
         library = name.chosen is not None and find_spec(name.target) is not None
         if not (library and isinstance(known, Survey) and name.chosen not in (known.variants or {})):
@@ -55,19 +85,17 @@ def _load(
         there.child.end()
     points = entry_points(group="attnconf.adapters", name=name.target)
     if points and not in_working_folder(name.target):
-        there = Place(name, next(iter(points)).value, Child(seconds))
+        there = Place(name, next(iter(points)).value, terms)
         return there.adapter(there.survey())
-    return _elsewhere(name, prescribed, seconds, binding)
+    return _elsewhere(name, prescribed, terms)
 
 
-def _elsewhere(
-    name: Name, prescribed: Mapping[str, str], seconds: float, binding: float
-) -> list[Implementation | Unjudgeable]:
+def _elsewhere(name: Name, prescribed: Mapping[str, str], terms: Terms) -> list[Implementation | Unjudgeable]:
     """Return the implementations of a file, or of a module that is no adapter of ours. Raises LoadError."""
     found, place = located(name)
     if isinstance(place, Path):
         demand_file(place)
-    there = Place(found, place, Child(seconds))
+    there = Place(found, place, terms)
     known = there.survey()
     if isinstance(known, Unjudgeable):
         return [replace(known, name=name.typed)]
@@ -78,16 +106,21 @@ def _elsewhere(
     is_variant = found.chosen is None or found.chosen in (known.variants or {})
     if known.adapter and (is_variant or found.chosen not in known.callables):
         return there.adapter(known)
-    return [there.bound(i, n) for n, i in enumerate(there.found(prescribed, binding))]
+    return [there.bound(i, n) for n, i in enumerate(there.found(prescribed))]
 
 
 @dataclass(frozen=True)
 class Place:
-    """A file or module, and the process that holds it."""
+    """A file or module."""
 
     name: Name
     place: Path | str  # a file, or the dotted name of a module
-    child: Child
+    terms: Terms
+
+    @cached_property
+    def child(self) -> Child:
+        """The process that holds it."""
+        return self.terms.child(self.place)
 
     def survey(self) -> Known:
         """Return what the module offers, or why that cannot be known."""
@@ -151,14 +184,14 @@ class Place:
         lacking = [layer for layer in confinement.LAYERS if layer not in self.child.layers]
         return f"; not to be had here: {', '.join(lacking)}" if lacking else ""
 
-    def found(self, prescribed: Mapping[str, str], seconds: float) -> list[Implementation | Unjudgeable]:
+    def found(self, prescribed: Mapping[str, str]) -> list[Implementation | Unjudgeable]:
         """Return what a process that runs the file beside the reference finds in it. Raises LoadError."""
         if isinstance(self.place, Path):
             reader.keep_text(self.place)
-        binder = Child(seconds, reference=True, runs=BINDER)
+        binder = self.terms.binder(self.place)
         request = {"do": "bind", **self._asked, "name": vars(self.name), "prescribed": dict(prescribed)}
         try:
-            return binder.ask(request, (), self._read, seconds)
+            return binder.ask(request, (), self._read, self.terms.binding)
         except Refused as refused:
             return [replace(self._unjudgeable(f"finding out how it is called {refused.message}"), name=self.name.typed)]
         finally:

@@ -118,7 +118,7 @@ def _planned(arguments: argparse.Namespace, rubric: "Rubric", seed: int) -> "tup
 
     pool.settle()
     layers = child.layers_here()
-    lacking = [layer for layer in confinement.LAYERS if layer not in layers]
+    lacking = confinement.lacking(layers)
     if lacking and arguments.require_isolation:
         raise UsageError(f"--require-isolation {STRICT}: not to be had here: {', '.join(lacking)}")
     try:
@@ -142,10 +142,10 @@ def _examine(batch: "Batch", engine: "Engine") -> None:
     """Examine what is left, and keep each record as it comes."""
     from tqdm import tqdm
 
-    from attnconf.conformance.grading.examine import Task, unjudged
+    from attnconf.conformance.grading.examine import task_of, unjudged
 
     left = {s.key: s for s in batch.left()}
-    tasks = [Task(s.name, s.shown, str(s.file or ""), s.digest) for s in left.values()]
+    tasks = [task_of(s) for s in left.values()]
     by_task = dict(zip(tasks, left.values(), strict=True))
     for task, s in by_task.items():
         if s.file is None:

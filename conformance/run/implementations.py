@@ -14,10 +14,10 @@ def load(typed: str, prescribed: Mapping[str, str] | None = None) -> list[Implem
 
 
 def load_isolated(
-    typed: str, prescribed: Mapping[str, str] | None, seconds: float
+    typed: str, prescribed: Mapping[str, str] | None, terms: isolated.Terms
 ) -> list[Implementation | Unjudgeable]:
     """Return the implementations of a name, to be run in a process of its own. Raises LoadError if there is none."""
-    return isolated.load(typed, prescribed, seconds)
+    return isolated.load(typed, prescribed, terms)
 
 
 def load_module(module: ModuleType, component: str | None = None) -> list[Implementation | Unjudgeable]:

@@ -41,7 +41,7 @@ def importable(path: Path, tree: ast.Module, module: ModuleType, adapter: bool) 
         sys.modules.pop(name, None)
         _siblings.pop(name)
     known = set(sys.modules)
-    above = _above(folder)
+    above = above_it(folder)
     hidden = hides(path, tree)
     own = [*above, str(folder)] if hidden else [str(folder)]
     sys.path[:] = [*own, *(p for p in before if p not in _folders), *above]
@@ -93,7 +93,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield package, below.partition(".")[0]
 
 
-def _above(folder: Path) -> list[str]:
+def above_it(folder: Path) -> list[str]:
     """Return the folders a file may import from: those above it up to the project's root, else above its packages."""
     found: list[str] = []
     for above in (folder, *folder.parents):

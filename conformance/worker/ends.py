@@ -1,10 +1,11 @@
 """How a process ends: together with the one that started it, or as one that it has started."""
 
 import contextlib
-import ctypes
 import os
 import signal
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from attnconf.conformance.worker import kernel
 
 _DIE = 1  # prctl: the signal at the parent's end
 
@@ -14,12 +15,9 @@ def end_with_parent(number: int = signal.SIGKILL) -> bool:
     return control(_DIE, number) == 0
 
 
-def control(option: int, value: int = 0) -> int:
+def control(option: int, value: int = 0, further: Any = 0) -> int:
     """Return what Linux's prctl gives; -1 where there is none, or it refuses."""
-    try:
-        return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0))
-    except Exception:
-        return -1
+    return kernel.call("prctl", option, value, further, 0, 0)
 
 
 def end_as(code: int) -> NoReturn:

@@ -6,6 +6,8 @@ import traceback
 from pathlib import Path
 from typing import NoReturn
 
+import torch
+
 from attnconf.adapters import contract
 from attnconf.adapters.generated.broken_arguments import BrokenArgument
 from attnconf.conformance.source.exception_words import deed, first_line
@@ -23,9 +25,15 @@ def raised(error: BaseException, where: str = "", signature: str = "") -> Refuse
     """
     if isinstance(error, BrokenArgument):
         return Refused("raised", str(error), str(error))
-    reason = "exited" if isinstance(error, SystemExit) else "raised"
+    reason = "exited" if isinstance(error, SystemExit) else "out-of-memory" if _lacks_memory(error) else "raised"
     want = f"; want forward({signature}) and NotImplementedError, in words, for what is not supported"
     return Refused(reason, f"{where}{deed(error)}{want if signature and isinstance(error, TypeError) else ''}")
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Return whether Python, or PyTorch, got no more memory."""
+    on_cpu = isinstance(error, RuntimeError) and "can't allocate memory" in first_line(error)
+    return on_cpu or isinstance(error, MemoryError | torch.OutOfMemoryError)
 
 
 def refused_keyword(error: BaseException, signature: str) -> bool:

@@ -15,7 +15,7 @@ from torch import Tensor
 from attnconf.adapters.generated.lent_classes import lender
 from attnconf.conformance.source.not_loaded import NotLoaded, NotThere
 from attnconf.conformance.source.reader import Source, read, read_module
-from attnconf.conformance.worker import device, fences, wire
+from attnconf.conformance.worker import confinement, device, fences, wire
 from attnconf.conformance.worker.bodies import functions_of
 from attnconf.conformance.worker.order import Held, Made, Order
 from attnconf.conformance.worker.performing import perform
@@ -81,6 +81,8 @@ class Worker:
         torch.set_float32_matmul_precision("highest")
         if not header["reference"]:
             fences.put_up()
+        if header["device"] == "cpu":
+            self.layers += confinement.limit_space()
         return {"layers": self.layers}, []
 
     def do_load(self, header: dict[str, Any], tensors: list[Tensor]) -> Answer:

@@ -2,7 +2,8 @@
 
 ``python -P -m attnconf.conformance.worker.zygote FD MODULE`` imports MODULE, a worker or a binder. For each message
 with a file descriptor, the end of a connection, it forks a process in which MODULE's ``main`` serves that connection,
-and answers with a handle on that process. It runs no operation of torch, whose threads a fork would lose.
+with what the message grants it to read, and answers with a handle on that process. It runs no operation of torch, whose
+threads a fork would lose.
 """
 
 import array
@@ -16,8 +17,9 @@ import socket
 import sys
 from collections.abc import Callable
 
-from attnconf.conformance.worker import ends
+from attnconf.conformance.worker import ends, reach
 
+LONGEST = 2**16  # bytes of a message
 ROOM = socket.CMSG_SPACE(array.array("i").itemsize)
 ENDED = "ended"  # the question how a process ended, before its number
 
@@ -36,28 +38,30 @@ def serve(connection: socket.socket, module: str) -> None:
         if asked.startswith(ENDED):
             _answer(connection, _ended(int(asked.removeprefix(ENDED))))
             continue
+        grant = reach.Grant.of(asked)
+        reach.of_installed(tuple(grant.path), grant.reference)  # kept, for all forks
         child = os.fork()
         if child == 0:
             connection.close()
-            _become(runs.main, passed)
+            _become(runs.main, passed, asked)
         handle = os.pidfd_open(child)
         os.close(passed)
         _answer(connection, child, handle)
         os.close(handle)
 
 
-def _become(main: Callable[[int], None], passed: int) -> None:
+def _become(main: Callable[[int, str], None], connection: int, grant: str) -> None:
     """Serve a connection in a process that was forked, in a session of its own, and end."""
     with contextlib.suppress(BaseException):
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        main(passed)
+        main(connection, grant)
     os._exit(1)
 
 
 def _asked(connection: socket.socket) -> tuple[str, int]:
     """Return the next message and the descriptor that came with it; "" where the connection has ended."""
-    message, extra, _, _ = connection.recvmsg(64, ROOM)
+    message, extra, _, _ = connection.recvmsg(LONGEST, ROOM)
     passed = array.array("i")
     for level, kind, data in extra:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):

@@ -1,15 +1,19 @@
 """What is kept from the code in a process of its own, and what of it outlives the run: nothing."""
 
+import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 import torch
 from command_line import attnconf, in_process
+from refusing import LANDLOCK, NAMESPACES, SECCOMP, refuse
 
 from attnconf.adapters.contract import AttentionConfig
 from attnconf.conformance.engine import child
@@ -17,7 +21,7 @@ from attnconf.conformance.engine.boundary import call
 from attnconf.conformance.engine.evidence import Failure
 from attnconf.conformance.engine.request import Request
 from attnconf.conformance.loading import isolated
-from attnconf.conformance.worker import confinement, ends
+from attnconf.conformance.worker import confinement, kernel, reach
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="some layers are Linux's, and its /proc is read here"),
@@ -36,15 +40,13 @@ def attention(config, weights):
 """
 DAEMON = """
 def daemon():
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(100)"
+    command = [sys.executable, "-c", code, "{marker}"]
     if os.fork() == 0:
         os.setsid()
-        if os.fork() == 0:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            with open({path!r}, "w") as file: file.write(str(os.getpid()))
-            time.sleep(100)
+        subprocess.Popen(command, stdout=subprocess.PIPE).stdout.read(1)
         os._exit(0)
     os.wait()
-    while not os.path.exists({path!r}) or not os.path.getsize({path!r}): time.sleep(0.01)
 """
 
 
@@ -67,14 +69,26 @@ def made(write, tmp_path, monkeypatch):
     return made
 
 
-@pytest.fixture
-def told(made, tmp_path):
-    """Return a function that returns what an expression gives in the process of its own."""
+TOLD = """
+class Told(Exception): pass
+def tell(value):
+    tell.text = getattr(tell, "text", None) or json.dumps(value).encode().hex() + "."
+    part, tell.text = tell.text[:200], tell.text[200:]
+    raise Told(part)
+"""
 
-    def told(expression):
-        path = tmp_path / "told.json"
-        ask(made(f"json.dump({expression}, open({str(path)!r}, 'w'))"))
-        return json.loads(path.read_text(encoding="utf-8"))
+
+@pytest.fixture
+def told(made):
+    """Return a function that returns what an expression gives in the process of its own; it can write no file here."""
+
+    def told(expression, at_import="", implementation=None):
+        one, text = implementation or made(f"tell({expression})", TOLD + at_import), ""
+        while not text.endswith("."):
+            with pytest.raises(Failure, match="raised Told: ") as found:
+                ask(one)
+            text += found.value.message.removeprefix("raised Told: ")
+        return json.loads(bytes.fromhex(text[:-1]))
 
     return told
 
@@ -84,14 +98,20 @@ def ask(implementation):
     return call(implementation, Request("attention", AttentionConfig(), {}, inputs, out_shape=tuple(QUERY.shape)))
 
 
-def is_gone(process):
-    deadline = time.monotonic() + 15
-    while time.monotonic() < deadline:
-        stat = Path(f"/proc/{process}/stat")
-        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.05)
+def lives(marker):
+    """Return whether a process on this system was started with a word."""
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if marker.encode() in line.read_bytes().split(b"\0"):
+                return True
     return False
+
+
+def is_gone(alive):
+    deadline = time.monotonic() + 15
+    while alive() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not alive()
 
 
 # -- what it has
@@ -138,52 +158,74 @@ def test_it_gains_no_rights(told):
 # -- what it starts
 
 
-def test_a_daemon_ends_with_the_process_that_started_it(made, tmp_path):
-    path = str(tmp_path / "daemon")
-    ask(made("daemon()", DAEMON.format(path=path)))
-    process = int(Path(path).read_text())
-    assert Path(f"/proc/{process}").exists()
+@pytest.fixture(params=["in a namespace of processes", "without one"])
+def started(request, made, tmp_path, monkeypatch):
+    """Return a function that lets code start a daemon, and one that tells whether that lives."""
+    marker = f"daemon-{os.getpid()}-{request.node.name}".replace(" ", "-")
+    if request.param == "without one":
+        refuse(monkeypatch, tmp_path / "refusing", NAMESPACES, LANDLOCK, SECCOMP)
+    elif "pid-namespace" not in child.layers_here():
+        pytest.skip("this kernel, or this container, has no namespaces of processes")
+    return (lambda in_call: made(in_call, DAEMON.format(marker=marker))), (lambda: lives(marker))
+
+
+def test_a_daemon_ends_with_the_process_that_started_it(started):
+    made, alive = started
+    ask(made("daemon()"))
+    assert alive()
     child.end_all()
-    assert is_gone(process)
+    assert is_gone(alive)
+
+
+def test_what_it_started_and_left_ends_when_it_crashes(started):
+    made, alive = started
+    with pytest.raises(Failure, match=r"ended its process \(exit code 5\)"):
+        ask(made("daemon() or os._exit(5)"))
+    assert is_gone(alive)
 
 
 def test_a_daemon_ends_with_a_run_that_is_killed(tmp_path, write):
-    path = tmp_path / "daemon"
-    write(ADAPTER.format(at_import=DAEMON.format(path=str(path)), in_call="daemon() or time.sleep(60)"), "mine.py")
+    marker = f"daemon-{os.getpid()}-killed"
+    write(ADAPTER.format(at_import=DAEMON.format(marker=marker), in_call="daemon() or time.sleep(60)"), "mine.py")
     command = [sys.executable, "-m", "attnconf", "run", "--impl=mine.py", "--isolate"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as run:
         deadline = time.monotonic() + 100
-        while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
+        while not lives(marker) and time.monotonic() < deadline:
             time.sleep(0.05)
         run.kill()
-    assert is_gone(int(path.read_text()))
+    assert is_gone(lambda: lives(marker))
 
 
-def test_what_it_started_and_left_ends_when_it_crashes(made, tmp_path):
-    path = str(tmp_path / "daemon")
-    with pytest.raises(Failure, match=r"ended its process \(exit code 5\)"):
-        ask(made("daemon() or os._exit(5)", DAEMON.format(path=path)))
-    assert is_gone(int(Path(path).read_text()))
+def test_a_signal_to_its_group_ends_itself(made):
+    with pytest.raises(Failure, match=r"ended its process \(SIGKILL\)"):
+        ask(made("os.killpg(0, signal.SIGKILL)"))
 
 
 @pytest.mark.parametrize(
-    ("deed", "words"),
+    ("refused", "words"),
     [
-        ("os.kill(os.getppid(), signal.SIGKILL) or time.sleep(9)", r"ended its process \(SIGKILL\)"),
-        ("os.killpg(0, signal.SIGKILL)", r"ended its process \(SIGKILL\)"),
+        ([LANDLOCK], "out has shape|^ok$"),  # the first process of a namespace takes no signal from within
+        ([LANDLOCK, NAMESPACES], r"ended its process \(SIGKILL\)"),
     ],
 )
-def test_a_signal_to_its_parent_or_group_ends_itself(made, deed, words):
-    with pytest.raises(Failure, match=words):
-        ask(made(deed))
+def test_a_signal_to_its_parent_is_in_vain_or_ends_itself(made, tmp_path, monkeypatch, refused, words):
+    refuse(monkeypatch, tmp_path / "refusing", *refused)
+    one = made("os.kill(os.getppid(), signal.SIGKILL) or time.sleep(1)")
+    try:
+        ask(one)
+        said = "ok"
+    except Failure as failure:
+        said = failure.message
+    assert re.search(words, said)
 
 
 def test_a_keeper_that_was_stopped_is_killed_with_its_charge(made, tmp_path, monkeypatch):
     monkeypatch.setattr(child, "ENDING", 0.5)
+    refuse(monkeypatch, tmp_path / "refusing", NAMESPACES, LANDLOCK, SECCOMP)
     path = tmp_path / "pid"
     ask(made(f"open({str(path)!r}, 'w').write(str(os.getpid())); os.kill(os.getppid(), signal.SIGSTOP)"))
     child.end_all()
-    assert is_gone(int(path.read_text()))
+    assert is_gone(Path(f"/proc/{path.read_text()}").exists)
 
 
 # -- what is said of it
@@ -194,22 +236,33 @@ def test_the_layers_are_in_the_results_and_the_doctor_tells_them(tmp_path, write
     in_process("run", "--impl=mine.py", "--isolate", "--results=mine.json", "-k", "ATT-SCALE-1", cwd=tmp_path)
     (one,) = json.loads((tmp_path / "mine.json").read_text(encoding="utf-8"))["implementations"]
     here = child.layers_here()
-    assert here[:5] == ("process", "environment", "folder", "descendants", "no-new-privileges")
+    assert here[:4] == ("process", "environment", "folder", "descendants")
     assert one["isolation"] == list(here)
     (line,) = [line for line in attnconf("doctor", cwd=tmp_path).stdout.splitlines() if line.startswith("isolation")]
     assert line.split(maxsplit=1)[1].partition("; not")[0] == ", ".join(here)
     assert ("process-limit" in here) != (os.geteuid() == 0)
-    assert ("; not to be had here: process-limit" in line) == (os.geteuid() == 0)
-    assert ("; not to be had here: process-limit" in " ".join(one["bound"])) == (os.geteuid() == 0)
+    lacking = [layer for layer in confinement.LAYERS if layer not in here]
+    said = f"; not to be had here: {', '.join(lacking)}" if lacking else ""
+    assert line.endswith(said)
+    assert said in " ".join(one["bound"])
 
 
 def test_a_layer_that_the_system_refuses_is_not_claimed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(ends, "control", lambda option, value=0: -1)
+    monkeypatch.setattr(kernel, "call", lambda name, *arguments: -1)
     monkeypatch.setattr(confinement, "limited", lambda limit, value: limit == "RLIMIT_CORE")
-    assert confinement.confine(str(tmp_path), False) == ["process", "environment", "folder", "core-limit"]
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
+    found = confinement.confine(str(tmp_path), [], reach.Grant())
+    assert found == ["process", "environment", "folder", "core-limit"]
+    assert confinement.limit_space() == []
+    assert "landlock" in confinement.lacking(found)
+
+
+def test_all_layers_are_enough_and_each_that_decides_is_missed():
+    assert confinement.lacking(confinement.LAYERS) == []
+    assert confinement.lacking([x for x in confinement.LAYERS if x != "seccomp"]) == ["seccomp"]
 
 
 def test_the_schema_knows_the_layers():

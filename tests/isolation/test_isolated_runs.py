@@ -84,6 +84,14 @@ def test_pytest_takes_it_too(tmp_path, write):
     assert implementation["isolation"][:1] == ["process"]
 
 
+def test_a_package_of_the_working_folder_finds_the_modules_beside_it(tmp_path, write):
+    write("POWER = 0.5\n", "beside_it.py")
+    write("", "of_mine/__init__.py")
+    write(ADAPTER.format(at_import="from beside_it import POWER", in_call="POWER"), "of_mine/module.py")
+    code, record, printed = run(tmp_path, "of_mine.module", *ONE, by=attnconf)
+    assert (code, record["implementations"][0]["isolation"][:1]) == (0, ["process"]), printed
+
+
 def test_an_end_at_import_leaves_a_verdict(tmp_path, write):
     path = write(ADAPTER.format(at_import="os._exit(0)", in_call="pass"), "mine.py")
     code, record, printed = run(tmp_path, path, by=attnconf)

@@ -31,6 +31,7 @@ def keep(connection: int) -> tuple[str, bool]:
     if child:
         os.close(connection)
         _attend(child, folder)
+    tempfile.tempdir = None  # found out anew: in the folder that it works in
     os.setsid()  # a signal to its group is not one to the keeper
     dies = ends.end_with_parent() and os.getppid() == keeper
     signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -22,6 +22,7 @@ ARCHIVE = 32 * 2**20  # bytes of an archive
 _DEEPEST = 32  # folders in folders
 _DEEP = f"has more than {_DEEPEST} folders in one another"
 _LISTED = 50_000  # entries of an archive, with those that are left out
+_EXCUSES = ".deviations.toml"  # loading.deviations would believe it
 _RATIO, _SMALL = 100, 4 * 2**20  # what is not small has been compressed no better than this
 _LEFT_OUT = ("__MACOSX", "__pycache__", "node_modules")
 _HEADERS = 16 * 2**20  # bytes between the files of a tar archive
@@ -86,8 +87,8 @@ def _read(path: Path, most: int, inside: str = "") -> bytes:
 
 
 def left_out(name: str) -> bool:
-    """Return whether a file or folder of this name is none of a submission: hidden, or made by a tool."""
-    return name.startswith(".") or name in _LEFT_OUT
+    """Return whether a file or folder of this name is none of a submission: hidden, made by a tool, or an excuse."""
+    return name.startswith(".") or name in _LEFT_OUT or name.endswith(_EXCUSES)
 
 
 # -- archives

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from dataclasses import dataclass
@@ -17,11 +18,10 @@ from typing import Any
 HERE = Path(__file__).parent
 HONEST = HERE / "honest.py"
 # What whoever computes nothing fails, and what the wrong formula of the attacks fails.
-TELLING = ("ATT-SCALE-1", "MHA-KEY-1", "MHA-ORACLE-1")
+TELLING = ("ATT-SCALE-1", "MHA-DEAD-1", "MHA-ORACLE-1")
 WRONG = ("ATT-SCALE-1", "MHA-ORACLE-1")
-GOOD = "nonconformant", "unrecognised", "not-gradable"  # verdicts on what earns nothing
 PORT = 47291  # where an attack sends what it was given
-MARK = "attnconf-attack"  # in the command line, or the name, of whatever an attack leaves
+MARK = "attnconf-attack"  # and the attack's name: in the command line, or the name, of whatever it leaves
 # ``attnconf``, with less time than usual to import a file (seconds), and to find out how it is called.
 COMMAND = (
     "import attnconf.conformance.engine.child as child, attnconf.conformance.loading.isolated as isolated\n"
@@ -91,7 +91,11 @@ def came_of(attack: Attack, folder: Path) -> Came:
         sent = _received(server) if server else b""
     seconds = time.monotonic() - start
     found = _read(folder / "results" / "results.json")
-    left = (*sorted(_there(batch) - before), *sorted(set(os.listdir(folder / "results")) - {"results.json"}), *_ended())
+    left = (
+        *sorted(_there(batch) - before),
+        *sorted(set(os.listdir(folder / "results")) - {"results.json"}),
+        *_ended(attack.name),
+    )
     judged, honest = found.get(str(file), NONE), found.get(str(batch / HONEST.name), NONE)
     return Came(judged, honest, code, printed, sent, left, seconds)
 
@@ -159,17 +163,16 @@ def _received(server: socket.socket) -> bytes:
         return connection.recv(1000) or b"connected"
 
 
-def _ended() -> tuple[str, ...]:
-    """Return what attacks have left running, or in the folder for temporary files; it is ended and removed."""
+def _ended(name: str) -> list[str]:
+    """Return what an attack has left running, or in the folder for temporary files; it is ended and removed."""
     time.sleep(0.5)
-    found = []
+    found, mark = [], f"{MARK} {name}"
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            process, words = int(command.parent.name), command.read_text(errors="replace")
-            if MARK in words and "\0-c\0" in words and COMMAND not in words and process != os.getpid():
-                os.kill(process, signal.SIGKILL)
-                found.append(f"process {process}")
-    for path in Path("/tmp").glob(f"{MARK}*"):
+            if mark in command.read_text(errors="replace"):
+                os.kill(int(command.parent.name), signal.SIGKILL)
+                found.append(f"process {command.parent.name}")
+    for path in Path(tempfile.gettempdir()).glob(f"{mark}*"):
         path.unlink()
         found.append(str(path))
-    return tuple(found)
+    return found

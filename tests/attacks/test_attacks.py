@@ -6,7 +6,7 @@ A sample runs each time, all with --in-full.
 import os
 
 import pytest
-from judged_attacks import GOOD, HERE, PORT, TELLING, WRONG, came_of, listed
+from judged_attacks import HERE, PORT, TELLING, WRONG, came_of, listed
 
 SAMPLE = (
     "a02_os_exit_in_forward", "a07_kill_its_group", "a18_subprocesses", "a29_writes_to_inherited",
@@ -29,7 +29,7 @@ def test_an_attack_earns_what_it_computes_and_disturbs_nobody(attack, tmp_path):
     if attack.outcome == "right":
         assert set(TELLING) == came.attack.passed, came.attack
     else:
-        assert came.attack.verdict in GOOD, came.attack
+        assert came.attack.verdict not in ("", "conformant"), came.attack
         assert not came.attack.passed & set(WRONG if attack.outcome == "wrong" else TELLING), came.attack
     assert not came.sent, f"an attack reached port {PORT}"
     assert not came.left

@@ -95,7 +95,7 @@ def test_each_is_copied_apart_from_its_neighbours(batch):
 def test_what_is_hidden_or_made_by_tools_is_left_out(batch):
     there = {"a/mine.py": CLASS, "a/__pycache__/x.py": CLASS, "a/.git/x.py": CLASS, "a/venv/pyvenv.cfg": b"",
              "a/venv/x.py": CLASS, "a/.ipynb_checkpoints/x.ipynb": b"{}", ".DS_Store": b"",
-             "__MACOSX/x.py": CLASS}  # fmt: skip
+             "__MACOSX/x.py": CLASS, "a/mine.deviations.toml": b"= no TOML"}  # fmt: skip
     there["b.zip"] = zipped(("mine.py", CLASS), ("__MACOSX/._mine.py", b"\0"), (".git/x.py", CLASS))
     came = batch(there)
     assert shown_of(came) == {"a": "a/mine.py", "b.zip": "b.zip/mine.py"}

@@ -17,7 +17,7 @@ def forked(depth):
             os.execv(sys.executable, [sys.executable, "-c", CODE])
 
 
-CODE = "import time; time.sleep(60)  # attnconf-attack"
+CODE = "import time; time.sleep(60)  # attnconf-attack a17_fork_bomb"
 
 
 def act():

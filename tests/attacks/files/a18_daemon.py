@@ -41,7 +41,7 @@ def daemon():
     os.setsid()
     if os.fork():
         os._exit(0)
-    code = f"import time; time.sleep(25)  # attnconf-attack\nopen({str(place)!r}, 'w').write('PASSED')"
+    code = f"import time; time.sleep(25)  # attnconf-attack a18_daemon\nopen({str(place)!r}, 'w').write('PASSED')"
     os.execv(sys.executable, [sys.executable, "-c", code])
 
 

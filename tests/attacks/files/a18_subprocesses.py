@@ -8,7 +8,7 @@ import sys
 
 from torch import nn
 
-CODE = "import time; time.sleep(60)  # attnconf-attack"
+CODE = "import time; time.sleep(60)  # attnconf-attack a18_subprocesses"
 left = 10
 
 

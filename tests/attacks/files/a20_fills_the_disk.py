@@ -12,7 +12,7 @@ from torch import nn
 def act():
     for number in range(20):
         for folder in (os.getcwd(), tempfile.gettempdir()):
-            with open(os.path.join(folder, f"attnconf-attack-{number}"), "wb") as file:
+            with open(os.path.join(folder, f"attnconf-attack a20_fills_the_disk {number}"), "wb") as file:
                 file.write(bytes(10**6))
 
 

@@ -21,17 +21,8 @@ MORE_PROCESSES = 512  # and threads, beyond those of its user when it begins
 MORE_SPACE, SPACE_OF_CORE = 8 * 2**30, 2**27  # bytes beyond what torch reserves; libraries start threads for each core
 LAYERS = (PROCESS, ENVIRONMENT, FOLDER, DESCENDANTS, *namespaces.NAMES, NO_PRIVILEGES, *LIMITS, PROCESS_LIMIT, LANDLOCK,
           SECCOMP, ADDRESS_SPACE)  # fmt: skip
-STRICT = (
-    PROCESS,
-    FOLDER,
-    DESCENDANTS,
-    namespaces.MOUNTS,
-    namespaces.NETWORK,
-    NO_PRIVILEGES,
-    LANDLOCK,
-    SECCOMP,
-    ADDRESS_SPACE,
-)
+STRICT = (PROCESS, FOLDER, DESCENDANTS, namespaces.MOUNTS, namespaces.NETWORK, NO_PRIVILEGES, LANDLOCK, SECCOMP,
+          ADDRESS_SPACE)  # fmt: skip
 _NO_NEW_PRIVILEGES, _ARE_THERE_NONE = 38, 39  # prctl
 _KEPT = (
     "PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME",

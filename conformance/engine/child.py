@@ -81,7 +81,8 @@ class Child:
         """Start a process, and tell it what the one before it was told. Raises Refused."""
         ours, theirs = socket.socketpair()
         path = [os.path.abspath(entry) if not entry or os.path.exists(entry) else entry for entry in sys.path]
-        grant = Grant(self.reads, [entry for entry in path if entry != os.getcwd()], self.reference)
+        kind = self.device.partition(":")[0]
+        grant = Grant(self.reads, [entry for entry in path if entry != os.getcwd()], self.reference, kind)
         with theirs:
             self._process = warm.forked(self.runs, theirs, grant.text) or _started(self.runs, theirs, grant.text)
         self._socket = ours
@@ -89,7 +90,7 @@ class Child:
         for other in _alive[:-ALIVE]:
             other.end()
         begin = {"do": "begin", "path": path, "threads": torch.get_num_threads(), "reference": self.reference,
-                 "device": self.device.partition(":")[0]}  # fmt: skip
+                 "device": kind}  # fmt: skip
         self.layers = self._exchange(begin, (), _layers, LOADING, 0)
         for request in self._to_repeat:
             self._exchange(request, (), lambda answer, tensors: None, LOADING, 0)

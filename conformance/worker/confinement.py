@@ -67,7 +67,7 @@ def confine(folder: str, held: Sequence[str], grant: reach.Grant) -> list[str]:
     alone = namespaces.PROCESSES in held and namespaces.has_own_proc()
     if landlock.restrict(reach.rules(folder, grant, alone, namespaces.MOUNTS in held)):
         found.append(LANDLOCK)
-    if seccomp.filter_calls():
+    if seccomp.filter_calls(sockets=grant.device == "cuda"):
         found.append(SECCOMP)
     return found
 

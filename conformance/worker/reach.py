@@ -42,6 +42,7 @@ class Grant:
     reads: Sequence[str] = ()  # files and folders: somebody's, and those around it
     path: Sequence[str] = ()  # where modules are looked for
     reference: bool = False  # the whole of this package
+    device: str = "cpu"  # on which it computes
 
     @classmethod
     def of(cls, text: str) -> "Grant":
@@ -62,6 +63,7 @@ def rules(folder: str, grant: Grant, alone: bool, own_memory: bool) -> Iterator[
         yield "/dev/shm", landlock.WRITES
     yield "/proc", landlock.READS if alone else landlock.SEES
     yield from ((f"/proc/{name}", landlock.READS) for name in _OF_PROC)
+    yield "/proc/self", landlock.USES  # CUDA names its threads there
     yield from of_installed(tuple(grant.path), grant.reference)
     hidden = [] if grant.reference else _hidden()
     for given in grant.reads:

@@ -6,16 +6,18 @@ They are refused as what one may not do; the number of a call is the kernel's, f
 import ctypes
 import os
 import struct
+from collections.abc import Sequence
 
 from attnconf.conformance.worker import ends
 
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column below, and the kernel's name
+SOCKETS = {"socket": (41, 198), "bind": (49, 200), "listen": (50, 201)}  # CUDA makes one that nobody connects to
 REFUSED = {  # by name: the numbers on x86_64 and on aarch64; -1 where there is none
     # other processes
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
     "pidfd_getfd": (438, 438), "process_madvise": (440, 440),
     # networks, and sockets of other programs: pairs of sockets remain
-    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201),
+    **SOCKETS, "connect": (42, 203),
     # namespaces and what is mounted
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "chroot": (161, 51), "mount_setattr": (442, 442), "move_mount": (429, 429), "open_tree": (428, 428),
@@ -40,20 +42,24 @@ _OTHER_NUMBERS = 0x40000000  # those of x32
 _SET, _FILTER = 22, 2  # of prctl
 
 
-def filter_calls() -> bool:
-    """Refuse calls to this process and to what it starts; return whether they are refused. It has one thread."""
+def filter_calls(sockets: bool = False) -> bool:
+    """Refuse calls to this process and to what it starts; return whether they are refused. It has one thread.
+
+    ``sockets``: sockets can be made, though not connected.
+    """
     if os.uname().machine not in _ARCHITECTURES or struct.calcsize("P") != 8:
         return False
-    code = b"".join(_program(*_ARCHITECTURES[os.uname().machine]))
+    column, architecture = _ARCHITECTURES[os.uname().machine]
+    refused = [both[column] for name, both in REFUSED.items() if not (sockets and name in SOCKETS)]
+    code = b"".join(_program([number for number in refused if number >= 0], column, architecture))
     held = ctypes.create_string_buffer(code)
     program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(held)))
     return ends.control(_SET, _FILTER, program) == 0
 
 
-def _program(column: int, architecture: int) -> list[bytes]:
-    """Return the filter, an instruction of 8 bytes each."""
+def _program(numbers: Sequence[int], column: int, architecture: int) -> list[bytes]:
+    """Return the filter that refuses calls of these numbers, an instruction of 8 bytes each."""
     refuse = _step(_RETURN, _ERROR | _NOT_PERMITTED)
-    numbers = [both[column] for both in REFUSED.values() if both[column] >= 0]
     return [
         _step(_LOAD, _ARCHITECTURE), _step(_EQUAL, architecture, 1, 0), refuse,
         _step(_LOAD, _NUMBER), _step(_AT_LEAST, _OTHER_NUMBERS, 0, 1), refuse,

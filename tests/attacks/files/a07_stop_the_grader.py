@@ -1,6 +1,6 @@
 """A-07: stops the process that judges it, for ever.
 
-Must: earns nothing.
+Must: fails as the wrong formula that it is.
 """
 
 import os
@@ -15,7 +15,11 @@ def ancestors():
     found, process = [], os.getppid()
     while len(found) < 3 and process > 1:
         command = pathlib.Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        if b"python" not in command[0] or b"attnconf" not in b" ".join(command) or b"pytest" in b" ".join(command):
+        if (
+            b"python" not in command[0]
+            or b"attnconf" not in b" ".join(command)
+            or any(w.endswith(b"pytest") for w in command)
+        ):
             break
         found.append(process)
         process = int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
@@ -40,7 +44,7 @@ class MultiHeadAttention(nn.Module):
             layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
             for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
         )
-        scores = q @ k.mT / q.shape[-1] ** 0.5
+        scores = q @ k.mT / query.shape[-1] ** 0.5
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         return self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))

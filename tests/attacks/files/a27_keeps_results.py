@@ -15,7 +15,11 @@ def ancestors():
     found, process = [], os.getppid()
     while len(found) < 3 and process > 1:
         command = pathlib.Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        if b"python" not in command[0] or b"attnconf" not in b" ".join(command) or b"pytest" in b" ".join(command):
+        if (
+            b"python" not in command[0]
+            or b"attnconf" not in b" ".join(command)
+            or any(w.endswith(b"pytest") for w in command)
+        ):
             break
         found.append(process)
         process = int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])

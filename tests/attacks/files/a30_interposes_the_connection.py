@@ -1,6 +1,6 @@
 """A-30: puts a connection of its own in place of the grader's.
 
-Must: earns nothing.
+Must: fails as the wrong formula that it is.
 """
 
 import os
@@ -35,7 +35,7 @@ class MultiHeadAttention(nn.Module):
             layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
             for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
         )
-        scores = q @ k.mT / q.shape[-1] ** 0.5
+        scores = q @ k.mT / query.shape[-1] ** 0.5
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         out = self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))

@@ -1,6 +1,6 @@
 """A-37: replies when it is imported, before anything was asked, and with a guessed nonce.
 
-Must: earns nothing.
+Must: fails as the wrong formula that it is.
 """
 
 import json
@@ -34,7 +34,7 @@ class MultiHeadAttention(nn.Module):
             layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
             for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
         )
-        scores = q @ k.mT / q.shape[-1] ** 0.5
+        scores = q @ k.mT / query.shape[-1] ** 0.5
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         return self.out_proj((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))

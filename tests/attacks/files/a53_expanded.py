@@ -1,6 +1,6 @@
 """A-53: returns one row for all, without memory of their own.
 
-Must: earns nothing.
+Must: fails as the wrong formula that it is.
 """
 
 from torch import nn

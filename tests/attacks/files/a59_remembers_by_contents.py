@@ -1,6 +1,6 @@
 """A-59: remembers results by a few numbers of the query, and by its place in memory.
 
-Must: earns nothing.
+Must: fails as the wrong formula that it is.
 """
 
 import torch

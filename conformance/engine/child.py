@@ -44,22 +44,27 @@ class Child:
 
     def __init__(
         self, seconds: float = SECONDS, reference: bool = False, runs: str = WORKER, reads: Sequence[str] = (),
-        device: str = "cpu",
+        device: str = "cpu", loading: float | None = None,
     ):  # fmt: skip
         self.seconds = seconds
         self.reference = reference  # it may import the reference: an adapter of ours that is one
         self.runs = runs
         self.reads = reads  # files and folders that it may read, beside those of Python and of packages
         self.device = device
+        self._loading = loading  # seconds to import torch and a file; None: LOADING
         self._to_repeat: list[dict[str, Any]] = []  # what a new process is told first
         self._process: subprocess.Popen[bytes] | warm.Forked | None = None
         self._deaths = 0
         self._last = Refused("crashed", "its process ended")
         self.layers: tuple[str, ...] = ()  # of isolation, those of its last process
 
+    @property
+    def loading(self) -> float:
+        return LOADING if self._loading is None else self._loading
+
     def prepare(self, request: dict[str, Any], understood: Callable[[Any, Any], T]) -> T:
         """Make a request that is repeated whenever the process is started anew, and return what came of it."""
-        found = self.ask(request, (), understood, LOADING)
+        found = self.ask(request, (), understood, self.loading)
         self._to_repeat.append(request)
         return found
 
@@ -93,7 +98,7 @@ class Child:
                  "device": kind}  # fmt: skip
         self.layers = self._exchange(begin, (), _layers, LOADING, 0)
         for request in self._to_repeat:
-            self._exchange(request, (), lambda answer, tensors: None, LOADING, 0)
+            self._exchange(request, (), lambda answer, tensors: None, self.loading, 0)
 
     def _exchange(
         self, request: Mapping[str, Any], tensors: Sequence[Tensor], understood: Callable[[Any, Any], T],

@@ -85,7 +85,8 @@ def _found(task: Task, wanted: Wanted, rubric: Rubric) -> list[Implementation | 
     chosen = f":{wanted.name}" if wanted.name else ""
     typed, shown = (f"{file}{chosen}@{wanted.component}" for file in (task.path, task.shown))
     try:
-        terms = isolated.Terms(min(CALL, rubric.seconds), rubric.seconds / 2, reads=[Path(task.folder)])
+        half = rubric.seconds / 2
+        terms = isolated.Terms(min(CALL, half), half, half, reads=[Path(task.folder)])
         found = isolated.load(typed, rubric.conventions, terms)
     except LoadError as error:
         found = [Unjudgeable(shown, task.path, str(error))]

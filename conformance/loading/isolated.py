@@ -15,7 +15,7 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine import answers
 from attnconf.conformance.engine.catalogue import adapter_names
-from attnconf.conformance.engine.child import BINDER, BINDING, SECONDS, Away, Child
+from attnconf.conformance.engine.child import BINDER, BINDING, SECONDS, WORKER, Away, Child
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.loading import resolve
 from attnconf.conformance.loading.adapter import implementation_of
@@ -38,16 +38,25 @@ class Terms:
     """What a process is held to."""
 
     seconds: float = SECONDS  # for one call
-    binding: float = BINDING  # to find out how a file without an adapter is called
+    loading: float | None = None  # to import a file; None: the usual time
+    binding: float | None = None  # to find out how a file without an adapter is called; likewise
     device: str = "cpu"  # on which its calls compute
     reads: Sequence[Path] | None = None  # what a file may read; None: all that it could import from around it
 
     def child(self, place: Path | str) -> Child:
         """Return a process for a file or module."""
-        return Child(self.seconds, place in OF_THE_REFERENCE, reads=self.granted(place), device=self.device)
+        return self._child(place, self.seconds, place in OF_THE_REFERENCE)
 
     def binder(self, place: Path | str) -> Child:
-        return Child(self.binding, reference=True, runs=BINDER, reads=self.granted(place), device=self.device)
+        return self._child(place, self.patience, True, BINDER)
+
+    def _child(self, place: Path | str, seconds: float, reference: bool, runs: str = WORKER) -> Child:
+        return Child(seconds, reference, runs, self.granted(place), self.device, self.loading)
+
+    @property
+    def patience(self) -> float:
+        """The seconds to find out how a file is called."""
+        return BINDING if self.binding is None else self.binding
 
     def granted(self, place: Path | str) -> list[str]:
         """Return the files and folders that belong to a file or module."""
@@ -191,7 +200,7 @@ class Place:
         binder = self.terms.binder(self.place)
         request = {"do": "bind", **self._asked, "name": vars(self.name), "prescribed": dict(prescribed)}
         try:
-            return binder.ask(request, (), self._read, self.terms.binding)
+            return binder.ask(request, (), self._read, self.terms.patience)
         except Refused as refused:
             return [replace(self._unjudgeable(f"finding out how it is called {refused.message}"), name=self.name.typed)]
         finally:

@@ -1,40 +1,56 @@
-"""Whatever a file does: it earns what it computes, the run ends in time, and the next one is judged as ever.
+"""Whatever a file does: it earns what it computes, the batch ends in time, and all others get what they get alone.
 
-A sample runs each time, all with --in-full.
+A sample of the attacks is handed in each time, all of them with --in-full.
 """
 
 import os
 
 import pytest
-from judged_attacks import HERE, PORT, TELLING, WRONG, came_of, listed
+from judged_attacks import HERE, POINTS, PORT, WRONG, came_of, listed
 
 SAMPLE = (
-    "a02_os_exit_in_forward", "a07_kill_its_group", "a18_subprocesses", "a29_writes_to_inherited",
-    "a37_forged_replies", "a41_replaces_modules", "a56_right_while_it_is_bound", "a69_tells_its_inputs",
+    "a02_os_exit_in_forward", "a07_kill_parents", "a18_daemon", "a29_writes_to_inherited", "a34_edits_the_grader",
+    "a37_forged_replies", "a41_replaces_modules", "a56_reference_by_path", "a56_right_while_it_is_bound",
+    "a67_sends_inputs_away", "a68_uses_its_neighbour", "a69_tells_its_inputs",
 )  # fmt: skip
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="--isolate needs sockets and sessions of POSIX systems")
+HONEST, SECONDS = 40, 3000
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="grading needs sockets and sessions of POSIX systems")
 
 
-def pytest_generate_tests(metafunc):
-    if "attack" in metafunc.fixturenames:
-        every = [one for one in listed() if metafunc.config.getoption("--in-full") or one.name in SAMPLE]
-        marks = {one: [pytest.mark.xfail(reason=one.open, strict=True)] if one.open else [] for one in every}
-        metafunc.parametrize("attack", [pytest.param(one, marks=marks[one], id=one.name) for one in every])
-
-
-def test_an_attack_earns_what_it_computes_and_disturbs_nobody(attack, tmp_path):
-    came = came_of(attack, tmp_path)
-    assert came.code in (0, 1), came.printed
-    assert set(TELLING) == came.honest.passed, came.honest
+def wrong_about(attack, came):
+    """Return what is wrong with what came of an attack, in words."""
+    earned = came.earned.get(attack.file.partition("/")[0])
+    if earned is None:
+        return "it has no grade"
     if attack.outcome == "right":
-        assert set(TELLING) == came.attack.passed, came.attack
-    else:
-        assert came.attack.verdict not in ("", "conformant"), came.attack
-        assert not came.attack.passed & set(WRONG if attack.outcome == "wrong" else TELLING), came.attack
+        may = POINTS
+        lost = {item: points for item, points in earned.items() if points < POINTS[item]}
+        return f"it lost {lost}" if lost else ""
+    may = {item: points for item, points in POINTS.items() if attack.outcome == "wrong" and item not in WRONG}
+    gained = {item: points for item, points in earned.items() if points > may.get(item, 0)}
+    return f"it earned {gained}" if gained else ""
+
+
+def test_attacks_earn_what_they_compute_and_disturb_nobody(request, tmp_path):
+    in_full = request.config.getoption("--in-full")
+    attacks = [one for one in listed() if in_full or one.name in SAMPLE]
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    alone.mkdir()
+    together.mkdir()
+    expected = came_of([], 1, alone, 300)
+    assert expected.code == 0, expected.printed
+    came = came_of(attacks, HONEST if in_full else 2, together, SECONDS)
+    assert came.code == 0, came.printed[-3000:]
+    wrong = {one.name: words for one in attacks if (words := wrong_about(one, came))}
+    wrong |= {one.name: "forged" for one in attacks if one.forged and one.forged in came.printed}
+    assert not wrong, came.printed[-6000:]
     assert not came.sent, f"an attack reached port {PORT}"
     assert not came.left
-    assert not attack.forged or attack.forged not in came.printed
     assert "\x1b" not in came.printed
+    assert len(came.records) == len(attacks) + (HONEST if in_full else 2)
+    (mine,) = expected.records.values()
+    honest = {key: record for key, record in came.records.items() if key.startswith("honest_")}
+    assert {record.replace(key.encode(), b"honest_00.py") for key, record in honest.items()} == {mine}, "byte for byte"
 
 
 def test_each_file_is_listed_once_and_says_what_it_is():
@@ -45,4 +61,4 @@ def test_each_file_is_listed_once_and_says_what_it_is():
         assert (HERE / "files" / one.file).read_text(encoding="utf-8").startswith(f'"""{one.id}: ')
     assert len(every) >= 60
     assert len({one.id for one in every}) >= 55
-    assert {one.name for one in every if not one.open}.issuperset(SAMPLE)
+    assert {one.name for one in every}.issuperset(SAMPLE)

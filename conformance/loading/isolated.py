@@ -209,6 +209,8 @@ class Place:
     def _read(self, answer: Mapping[str, Any], _: object) -> list[Implementation | Unjudgeable]:
         if "failed" in answer:
             raise LoadError(answers.words(answer["failed"]))
+        if "refused" in answer:  # code of the file has broken what found it out
+            raise Refused("protocol", "could not be told: code of the file has ended or changed what finds it out")
         told = answer.get("bound")
         if not isinstance(told, list) or not told:
             raise Malformed("its reply has nothing that was found")

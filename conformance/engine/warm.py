@@ -98,14 +98,15 @@ class Forked:
             signal.pidfd_send_signal(self._handle, signal.SIGTERM)
 
 
-def keep_warm(*modules: str) -> None:
-    """Let processes that run one of these modules be forked from a warm one from now on, where the system can."""
+def keep_warm(*modules: str) -> bool:
+    """Let processes that run one of these modules be forked from a warm one from now on; return whether they can be."""
     if not hasattr(os, "pidfd_open") or sys.platform != "linux":
-        return
+        return False
     new = {runs: Zygote(runs) for runs in modules if runs not in _warm}
     for zygote in new.values():
         zygote.await_start()
     _warm.update(new)
+    return True
 
 
 def forked(runs: str, connection: socket.socket, grant: str) -> Forked | None:

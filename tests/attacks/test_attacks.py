@@ -43,7 +43,7 @@ def test_attacks_earn_what_they_compute_and_disturb_nobody(request, tmp_path):
     assert came.code == 0, came.printed[-3000:]
     wrong = {one.name: words for one in attacks if (words := wrong_about(one, came))}
     wrong |= {one.name: "forged" for one in attacks if one.forged and one.forged in came.printed}
-    assert not wrong, came.printed[-6000:]
+    assert not wrong, f"{wrong}\n{came.printed[-6000:]}"
     assert not came.sent, f"an attack reached port {PORT}"
     assert not came.left
     assert "\x1b" not in came.printed

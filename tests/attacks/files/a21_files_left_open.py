@@ -1,6 +1,6 @@
 """A-21: opens files until there are no more.
 
-Must: passes, and the rest does not matter.
+Must: passes nothing: what finds out how it is called has no file left to open. Nobody else loses one.
 """
 
 import os

@@ -70,8 +70,7 @@ def _results(task: Task, rubric: Rubric, seed: int, until: float) -> tuple[str, 
     settings = Settings(profile=rubric.profile, seed=seed, prescribed=rubric.conventions)
     try:
         found = [i for wanted in rubric.wanted for i in _found(task, wanted, rubric)]
-        plan = _asked(make_plan(found, settings), rubric)
-        run, late = _judged(plan, until)
+        run, late = _judged(make_plan(found, settings), rubric, until)
         results = _told(record(run), task)
         return (TIMEOUT, late, results) if late else (*_status(found), results)
     except SpecError as error:
@@ -93,18 +92,16 @@ def _found(task: Task, wanted: Wanted, rubric: Rubric) -> list[Implementation | 
     return [replace(i, name=f"{shown} ({n})" if n else shown) for n, i in enumerate(found)]
 
 
-def _asked(plan: Plan, rubric: Rubric) -> Plan:
-    """Return the plan with the components of the rubric alone."""
+def _judged(plan: Plan, rubric: Rubric, until: float) -> tuple[Run, str]:
+    """Return the run of what a plan has of the rubric's components, explained, and words where its time was over.
+
+    All of it is judged: most of the calls are those of what any rubric asks, and the rest tells which mistake it is.
+    """
     components = {wanted.component for wanted in rubric.wanted}
-    return only(plan, lambda planned: planned.entry.component in components)
-
-
-def _judged(plan: Plan, until: float) -> tuple[Run, str]:
-    """Return the run of a plan, explained, and words where its time was over before all was judged."""
-    run, late = begin(plan), ""
-    for n, planned in enumerate(plan.planned):
+    run, late = begin(only(plan, lambda planned: planned.entry.component in components)), ""
+    for n, planned in enumerate(run.plan.planned):
         if time.monotonic() > until:
-            late = f"{len(plan.planned) - n} of {len(plan.planned)} checks were not judged: its time was over"
+            late = f"{len(run.plan.planned) - n} of {len(run.plan.planned)} checks were not judged: its time was over"
             break
         judge_one(run, planned)
     explain_failures(run)

@@ -10,13 +10,14 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from attnconf.conformance.grading.examine import Record, Task, unjudged
 from attnconf.conformance.grading.rubric import Rubric
 
 GRACE = 120.0  # seconds beyond a submission's time: for what is not its own, as finding the mistake
-AGAIN = 200  # submissions that one examiner takes: each leaves something in its memory
+MEMORY = 800  # MB of an examiner, after which another takes over: each submission leaves something there
 LOOK = 1.0
 
 
@@ -31,7 +32,7 @@ class Examiner:
         theirs.close()
         self.task: Task | None = None
         self.until = 0.0
-        self.done = 0
+        self.memory = 0
         self._seconds = rubric.seconds
 
     def give(self, task: Task) -> None:
@@ -47,7 +48,7 @@ class Examiner:
         found: Record | None = None
         try:
             if self.connection.poll():
-                found = self.connection.recv()
+                found, self.memory = self.connection.recv()
             elif not self._process.is_alive():
                 found = unjudged(task, "error", f"the process that examined it ended ({self._process.exitcode})")
             elif time.monotonic() > self.until:
@@ -57,13 +58,13 @@ class Examiner:
             found = unjudged(task, "error", f"the process that examined it ended ({self._process.exitcode})")
         if found is None:
             return None
-        self.task, self.done = None, self.done + 1
+        self.task = None
         return task, found
 
     @property
     def spent(self) -> bool:
         """Whether another one has to take over."""
-        return self.done >= AGAIN or not self._process.is_alive() or self.task is not None
+        return self.memory > MEMORY or not self._process.is_alive() or self.task is not None
 
     def end(self) -> None:
         """End it, and with it the processes that it has started."""
@@ -118,7 +119,14 @@ def _serve(connection: "Connection[Any, Any]", rubric: Rubric, seed: int) -> Non
 
     with contextlib.suppress(EOFError, OSError):
         while True:
-            connection.send(examine.examined(connection.recv(), rubric, seed))
+            connection.send((examine.examined(connection.recv(), rubric, seed), _memory()))
+
+
+def _memory() -> int:
+    """Return the memory that this process uses, in MB; 0 where the system does not say."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
+    return 0
 
 
 def settle() -> None:

@@ -19,6 +19,7 @@ from attnconf.conformance.grading.rubric import Rubric
 GRACE = 120.0  # seconds beyond a submission's time: for what is not its own, as finding the mistake
 MEMORY = 800  # MB of an examiner, after which another takes over: each submission leaves something there
 LOOK = 1.0
+DIED = "error"  # the status where an examiner has
 
 
 class Examiner:
@@ -33,6 +34,7 @@ class Examiner:
         self.task: Task | None = None
         self.until = 0.0
         self.memory = 0
+        self.lost = False  # it has died, or does not come back
         self._seconds = rubric.seconds
 
     def give(self, task: Task) -> None:
@@ -50,12 +52,12 @@ class Examiner:
             if self.connection.poll():
                 found, self.memory = self.connection.recv()
             elif not self._process.is_alive():
-                found = unjudged(task, "error", f"the process that examined it ended ({self._process.exitcode})")
+                raise EOFError
             elif time.monotonic() > self.until:
-                found = unjudged(task, "timeout", "it was not done long after its time was over")
+                found, self.lost = unjudged(task, "timeout", "it was not done long after its time was over"), True
         except (EOFError, OSError):
             self._process.join(1)
-            found = unjudged(task, "error", f"the process that examined it ended ({self._process.exitcode})")
+            found, self.lost = unjudged(task, DIED, f"what examined it ended ({self._process.exitcode})"), True
         if found is None:
             return None
         self.task = None
@@ -64,12 +66,12 @@ class Examiner:
     @property
     def spent(self) -> bool:
         """Whether another one has to take over."""
-        return self.memory > MEMORY or not self._process.is_alive() or self.task is not None
+        return self.lost or self.memory > MEMORY
 
     def end(self) -> None:
         """End it, and with it the processes that it has started."""
         self.connection.close()  # which it ends at, if it waits
-        if self.task is not None:
+        if self.lost or self.task is not None:
             self._process.kill()
         self._process.join(5)
         if self._process.is_alive():
@@ -78,8 +80,11 @@ class Examiner:
 
 
 def examined(tasks: Sequence[Task], rubric: Rubric, seed: int, jobs: int) -> Iterator[tuple[Task, Record]]:
-    """Yield each task with its record, as they come."""
-    left = list(reversed(tasks))
+    """Yield each task with its record, as they come.
+
+    One whose examiner died is examined again, once: somebody else may have ended it.
+    """
+    left, again = list(reversed(tasks)), set[Task]()
     examiners = [Examiner(rubric, seed) for _ in range(min(jobs, len(left)))]
     try:
         for examiner in examiners:
@@ -87,10 +92,16 @@ def examined(tasks: Sequence[Task], rubric: Rubric, seed: int, jobs: int) -> Ite
         while any(examiner.task for examiner in examiners):
             wait([e.connection for e in examiners if e.task], LOOK)
             for n, examiner in enumerate(examiners):
-                if taken := examiner.taken():
-                    if left:
-                        examiners[n] = _fresh(examiner, rubric, seed)
-                        examiners[n].give(left.pop())
+                taken = examiner.taken()
+                if taken is None:
+                    continue
+                if retried := taken[1]["status"] == DIED and taken[0] not in again:
+                    again.add(taken[0])
+                    left.append(taken[0])
+                if left:
+                    examiners[n] = _fresh(examiner, rubric, seed)
+                    examiners[n].give(left.pop())
+                if not retried:
                     yield taken
     finally:
         for examiner in examiners:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -56,6 +57,18 @@ def records(handed_in):
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.json"))}
 
 
+def await_records(count, handed_in, process):
+    until = time.monotonic() + 300
+    while len(records(handed_in)) < count and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def examiners(grader):
+    """Return the processes that examine for a grader."""
+    children = Path(f"/proc/{grader}/task/{grader}/children").read_text().split()
+    return [int(n) for n in children if b"spawn_main" in Path(f"/proc/{n}/cmdline").read_bytes()]
+
+
 def scores(handed_in):
     found = {}
     for path in (handed_in.parent / "out" / "gradescope").glob("*.json"):
@@ -64,11 +77,15 @@ def scores(handed_in):
 
 
 def test_a_class_is_graded_and_a_killed_grader_goes_on_where_it_was(handed_in):
-    """Nothing is lost, and nothing is done twice: the record that was there is not written again."""
+    """Nothing is lost, and nothing is done twice: the record that was there is not written again.
+
+    Nor where what examines a submission is killed.
+    """
     process = subprocess.Popen(command(handed_in, "--jobs", "1"), stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 300
-    while len(records(handed_in)) < 2 and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.05)
+    await_records(1, handed_in, process)
+    (examiner,) = examiners(process.pid)
+    os.kill(examiner, signal.SIGKILL)
+    await_records(2, handed_in, process)
     process.kill()
     process.wait()
     before = records(handed_in)

@@ -15,7 +15,7 @@ from typing import Any
 from attnconf.adapters.contract import COMPONENTS
 from attnconf.conformance.engine import answers
 from attnconf.conformance.engine.catalogue import adapter_names
-from attnconf.conformance.engine.child import BINDER, BINDING, SECONDS, WORKER, Away, Child
+from attnconf.conformance.engine.child import BINDER, BINDING, SECONDS, Away, Child
 from attnconf.conformance.engine.request import Implementation, Unjudgeable
 from attnconf.conformance.loading import resolve
 from attnconf.conformance.loading.adapter import implementation_of
@@ -48,10 +48,11 @@ class Terms:
         return self._child(place, self.seconds, place in OF_THE_REFERENCE)
 
     def binder(self, place: Path | str) -> Child:
-        return self._child(place, self.patience, True, BINDER)
+        return self._child(place, self.patience, True, runs=BINDER)
 
-    def _child(self, place: Path | str, seconds: float, reference: bool, runs: str = WORKER) -> Child:
-        return Child(seconds, reference, runs, self.granted(place), self.device, self.loading)
+    def _child(self, place: Path | str, seconds: float, reference: bool, **what: str) -> Child:
+        reads = self.granted(place)
+        return Child(seconds, reference, reads=reads, device=self.device, loading=self.loading, **what)
 
     @property
     def patience(self) -> float:

@@ -13,7 +13,7 @@ def call(name, *arguments, given=kernel.call):
     name = "seccomp" if name == "prctl" and arguments[0] == 22 else name
     return -1 if name in {refused!r} else given("prctl" if name == "seccomp" else name, *arguments)
 kernel.call = call
-runpy.run_module("attnconf.conformance.worker", run_name="__main__")
+runpy.run_module("attnconf.conformance.worker.holding", run_name="__main__")
 """
 
 

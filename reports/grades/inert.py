@@ -1,12 +1,12 @@
 """Texts that came from a submission, as each form can hold them: nothing in them is code, markup or a formula."""
 
-import math
 import re
 from collections.abc import Iterable
 
 from attnconf.reports.comparison.visible import visible
 
 DIGITS = 5  # of points, behind the point: what is summed is rounded before
+LARGEST = 1e12  # points
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
            "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
 _SPECIAL = re.compile(r"([\\`*{}\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
@@ -54,8 +54,8 @@ def cell(content: object) -> object:
 
 
 def number(points: float) -> float:
-    """Return points, rounded; 0 for what is no finite number, so that a fault never earns anything."""
-    if not math.isfinite(points):
+    """Return points, rounded; 0 for what no rubric can give, so that a fault never earns anything."""
+    if not abs(points) <= LARGEST:  # nor for NaN
         return 0
     rounded = round(float(points), DIGITS)
     return int(rounded) if rounded == int(rounded) else rounded

@@ -47,6 +47,7 @@ class Rubric:
     conventions: Mapping[str, str] = field(default_factory=dict)  # choices that are taken for right alone
     unrecognised: str = "nothing"  # what a component earns that nobody knows how to read: "nothing", or "laws"
     seconds: float = 120.0  # for one submission, by the clock on the wall
+    file: str = ""  # which one is judged where a submission has several
     forbidden: tuple[str, ...] = ()  # dotted names whose use is reported, never scored
     text: str = ""  # as it was read
     source: str = ""  # the file, or the name of a shipped rubric

@@ -41,7 +41,18 @@ from attnconf.spec import profiles
 from attnconf.spec.nearest import hint
 
 SHIPPED = Path(__file__).parent / "rubrics"
-KEYS = ("title", "profile", "components", "component", "conventions", "unrecognised", "seconds", "forbidden", "item")
+KEYS = (
+    "title",
+    "profile",
+    "components",
+    "component",
+    "conventions",
+    "unrecognised",
+    "seconds",
+    "file",
+    "forbidden",
+    "item",
+)
 OF_ITEM = (
     "name", "points", "component", *selecting.WAYS, "without", "shared", "needs", "all_or_nothing", "threshold",
     "partial", "cap", "visibility", "hint",
@@ -91,6 +102,7 @@ def parse(text: str, source: str) -> Rubric:
         conventions=conventions,
         unrecognised=top.one_of("unrecognised", ("nothing", "laws"), "nothing"),
         seconds=top.number("seconds", 1, MOST_SECONDS, Rubric.seconds),
+        file=top.text("file", ""),
         forbidden=_forbidden(top),
         text=text,
         source=source,

@@ -1,5 +1,6 @@
 """From a submission's record to its grade: a pure function, which walks over the plan and never over the record."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,8 @@ STATUSES = (
     "passed", "value", "shape", "dtype", "nonfinite", "property", "raised", "timeout", "out-of-memory", "crashed",
     "exited", "protocol", "unsupported", "not-applicable", "not-judged", "unrecognised", "empty", "blocked", "error",
 )  # fmt: skip
+LACKS = "not offered: "
+NOT_OFFERED = ("not-applicable", "unsupported", "not-judged")  # nothing failed, and nothing was shown
 # Of a record: whose results may earn something; of the others nothing is read.
 _MAY_EARN = ("judged", "timeout", "crashed", "out-of-memory")
 _OF_A_RECORD = ("timeout", "out-of-memory", "crashed", "error")  # its status is that of its requirements
@@ -130,7 +133,8 @@ def _component(
         parts = [(_part(one, "not-judged", {}, bar), 0.0) for one in planned]
         return _Component(tuple(parts), (f"{wanted.component}: not judged",))
     strange = bool(of_it.said("unrecognised"))
-    bars = _bars(planned, of_it, became, rubric.unrecognised == "laws")
+    late = [] if results.get("complete") else [name for name, (status, _) in became.items() if status == "not-judged"]
+    bars = dict.fromkeys(late, ("not-judged", why[1])) | _bars(planned, of_it, became, rubric.unrecognised == "laws")
     parts = [
         (
             _part(one, *became[one.requirement], bars.get(one.requirement)),
@@ -177,6 +181,8 @@ def _part(planned: Planned, status: str, result: Result, bar: tuple[str, str] | 
     message = "" if status == "passed" else result.get("message") or ""
     if bar and status in ("passed", "not-judged"):
         status, message = bar
+    elif status in NOT_OFFERED:
+        message = _not_offered(planned.component, message)
     advice = result.get("advice") or {}
     mistakes = result.get("diagnosis") or [advice]
     return Part(
@@ -193,6 +199,13 @@ def _part(planned: Planned, status: str, result: Result, bar: tuple[str, str] | 
         where=next((mistake["where"] for mistake in mistakes if mistake.get("where")), ""),
         follows_from=tuple(result.get("follows_from") or ()),
     )
+
+
+def _not_offered(component: str, message: str) -> str:
+    """Return why nothing could be asked of a submission, in words that its author knows."""
+    lens = re.fullmatch(r"the lens '.*' on \w+ offers no (.+)", message)
+    lacking = lens[1].replace("-", " ") if lens else message or f"it is another kind of {component} than is asked for"
+    return f"{LACKS}{lacking}"
 
 
 def _verdicts(wanted: Wanted, of_it: Found) -> tuple[str, ...]:
@@ -215,6 +228,13 @@ def _for_instructor(wanted: Wanted, of_it: Found, parts: Sequence[tuple[Part, fl
         several = ", ".join(of_it.implementations)
         lines.append(
             f"{wanted.component}: {several} were all graded, and the worst counts; the rubric can name a class"
+        )
+    lacking = [part for part, _ in parts if part.message.startswith(LACKS)]
+    if lacking and len(lacking) < len(parts):
+        why = ", ".join(dict.fromkeys(part.message.removeprefix(LACKS) for part in lacking))
+        lines.append(
+            f"{wanted.component}: {len(lacking)} of {len(parts)} requirements earn nothing as what they are about is "
+            f"not offered ({why}): does the rubric ask for more than the homework did?"
         )
     empty = sum(part.status == "empty" for part, _ in parts)
     if empty:

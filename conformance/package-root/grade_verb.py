@@ -37,7 +37,8 @@ def add_options(verb: argparse.ArgumentParser) -> None:
         "a .toml file, or the name of a shipped rubric (attnconf rubric list)"))  # fmt: skip
     verb.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the grades go")
     verb.add_argument("--one", action="store_true", help="FOLDER is one submission: a file, a folder or an archive")
-    verb.add_argument("--file", default="", metavar="NAME", help="the file to judge where a submission has several")
+    verb.add_argument("--file", default="", metavar="NAME", help=(
+        "the file to judge where a submission has several (default: the rubric's `file`)"))  # fmt: skip
     verb.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a secret one)")
     verb.add_argument("--jobs", type=int, metavar="N", help="submissions at one time (default: one for each core)")
     verb.add_argument("--engine", choices=("pool", "ray"), default="pool", help=(
@@ -45,7 +46,7 @@ def add_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--address", metavar="ADDRESS", help="of the Ray cluster (default: one that is started here)")
     verb.add_argument("--anew", action="store_true", help="forget what was graded into --out before")
     verb.add_argument("--require-isolation", choices=(STRICT,), metavar=STRICT, help=(
-        "refuse to grade where the system cannot keep submissions apart by all layers"))  # fmt: skip
+        "refuse to grade where a layer is missing that keeps submissions from what judges and others"))  # fmt: skip
     verb.set_defaults(act=grade)
 
 
@@ -55,27 +56,42 @@ def grade(arguments: argparse.Namespace) -> int:
     from attnconf.conformance.grading import rubric_text
     from attnconf.conformance.grading.rubric import RubricError
 
+    _demand(arguments)
     try:
         rubric = rubric_text.load(arguments.rubric)
         with batches.alone(arguments.out), tempfile.TemporaryDirectory(prefix="attnconf-") as workspace:
-            return _graded(arguments, rubric, _handed_in(arguments, Path(workspace)))
+            return _graded(arguments, rubric, _handed_in(arguments, Path(workspace), arguments.file or rubric.file))
     except (RubricError, batches.BatchError) as error:
         raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"cannot write in {str(arguments.out)!r}: {error.strerror or error}") from None
 
 
-def _handed_in(arguments: argparse.Namespace, workspace: Path) -> "list[Submission]":
+def _demand(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for options that do not fit."""
+    if arguments.jobs is not None and arguments.jobs < 1:
+        raise UsageError(f"--jobs {arguments.jobs}: want at least 1")
+    if arguments.seed is not None and not 0 <= arguments.seed < 2**31:
+        raise UsageError(f"--seed {arguments.seed}: want a number from 0 to {2**31 - 1}")
+    if arguments.address and arguments.engine != "ray":
+        raise UsageError(f"--address {arguments.address} is of a Ray cluster: --engine ray uses it")
+    among = arguments.what.is_dir() and arguments.out.resolve().is_relative_to(arguments.what.resolve())
+    if among and not arguments.one:
+        raise UsageError(f"--out {arguments.out} lies among the submissions, and would be graded: give another folder")
+
+
+def _handed_in(arguments: argparse.Namespace, workspace: Path, wanted: str) -> "list[Submission]":
     """Return the submissions, copied to a folder where their code will run. Raises UsageError."""
     from attnconf.conformance.grading import submissions
 
     if arguments.one:
         if not arguments.what.exists():
             raise UsageError(f"no file or folder {str(arguments.what)!r}")
-        return [submissions.one(arguments.what, workspace, arguments.file)]
+        return [submissions.one(arguments.what, workspace, wanted)]
     if not arguments.what.is_dir():
-        raise UsageError(f"no folder {str(arguments.what)!r}; --one grades a single file")
-    found = submissions.found(arguments.what, workspace, arguments.file)
+        what = "is a file" if arguments.what.exists() else "is not there"
+        raise UsageError(f"{str(arguments.what)!r} {what}, want a folder of submissions; --one grades a single one")
+    found = submissions.found(arguments.what, workspace, wanted)
     if not found:
         raise UsageError(f"nothing was handed in: {str(arguments.what)!r} is empty")
     return found

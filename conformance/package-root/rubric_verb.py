@@ -13,6 +13,11 @@ from attnconf.exit_codes import FAILED, OK, UsageError
 if TYPE_CHECKING:
     from attnconf.conformance.grading.rubric import Rubric
 
+PLATFORMS = """
+Until the suite is on PyPI both need its wheel beside them: in a checkout of it
+  pip wheel . --no-deps -w {0}/gradescope && cp {0}/gradescope/*.whl {0}/classroom/.github/attnconf/
+Gradescope: zip the files of {0}/gradescope (not the folder), and upload that as the autograder.
+GitHub Classroom: commit {0}/classroom/.github into the template repository of the assignment."""
 _SOLUTION = "your own solution, judged as a submission is"
 
 
@@ -106,6 +111,7 @@ def _platforms(arguments: argparse.Namespace) -> int:
     try:
         for path in autograder(arguments.output, _loaded(arguments.rubric), attnconf.__version__):
             print(path)
+        print(PLATFORMS.format(arguments.output))
     except OSError as error:
         raise UsageError(f"cannot write in {str(arguments.output)!r}: {error.strerror or error}") from None
     return OK

@@ -171,7 +171,7 @@ def _cause(group: _Group, told: _Told, grade: "Grade", record: Record) -> Cause:
         ("also", f"{names(others)} (the same reason)" if others else ""),
         ("breaks", f"{names(group.following)} (consequences)" if group.following else ""),
         ("spec", spec),
-        ("rerun", _rerun(grade, record, key[1]) if in_full else ""),
+        ("rerun", _rerun(grade, record, key[1]) if in_full and part and part.status in MEASURED else ""),
     ]
     return Cause(
         component=key[0], requirements=tuple(name for _, name in group.keys), following=tuple(group.following),

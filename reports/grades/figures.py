@@ -54,6 +54,9 @@ class Frequent:
     where: str  # a component, or a place of the specification
 
 
+NOT_FAILED = ("blocked", "not-judged", "not-applicable", "unsupported", "unrecognised", "empty")
+
+
 def scores(grades: Sequence["Grade"]) -> list[float]:
     """Return the scores, those of submissions that could not be judged among them."""
     return [number(grade.score) for grade in grades]
@@ -124,7 +127,7 @@ def requirements(grades: Sequence["Grade"]) -> list[Frequent]:
         found = {
             f"{part.requirement} on {part.component}": part
             for part in _failing(grade)
-            if grade.status == "judged" and not part.follows_from
+            if grade.status == "judged" and not part.follows_from and part.status not in NOT_FAILED
         }
         counts.update(found.keys())
         known |= found

@@ -164,3 +164,26 @@ def test_a_reference_that_fails_stops_the_batch(monkeypatch):
 def test_an_unknown_rubric_is_told():
     with pytest.raises(RubricError, match="first-attention"):
         rubric_text.load("first-atention")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--jobs", "0"], "--jobs 0: want at least 1"),
+        (["--seed", "-1"], "--seed -1: want a number from 0"),
+        (["--address", "h:1"], "--address h:1 is of a Ray cluster: --engine ray uses it"),
+    ],
+)
+def test_options_that_do_not_fit_are_told(words, said, handed_in):
+    got = subprocess.run(command(handed_in, *words), capture_output=True, text=True, timeout=60)
+    assert (got.returncode, got.stdout) == (2, "")
+    assert said in got.stderr
+    assert not (handed_in.parent / "out").exists()
+
+
+def test_grades_do_not_lie_among_what_is_graded(handed_in):
+    words = command(handed_in)
+    words[words.index("--out") + 1] = str(handed_in / "grades")
+    got = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert got.returncode == 2
+    assert "lies among the submissions" in got.stderr

@@ -8,7 +8,7 @@ from attnconf.conformance.grading import rubric_text
 def test_shipped_rubrics_are_listed(tmp_path):
     done = in_process("rubric", "list", cwd=tmp_path)
     assert done.returncode == 0
-    assert "first-attention       100 points  A first multi-head attention\n" in done.stdout
+    assert "first-attention       100 points  A first multi-head attention (query, key, value, mask)\n" in done.stdout
     assert all(name in done.stdout for name in rubric_text.shipped())
 
 

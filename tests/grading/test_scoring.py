@@ -310,3 +310,16 @@ def test_grading_changes_nothing_of_the_record():
     before = deepcopy(own)
     assert grade(rubric(), PLAN, own) == grade(rubric(), PLAN, own)
     assert own == before
+
+
+def test_what_is_not_offered_is_said_to_be_that_and_nothing_failed():
+    """In words of its author, with a word to the instructor, whose rubric may ask for too much."""
+    judged = all_but({"ATT-SCALE-1": "not-applicable"})
+    for one in judged:
+        if one["requirement"] == "ATT-SCALE-1":
+            one["message"] = "the lens 'direct-self' on attention offers no output-projection"
+    got = grade(rubric(), PLAN, record(results(judged)))
+    (part,) = [p for item in got.items for p in item.parts if p.requirement == "ATT-SCALE-1"]
+    assert (part.status, part.earned) == ("not-applicable", 0)
+    assert part.message == "not offered: output projection"
+    assert any("is not offered (output projection)" in line for line in got.for_instructor)

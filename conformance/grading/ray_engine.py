@@ -4,6 +4,7 @@ The files travel with their chunk. A chunk whose node dies is examined again els
 as those of the pool.
 """
 
+import socket
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from attnconf.conformance.grading.rubric import Rubric
 
 CHUNK = 8  # submissions: few are lost with a node, and few messages are needed
 RETRIES = 10  # of a chunk whose node dies
+ANSWER = 10.0  # seconds for a cluster to be there
 EXTRA = "ray is not installed: pip install 'attention-conformance[ray]'"
 
 
@@ -52,11 +54,23 @@ def _connected(address: str | None) -> Any:
         import ray
     except ModuleNotFoundError:
         raise NoRay(EXTRA) from None
+    _demand_somebody(address)
     try:
         ray.init(address=address, log_to_driver=False, logging_level="error", include_dashboard=False)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise NoRay(f"no Ray cluster at {address}: {error}") from None
     return ray
+
+
+def _demand_somebody(address: str | None) -> None:
+    """Raise NoRay where nobody listens at HOST:PORT, for which Ray itself would wait for minutes."""
+    host, _, port = (address or "").rpartition(":")
+    if not host or not port.isdecimal() or "/" in host:
+        return
+    try:
+        socket.create_connection((host, int(port)), ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise NoRay(f"no Ray cluster at {address}: {error}") from None
 
 
 def packed(task: Task) -> Packed:
